@@ -1,0 +1,23 @@
+"""Errors a person can act on: what was wrong, with which value, what to do."""
+
+from __future__ import annotations
+
+
+class SlowwaveError(Exception):
+    """Base of every error that Slowwave raises on purpose; its message is meant for a person."""
+
+
+class SettingsError(SlowwaveError):
+    """A setting has a value that is not allowed, or a settings file cannot be read."""
+
+
+class StoreError(SlowwaveError):
+    """The store cannot do what was asked: missing, of a newer version, interrupted, or refused."""
+
+
+class ModelError(SlowwaveError):
+    """An embedding model is unknown, missing, damaged, or not the one the store was built with."""
+
+
+class NotFoundError(SlowwaveError):
+    """No such memory, checkpoint or source in this namespace."""

@@ -1,0 +1,70 @@
+"""Identifiers: deterministic, so that every write can be repeated.
+
+A memory's id is a hash of its namespace and its source (vault path or caller's key): the same note is
+the same memory on every machine and in every rerun, and two tenants can never share one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import uuid
+from datetime import UTC, datetime
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def digest(*parts: str) -> str:
+    """BLAKE2b-128 of the parts as 32 hex digits; parts are length-prefixed, so they cannot run together."""
+    state = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode()
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def memory_id(namespace: str, source: str) -> str:
+    """Id of the memory that `source` is in `namespace`: 26 characters, lower-case base32."""
+    raw = bytes.fromhex(digest("memory", namespace, source))
+    return base64.b32encode(raw).decode().rstrip("=").lower()
+
+
+def chunk_id(memory: str, ordinal: int) -> str:
+    """Id of the `ordinal`-th chunk (from 0) of a memory; it sorts in document order."""
+    return f"{memory}:{ordinal:05d}"
+
+
+def memory_of(chunk: str) -> str:
+    """The memory that a chunk id belongs to."""
+    return chunk.partition(":")[0]
+
+
+def embedding_hash(model: str, text: str) -> str:
+    """Key of the vector that `model` gives `text`: equal text is embedded once."""
+    return digest("embedding", model, text)
+
+
+def new_event_id() -> str:
+    """A fresh event id (random UUID, 32 hex digits)."""
+    return uuid.uuid4().hex
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds from 1970-01-01T00:00Z to an aware moment."""
+    delta = moment - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def revision(occurred_at: datetime, event_id: str) -> str:
+    """Sortable version of a memory: later acts compare greater, ties are broken by the event's id.
+
+    Every write to a shared table is conditional on it, so the last writer wins whatever the order of
+    arrival, and a rerun of an old day can never put an old text back.
+    """
+    return f"{microseconds(occurred_at):016x}-{event_id}"
+
+
+def revision_floor(moment: datetime) -> str:
+    """The least revision that an act at `moment` or later can have."""
+    return f"{microseconds(moment):016x}"

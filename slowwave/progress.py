@@ -1,0 +1,48 @@
+"""Progress of long work, told to whoever listens: a terminal bar, a log, or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+
+class Listener(Protocol):
+    """Hears of work: it starts, it advances, it ends."""
+
+    def start(self, what: str, total: int | None) -> int:
+        """Work of `total` units begins; returns its number."""
+
+    def advance(self, task: int, units: int) -> None:
+        """Some units are done."""
+
+    def end(self, task: int) -> None:
+        """The work is done, or given up."""
+
+
+_listener: ContextVar[Listener | None] = ContextVar("slowwave_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send the progress of everything inside to `listener`."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def task(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Announce work; the value is called with the number of units just done."""
+    listener = _listener.get()
+    if listener is None:
+        yield lambda units: None
+        return
+    number = listener.start(what, total)
+    try:
+        yield lambda units: listener.advance(number, units)
+    finally:
+        listener.end(number)

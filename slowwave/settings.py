@@ -1,0 +1,260 @@
+"""Every setting of Slowwave, in one tree: its default, its allowed range, its unit.
+
+Values come from, strongest first: arguments, environment variables (``SLOWWAVE_EMBEDDING__MODEL=...``),
+``slowwave.toml`` in the home folder, the defaults below. ``slowwave settings`` prints which one won.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from slowwave.errors import SettingsError
+
+CONFIG_FILE = "slowwave.toml"
+HOME_FOLDER = ".slowwave"
+ENV_PREFIX = "SLOWWAVE_"
+_SECRET = re.compile(r"secret|password|token|key", re.IGNORECASE)
+_PASSWORD = re.compile(r"(://[^:/@]+:)[^@]+@")
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+
+class StoreSettings(_Group):
+    """Where the LanceDB tables live and how they are kept in order."""
+
+    uri: str = Field("", description="Folder or s3:// URI of the tables; empty: HOME/lance")
+    storage_options: dict[str, str] = Field(
+        default_factory=dict, description="Options of the object store (endpoint, region, keys, ...)"
+    )
+    vector_index_from: int = Field(
+        20_000, ge=1_000, description="Chunks from which a vector index is built (below: exact search)"
+    )
+    vector_index_recall: float = Field(
+        0.99, ge=0.5, le=1.0, description="Recall@10 against exact search that the vector index must reach"
+    )
+    keep_versions_days: float = Field(
+        7.0, ge=0.04, description="Days that old table versions are kept by maintenance"
+    )
+
+
+class JournalSettings(_Group):
+    """The append-only journal of saves, searches and feedback."""
+
+    url: str = Field("", description="SQLAlchemy URL; empty: SQLite file HOME/journal.db")
+    durability: Literal["full", "normal"] = Field(
+        "full", description="full: survives power loss; normal: survives a process crash (SQLite only)"
+    )
+    log_searches: bool = Field(True, description="Write every search and what it showed to the journal")
+    log_candidates: int = Field(
+        50, ge=0, le=1_000, description="Candidates per search kept for later replay (count)"
+    )
+
+
+class EmbeddingSettings(_Group):
+    """The embedding model; it belongs to a store and is changed with `slowwave reembed`."""
+
+    model: str = Field(
+        "bge-small-en-v1.5",
+        min_length=1,
+        description="bge-small-en-v1.5, wordllama-256, fastembed:NAME or lancedb:PROVIDER/NAME",
+    )
+    threads: int = Field(0, ge=0, le=256, description="Threads of the model; 0: one per core")
+    batch_size: int = Field(32, ge=1, le=1_024, description="Texts per model call")
+
+
+class ChunkSettings(_Group):
+    """How a note is cut into retrievable pieces."""
+
+    min_words: int = Field(100, ge=1, le=1_000, description="Words from which a chunk may end")
+    max_words: int = Field(150, ge=10, le=2_000, description="Words after which a chunk must end")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> ChunkSettings:
+        if self.min_words > self.max_words:
+            raise ValueError(f"chunks.min_words ({self.min_words}) is above max_words ({self.max_words})")
+        return self
+
+
+class NotesSettings(_Group):
+    """Reading notes from a vault."""
+
+    max_bytes: int = Field(
+        2_000_000, ge=1_000, le=100_000_000, description="Bytes above which a note is quarantined unread"
+    )
+    max_retired_share: float = Field(
+        0.5, gt=0, le=1, description="Share of a vault's notes that one scan may retire without being asked"
+    )
+
+
+class GateSettings(_Group):
+    """The save gate (rule 1)."""
+
+    mode: Literal["off", "enforce"] = Field("enforce", description="off lets everything readable in")
+    min_characters: int = Field(50, ge=0, description="Characters of content below which a note is refused")
+
+
+class RankingSettings(_Group):
+    """Candidates and fusion of one search (rule 3)."""
+
+    candidates: int = Field(100, ge=1, le=10_000, description="Chunks fetched per channel (count)")
+    vector_weight: float | None = Field(
+        None, ge=0, le=1, description="Weight of the vector channel; unset: the embedding model's own"
+    )
+    fusion: Literal["convex", "rrf"] = Field("convex", description="How channel scores become one score")
+    rrf_k: int = Field(10, ge=1, le=1_000, description="Constant of reciprocal rank fusion")
+
+
+class NightSettings(_Group):
+    """The nightly job."""
+
+    first_day: str = Field(
+        "2024-01-01", pattern=r"^\d{4}-\d{2}-\d{2}$", description="First daily partition (UTC date)"
+    )
+    hour: int = Field(2, ge=0, le=23, description="Hour (UTC) at which the schedule runs yesterday's partition")
+    vault_poll_seconds: int = Field(
+        60, ge=30, le=86_400, description="Seconds between two looks of the sensor at the watched vaults"
+    )
+
+
+class Settings(BaseSettings):
+    """The whole tree. Frozen: a changed setting is a new object."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
+    )
+
+    home: Path = Field(Path(HOME_FOLDER), description="Folder of the store, the journal and the web page")
+    namespace: Annotated[str, Field(pattern=r"^\w[\w\-./]*$")] = Field(
+        "default", description="Namespace (tenant) that the command line uses when none is given"
+    )
+    store: StoreSettings = StoreSettings()
+    journal: JournalSettings = JournalSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    chunks: ChunkSettings = ChunkSettings()
+    notes: NotesSettings = NotesSettings()
+    gate: GateSettings = GateSettings()
+    ranking: RankingSettings = RankingSettings()
+    night: NightSettings = NightSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then environment, then the TOML file of the home folder."""
+        home = Path(init_settings().get("home", HOME_FOLDER))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / CONFIG_FILE)
+
+    @property
+    def store_uri(self) -> str:
+        """URI of the LanceDB database."""
+        return self.store.uri or str(self.home / "lance")
+
+    @property
+    def journal_file(self) -> Path:
+        """The journal's SQLite file, in use when ``journal.url`` is empty."""
+        return self.home / "journal.db"
+
+
+def find_home(start: Path | None = None) -> Path:
+    """The home folder: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards, else one in `start`."""
+    if named := os.environ.get(f"{ENV_PREFIX}HOME"):
+        return Path(named).expanduser().resolve()
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / HOME_FOLDER).is_dir():
+            return folder / HOME_FOLDER
+    return start / HOME_FOLDER
+
+
+def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa: ANN401 - any setting
+    """Settings in force for `home` (found with :func:`find_home` when not given).
+
+    Raises:
+        SettingsError: a value is not allowed; the message names it and the allowed range.
+    """
+    import tomllib
+
+    where = Path(home).expanduser().resolve() if home is not None else find_home()
+    try:
+        return Settings(home=where, **overrides)
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for fault in error.errors():
+        name = ".".join(str(part) for part in fault["loc"]) or "settings"
+        if fault["type"] == "extra_forbidden":
+            lines.append(f"{name} is not a setting. `slowwave settings` lists all of them.")
+        else:
+            lines.append(f"{name} = {fault['input']!r}: {fault['msg']}.")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """One setting as it is in force."""
+
+    name: str
+    value: Any
+    origin: str
+    description: str
+
+    @property
+    def shown(self) -> Any:  # noqa: ANN401 - any setting
+        """The value with its secrets covered, fit for a screen."""
+        if isinstance(self.value, dict):
+            return {key: "***" if _SECRET.search(key) else value for key, value in self.value.items()}
+        return _PASSWORD.sub(r"\1***@", self.value) if isinstance(self.value, str) else self.value
+
+
+def in_force(settings: Settings) -> list[InForce]:
+    """Each setting with its value, where the value comes from, and what it means."""
+    toml = TomlConfigSettingsSource(Settings, settings.home / CONFIG_FILE)()
+    rows: list[InForce] = []
+
+    def origin(path: tuple[str, ...], value: object, default: object) -> str:
+        variable = ENV_PREFIX + "__".join(path).upper()
+        if variable in {name.upper() for name in os.environ}:
+            return variable
+        node: Any = toml
+        for part in path:
+            node = node.get(part) if isinstance(node, dict) else None
+        if node is not None:
+            return CONFIG_FILE
+        return "default" if value == default else "argument"
+
+    def walk(model: BaseModel, path: tuple[str, ...]) -> None:
+        for name, field in type(model).model_fields.items():
+            value = getattr(model, name)
+            if isinstance(value, _Group):
+                walk(value, (*path, name))
+                continue
+            default = field.get_default(call_default_factory=True, validated_data={})
+            here = (*path, name)
+            rows.append(InForce(".".join(here), value, origin(here, value, default), field.description or ""))
+
+    walk(settings, ())
+    return rows
