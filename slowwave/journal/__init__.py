@@ -1,0 +1,28 @@
+"""The journal: an append-only outbox of saves, forgets, searches and feedback.
+
+It is the source of truth by day. What a caller was told is saved is on disk in here before the call returns;
+the night reads it by day and folds it into the store. Appending is idempotent by event id, so every
+writer may repeat itself, and several processes may write at once.
+
+Importing this package loads neither the database library nor Polars; opening a `Journal` does.
+"""
+
+from __future__ import annotations
+
+from slowwave.journal.codec import payload_of
+from slowwave.journal.entry import KINDS, SOURCE_KINDS, AppendResult, Entry, Source
+from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError
+from slowwave.journal.journal import Journal
+
+__all__ = [
+    "KINDS",
+    "SOURCE_KINDS",
+    "AppendResult",
+    "Entry",
+    "Journal",
+    "JournalConflictError",
+    "JournalEntryError",
+    "JournalError",
+    "Source",
+    "payload_of",
+]

@@ -1,0 +1,65 @@
+"""Payloads as bytes: JSON with sorted keys, compressed when that pays, behind one byte that says which."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from slowwave.journal.errors import JournalEntryError, JournalError
+
+COMPRESS_ABOVE = 1024
+"""Payloads with more bytes than this are compressed."""
+
+_RAW = b"\x00"
+_ZLIB = b"\x01"
+_LEVEL = 1
+
+
+def encode(payload: Mapping[str, Any], event_id: str) -> bytes:
+    """The stored form of a payload; equal payloads give equal JSON whatever the order of their keys.
+
+    Raises:
+        JournalEntryError: It holds something that JSON has no type for; the message names `event_id`.
+    """
+    try:
+        plain = orjson.dumps(dict(payload), option=orjson.OPT_SORT_KEYS)
+    except (TypeError, ValueError) as error:
+        raise JournalEntryError(
+            f"the payload of entry {event_id!r} cannot be written as JSON: {error}; use JSON types only"
+        ) from error
+    if len(plain) > COMPRESS_ABOVE:
+        packed = zlib.compress(plain, _LEVEL)
+        if len(packed) < len(plain):
+            return _ZLIB + packed
+    return _RAW + plain
+
+
+def decode(stored: bytes) -> bytes:
+    """The JSON bytes of a stored payload.
+
+    Raises:
+        JournalError: The bytes are damaged, or were written by a newer version.
+    """
+    codec = stored[:1]
+    if codec == _RAW:
+        return stored[1:]
+    if codec != _ZLIB:
+        raise JournalError(
+            f"a payload starts with the unknown codec byte {codec!r}; "
+            "upgrade slowwave, or run `slowwave doctor`"
+        )
+    try:
+        return zlib.decompress(memoryview(stored)[1:])
+    except zlib.error as error:
+        raise JournalError(
+            f"a payload of {len(stored)} bytes cannot be decompressed ({error}); run `slowwave doctor`"
+        ) from error
+
+
+def payload_of(row_bytes: bytes) -> dict[str, Any]:
+    """The payload of one row of `Journal.read`, from its `payload` column (JSON bytes)."""
+    payload: dict[str, Any] = orjson.loads(row_bytes)
+    return payload

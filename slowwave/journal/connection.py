@@ -1,0 +1,198 @@
+"""Connections to the journal's database: SQLite in WAL mode, or PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from slowwave.journal.errors import JournalError, explain
+
+Durability = Literal["full", "normal"]
+
+LOCK_TIMEOUT_S = 30
+"""How long a writer waits for other writers, in seconds."""
+
+_DRIVERS = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+_WAL_RETRY_S = 0.02
+_WAL_LIMIT_BYTES = 64 * 1024 * 1024
+_OPEN_ENGINES: weakref.WeakSet[sa.Engine] = weakref.WeakSet()
+_WRITES = "slowwave_writes"
+
+# Writers queue at the start of a transaction, so `seq` follows the order of commits: a reader that has seen
+# one `seq` can never meet a smaller one later. PostgreSQL needs a lock of ours for that; any number will do.
+_BEGIN = {
+    ("sqlite", False): "BEGIN",
+    ("sqlite", True): "BEGIN IMMEDIATE",
+    ("postgresql", True): (
+        f"SELECT set_config('lock_timeout', '{LOCK_TIMEOUT_S}s', true), "
+        "pg_advisory_xact_lock(7309475035214278)"
+    ),
+}
+
+
+class Connections:
+    """A pool of connections to one database, and transactions on them.
+
+    Args:
+        url: SQLAlchemy URL with the dialect ``sqlite`` (a file) or ``postgresql``.
+        durability: Of SQLite: ``full`` survives a power cut, ``normal`` the end of the process only (a power
+            cut may take the last transactions, whole). PostgreSQL follows its own ``synchronous_commit``.
+
+    Raises:
+        JournalError: The URL or its driver is not usable, or the database cannot be opened.
+    """
+
+    def __init__(self, url: str | sa.URL, durability: Durability) -> None:
+        parsed = _parse(url, durability)
+        self.name = parsed.render_as_string(hide_password=True)
+        self.dialect = parsed.get_backend_name()
+        self._closed = False
+        if self.dialect == "sqlite":
+            self.name = str(parsed.database)
+            self._engine = _sqlite_engine(parsed, durability)
+        else:
+            self._engine = _postgres_engine(parsed)
+        event.listen(self._engine, "begin", self._begin)
+        self._writer = self._engine.execution_options(**{_WRITES: True})
+        _OPEN_ENGINES.add(self._engine)
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """A transaction that sees one state of the database and does not keep writers waiting."""
+        with self._transaction(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction that is committed, durably, at the end of the block, or rolled back by an error."""
+        with self._transaction(self._writer) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection; using this object afterwards is an error."""
+        self._closed = True
+        _OPEN_ENGINES.discard(self._engine)
+        self._engine.dispose()
+
+    @contextmanager
+    def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+        with self._told(), engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        if self._closed:
+            raise JournalError(f"journal {self.name} was closed; open it again to use it")
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise explain(error, self.name) from error
+
+    def _begin(self, connection: sa.Connection) -> None:
+        writes = bool(connection.get_execution_options().get(_WRITES))
+        if statement := _BEGIN.get((self.dialect, writes)):
+            connection.exec_driver_sql(statement)
+
+
+def _parse(url: str | sa.URL, durability: str) -> sa.URL:
+    if durability not in ("full", "normal"):
+        raise JournalError(f"durability is {durability!r}; use 'full' or 'normal'")
+    try:
+        parsed = sa.make_url(url)
+    except (ArgumentError, ValueError) as error:
+        # What stands before an @ may be a password.
+        shown = str(url).rpartition("@")[2]
+        raise JournalError(
+            f"journal URL {shown!r} cannot be read ({type(error).__name__}); write for instance "
+            "sqlite:///journal.db or postgresql://user@host/database"
+        ) from error
+    if (driver := _DRIVERS.get(parsed.drivername)) is None:
+        raise JournalError(f"journal URL begins with {parsed.drivername!r}; use sqlite or postgresql")
+    if driver == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise JournalError("a journal in memory would not outlive its process; write sqlite:///journal.db")
+    return parsed.set(drivername=driver)
+
+
+def _sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
+    _make_folder(str(url.database))
+    engine = sa.create_engine(
+        url,
+        connect_args={"timeout": LOCK_TIMEOUT_S, "check_same_thread": False, "isolation_level": None},
+        pool_size=8,
+        max_overflow=-1,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - a driver's connection
+        full = durability == "full"
+        connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
+        # On macOS an fsync alone may stay in the drive's cache; elsewhere these two do nothing.
+        connection.execute(f"PRAGMA fullfsync={int(full)}")
+        connection.execute(f"PRAGMA checkpoint_fullfsync={int(full)}")
+        connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT_BYTES}")
+        _switch_to_wal(connection)
+
+    return engine
+
+
+def _make_folder(database: str) -> None:
+    # A name like file:journal.db?mode=ro is SQLite's own kind of URI, not a path.
+    if database.startswith("file:"):
+        return
+    folder = Path(database).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JournalError(
+            f"journal {database}: its folder {folder} cannot be made ({error.strerror}); choose another place"
+        ) from error
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    # The switch does not wait for other processes that open a new file at the same moment, so wait here.
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(_WAL_RETRY_S)
+        else:
+            return
+
+
+def _postgres_engine(url: sa.URL) -> sa.Engine:
+    try:
+        return sa.create_engine(url, pool_size=8, max_overflow=-1, pool_pre_ping=True)
+    except ImportError as error:
+        raise JournalError(
+            f"psycopg, the driver for PostgreSQL, cannot be used ({error}); "
+            "run: pip install 'slowwave[postgres]'"
+        ) from error
+
+
+def _close_idle() -> None:
+    # A forked child would share file locks and sockets with its parent, and damage both.
+    for engine in list(_OPEN_ENGINES):
+        engine.dispose()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_close_idle)

@@ -1,0 +1,217 @@
+"""The journal's statements: rows in, rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from slowwave.journal.codec import decode
+from slowwave.journal.connection import Connections, Durability
+from slowwave.journal.entry import AppendResult
+from slowwave.journal.errors import JournalConflictError, JournalError
+from slowwave.journal.schema import IS_ABOUT_A_SOURCE, SCHEMA_VERSION, entries, meta, metadata, sources
+
+CHUNK_ROWS = 1_000
+"""Rows that are in memory as Python objects at a time while reading (count)."""
+
+_LOOKUP_IDS = 500
+_COMPARED = ("kind", "namespace", "subject", "digest", "payload")
+_SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
+
+
+class Database:
+    """The tables of one journal.
+
+    Args:
+        url: SQLAlchemy URL.
+        durability: See `Connections`.
+
+    Raises:
+        JournalError: It cannot be opened, or a newer version of Slowwave made it.
+    """
+
+    def __init__(self, url: str | sa.URL, durability: Durability) -> None:
+        self.connections = Connections(url, durability)
+        # Built once: the library remembers with each statement how it was compiled.
+        self._insert_entry = _insert_new(entries, self.connections.dialect)
+        self._insert_source = _insert_new(sources, self.connections.dialect)
+        try:
+            self._open()
+        except BaseException:
+            self.connections.close()
+            raise
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> AppendResult:
+        """Insert the rows whose event id is new, in one transaction.
+
+        Args:
+            rows: The columns of `entries` without ``seq``, one mapping per row.
+
+        Raises:
+            JournalConflictError: An event id is there with other content.
+        """
+        with self.connections.writing() as connection:
+            appended = connection.execute(self._insert_entry, rows).rowcount
+            if appended < len(rows):
+                _refuse_conflicts(connection, rows)
+        return AppendResult(appended, len(rows) - appended)
+
+    def days(self, kinds: Sequence[str]) -> Sequence[Sequence[Any]]:
+        """(day, namespace, entries, last_seq) of every day that has entries of these kinds."""
+        c = entries.c
+        query = (
+            sa.select(
+                c.day, c.namespace, sa.func.count().label("entries"), sa.func.max(c.seq).label("last_seq")
+            )
+            .where(c.kind.in_(kinds))
+            .group_by(c.day, c.namespace)
+        )
+        with self.connections.reading() as connection:
+            return connection.execute(query).all()
+
+    def select(
+        self,
+        *,
+        kinds: Sequence[str],
+        days: Sequence[str] | None,
+        namespace: str | None,
+        after_seq: int,
+        limit: int | None,
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        """Whole rows in the order of seq, at most `CHUNK_ROWS` at a time; see `Journal.read`."""
+        found = sa.select(entries.c.seq).where(entries.c.kind.in_(kinds), entries.c.seq > after_seq)
+        if days is not None:
+            found = found.where(entries.c.day.in_(days))
+        if namespace is not None:
+            found = found.where(entries.c.namespace == namespace)
+        # Found in an index first: sorting whole rows would carry every payload through the sort.
+        found = found.order_by(entries.c.seq).limit(limit)
+        query = sa.select(entries).where(entries.c.seq.in_(found)).order_by(entries.c.seq)
+        with self.connections.reading() as connection:
+            yield from connection.execution_options(yield_per=CHUNK_ROWS).execute(query).partitions()
+
+    def find(self, event_id: str) -> dict[str, Any] | None:
+        """The row with this event id."""
+        with self.connections.reading() as connection:
+            row = connection.execute(sa.select(entries).where(entries.c.event_id == event_id)).first()
+        return None if row is None else row._asdict()
+
+    def latest_sources(self, namespace: str, origin: str) -> Sequence[Sequence[Any]]:
+        """The newest row about each source; see `Journal.latest_sources`."""
+        c = entries.c
+        newest_first = sa.func.row_number().over(
+            partition_by=c.subject, order_by=(c.occurred_at.desc(), c.seq.desc())
+        )
+        ranked = (
+            sa.select(c.seq, newest_first.label("place"))
+            .where(c.namespace == namespace, c.origin == origin, IS_ABOUT_A_SOURCE)
+            .subquery()
+        )
+        newest = sa.select(ranked.c.seq).where(ranked.c.place == 1)
+        query = sa.select(c.subject, c.kind, c.digest, c.content_hash, c.occurred_at, c.event_id)
+        with self.connections.reading() as connection:
+            return connection.execute(query.where(c.seq.in_(newest))).all()
+
+    def add_source(self, row: Mapping[str, Any]) -> bool:
+        """Insert a row of `sources` if it is new; whether it was."""
+        with self.connections.writing() as connection:
+            return connection.execute(self._insert_source, [row]).rowcount == 1
+
+    def remove_source(self, namespace: str, name: str) -> bool:
+        """Delete a row of `sources`; whether it was there."""
+        query = sa.delete(sources).where(sources.c.namespace == namespace, sources.c.name == name)
+        with self.connections.writing() as connection:
+            return connection.execute(query).rowcount == 1
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Every row of `sources`, oldest first."""
+        query = sa.select(sources).order_by(sources.c.added_at, sources.c.namespace, sources.c.name)
+        with self.connections.reading() as connection:
+            return [row._asdict() for row in connection.execute(query)]
+
+    def check(self) -> list[str]:
+        """What is wrong, in sentences; see `Journal.check`."""
+        problems = []
+        for look in (self._check_version, self._check_file, self._check_writable):
+            try:
+                problems += look()
+            except JournalError as error:
+                problems.append(f"{error}.")
+        return problems
+
+    def _open(self) -> None:
+        with self.connections.reading() as connection:
+            made = sa.inspect(connection).has_table(meta.name)
+            version = connection.execute(_SELECT_VERSION).scalar() if made else None
+        if version is None:
+            with self.connections.writing() as connection:
+                metadata.create_all(connection)
+                row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
+                # Another process may have made the tables since they were looked for.
+                if connection.execute(_SELECT_VERSION).scalar() is None:
+                    connection.execute(sa.insert(meta), [row])
+        for problem in self._check_version():
+            raise JournalError(problem)
+
+    def _check_version(self) -> list[str]:
+        with self.connections.reading() as connection:
+            version = connection.execute(_SELECT_VERSION).scalar()
+        if version == str(SCHEMA_VERSION):
+            return []
+        return [
+            f"journal {self.connections.name} has schema version {version}, and this Slowwave knows version "
+            f"{SCHEMA_VERSION}: upgrade with `pip install -U slowwave`."
+        ]
+
+    def _check_file(self) -> list[str]:
+        if self.connections.dialect != "sqlite":
+            return []
+        name = self.connections.name
+        with self.connections.reading() as connection:
+            found = connection.exec_driver_sql("PRAGMA quick_check(10)").scalars().all()
+            mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        problems = [
+            f"journal {name} is damaged: {line}; restore it from a copy." for line in found if line != "ok"
+        ]
+        if mode != "wal":
+            problems.append(
+                f"journal {name} is in {mode} mode instead of wal: readers and writers wait for each other; "
+                "move it to a local disk."
+            )
+        return problems
+
+    def _check_writable(self) -> list[str]:
+        with self.connections.writing() as connection:
+            connection.execute(sa.update(meta).values(value=meta.c.value))
+            connection.rollback()
+        return []
+
+
+def _insert_new(table: sa.Table, dialect: str) -> sa.Insert:
+    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    return insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+
+
+def _refuse_conflicts(connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    columns = [entries.c[name] for name in ("event_id", *_COMPARED)]
+    for start in range(0, len(rows), _LOOKUP_IDS):
+        part = rows[start : start + _LOOKUP_IDS]
+        query = sa.select(*columns).where(entries.c.event_id.in_([row["event_id"] for row in part]))
+        stored = {row.event_id: row._asdict() for row in connection.execute(query)}
+        for row in part:
+            if differing := _differing(row, stored[row["event_id"]]):
+                raise JournalConflictError(
+                    f"event id {row['event_id']!r} was appended before with another "
+                    f"{' and '.join(differing)}; nothing was written. Give a new act a new event id"
+                )
+
+
+def _differing(row: Mapping[str, Any], stored: Mapping[str, Any]) -> list[str]:
+    differing = [name for name in _COMPARED if row[name] != stored[name]]
+    # The same JSON may have been compressed by another version of zlib.
+    if differing == ["payload"] and decode(row["payload"]) == decode(stored["payload"]):
+        return []
+    return differing

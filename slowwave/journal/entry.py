@@ -1,0 +1,164 @@
+"""What the journal holds: entries, and the vaults that are scanned for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from slowwave.journal.errors import JournalEntryError
+
+SOURCE_KINDS = ("save", "forget", "unreadable")
+"""Kinds that say something about a source: its text, its absence, or that it could not be read."""
+
+KINDS = (*SOURCE_KINDS, "search", "feedback")
+"""Every kind of entry."""
+
+# Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
+MAX_TEXT_BYTES = {"event_id": 1024, "namespace": 256, "subject": 1024, "origin": 1024}
+"""Longest values of the fields that are indexed (bytes of UTF-8), the same for every database."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One act, as it happened.
+
+    Attributes:
+        event_id: Unique name of the act; appending it again is a no-op.
+        kind: One of `KINDS`.
+        namespace: The tenant it belongs to.
+        subject: Of a save, forget or unreadable: the source (vault path or caller's key); of a search or
+            feedback: the search's id.
+        occurred_at: When it happened (aware; kept to the microsecond, as UTC).
+        principal: Who did it.
+        digest: Hash of a save's raw bytes.
+        content_hash: Hash of a save's normalised content.
+        origin: Name of the vault a save came from; empty otherwise.
+        payload: Everything else, as JSON types.
+        seq: Place in the journal, given by the database; ignored when appending.
+
+    Raises:
+        JournalEntryError: A naive time, an unknown kind, an empty event id or namespace, or text that is too
+            long (`MAX_TEXT_BYTES`), not valid Unicode, or holds a NUL character (PostgreSQL cannot keep one).
+    """
+
+    event_id: str
+    kind: str
+    namespace: str
+    subject: str
+    occurred_at: datetime
+    principal: str
+    digest: str = ""
+    content_hash: str = ""
+    origin: str = ""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    seq: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.event_id:
+            raise JournalEntryError(
+                f"an entry of kind {self.kind!r} has an empty event id; give it a unique one"
+            )
+        if not self.namespace:
+            raise JournalEntryError(f"entry {self.event_id!r} has an empty namespace; give it one")
+        require_kinds((self.kind,))
+        if self.occurred_at.utcoffset() is None:
+            raise JournalEntryError(
+                f"entry {self.event_id!r} has occurred_at {self.occurred_at!r} without a time zone; "
+                "give an aware datetime, for instance datetime.now(UTC)"
+            )
+        for name in ("event_id", "namespace", "subject", "principal", "digest", "content_hash", "origin"):
+            _require_text(self.event_id, name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A vault that is scanned for saves.
+
+    Attributes:
+        namespace: The tenant its notes belong to.
+        name: What it is called; its notes' sources begin with it. One of a name per namespace.
+        uri: Where it is.
+        added_at: When it was added (aware, UTC).
+        principal: Who added it.
+    """
+
+    namespace: str
+    name: str
+    uri: str
+    added_at: datetime
+    principal: str
+
+
+class AppendResult(NamedTuple):
+    """What an append did.
+
+    Attributes:
+        appended: Entries that are new (count).
+        already: Entries that were there before, or repeated within the batch (count).
+    """
+
+    appended: int
+    already: int
+
+
+def require_kinds(kinds: Iterable[str]) -> None:
+    """Refuse a kind that no entry can have.
+
+    Raises:
+        JournalEntryError: One of `kinds` is not in `KINDS`.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise JournalEntryError(f"unknown kind {kind!r}; use one of {', '.join(KINDS)}")
+
+
+def require_days(days: Iterable[str]) -> None:
+    """Refuse a day that is not written as the journal writes it.
+
+    Raises:
+        JournalEntryError: One of `days` is not YYYY-MM-DD.
+    """
+    for day in days:
+        try:
+            written = date.fromisoformat(day).isoformat()
+        except ValueError:
+            written = ""
+        if written != day:
+            raise JournalEntryError(f"{day!r} is not a day; write it as YYYY-MM-DD, for instance 2026-01-31")
+
+
+def to_microseconds(moment: datetime) -> int:
+    """Microseconds from 1970-01-01T00:00Z to an aware moment."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_microseconds(count: int) -> datetime:
+    """The aware moment (UTC) that is `count` microseconds after 1970-01-01T00:00Z."""
+    return _EPOCH + timedelta(microseconds=count)
+
+
+def day_of(moment: datetime) -> str:
+    """UTC date of an aware moment as YYYY-MM-DD."""
+    return moment.astimezone(UTC).date().isoformat()
+
+
+def _require_text(event_id: str, name: str, text: str) -> None:
+    try:
+        size = len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError as error:
+        raise JournalEntryError(
+            f"entry {event_id!r} has {name} {text!r}, which is not valid Unicode (character {error.start}); "
+            "a file's name may need to be changed to UTF-8"
+        ) from error
+    if size > MAX_TEXT_BYTES.get(name, size):
+        raise JournalEntryError(
+            f"entry {event_id[:80]!r} has {name} {text[:80]!r}… of {size} bytes; "
+            f"shorten it to {MAX_TEXT_BYTES[name]} bytes"
+        )
+    if "\0" in text:
+        raise JournalEntryError(f"entry {event_id!r} has {name} {text!r} with a NUL character; remove it")

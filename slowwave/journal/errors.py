@@ -1,0 +1,47 @@
+"""What can go wrong with a journal, told so that a person can act on it."""
+
+from __future__ import annotations
+
+from slowwave.errors import SlowwaveError
+
+# Parts of the databases' own messages (lower case), and what to do about each.
+_ADVICE = (
+    (("locked", "lock timeout"), "another process has held it for too long: end that process, or try again"),
+    (("full", "no space"), "the disk is full: free some space and repeat the call; nothing was written"),
+    (
+        ("readonly", "read-only", "permission denied"),
+        "it may not be written: check who owns the file and its folder",
+    ),
+    (("unable to open",), "check that its folder exists and may be written"),
+    (
+        ("not a database", "malformed"),
+        "the file is damaged or is not a journal: run `slowwave doctor`, or restore it from a copy",
+    ),
+    (
+        ("connection", "could not translate", "name resolution", "authentication"),
+        "check that the server runs and that host, port, user and password in the URL are right",
+    ),
+    (("disk i/o",), "the disk failed to read or write: check the disk, and that the file was not moved"),
+)
+
+
+class JournalError(SlowwaveError, RuntimeError):
+    """The journal cannot be opened, read or written; the message says which one, why, and what to do."""
+
+
+class JournalEntryError(JournalError, ValueError):
+    """An entry, or an argument of a query, has a value that the journal does not take."""
+
+
+class JournalConflictError(JournalError):
+    """An event id was appended before with other content; nothing of the batch was written."""
+
+
+def explain(cause: BaseException, url: str) -> JournalError:
+    """The error to raise in place of a database's own: `url` names the journal (without password)."""
+    # The driver's words alone: the library's wrapper adds the statement with a row of parameters.
+    words = " ".join(str(getattr(cause, "orig", None) or cause).split())
+    for marks, advice in _ADVICE:
+        if any(mark in words.lower() for mark in marks):
+            return JournalError(f"journal {url}: {words}; {advice}")
+    return JournalError(f"journal {url}: {words}; run `slowwave doctor` to check it")

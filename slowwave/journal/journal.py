@@ -1,0 +1,231 @@
+"""The journal as its callers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from slowwave.journal.codec import decode, encode, payload_of
+from slowwave.journal.entry import (
+    AppendResult,
+    Entry,
+    Source,
+    day_of,
+    from_microseconds,
+    require_days,
+    require_kinds,
+    to_microseconds,
+)
+from slowwave.journal.errors import JournalEntryError
+
+# The libraries behind these take most of a second to import, and a command that only prints its help, or a
+# process that only builds entries, needs neither: they are loaded where they are used.
+if TYPE_CHECKING:
+    import polars as pl
+    import sqlalchemy as sa
+
+
+class Journal:
+    """An append-only log of entries in a SQLite file or a PostgreSQL database.
+
+    One object serves any number of threads; any number of objects, in any number of processes, serve one
+    journal. Every method raises `JournalError` if the database cannot do what was asked.
+
+    Args:
+        url: SQLAlchemy URL: ``sqlite:///file`` (made with its folder if missing) or ``postgresql://…``.
+        durability: Of SQLite: with ``full`` what was appended survives a power cut; with ``normal`` it
+            survives the end of the process, and a power cut may take the last few calls (whole ones).
+            PostgreSQL follows its own ``synchronous_commit``.
+
+    Raises:
+        JournalError: The URL, its driver, the database or its schema version cannot be used.
+    """
+
+    def __init__(self, url: str | sa.URL, *, durability: Literal["full", "normal"] = "full") -> None:
+        from slowwave.journal.database import Database
+
+        self._database = Database(url, durability)
+
+    @classmethod
+    def open_path(cls, path: Path, *, durability: Literal["full", "normal"] = "full") -> Self:
+        """Open the SQLite file at `path`, whatever its name holds; made with its folder if missing."""
+        from sqlalchemy import URL
+
+        return cls(URL.create("sqlite", database=str(path.expanduser().absolute())), durability=durability)
+
+    def append(self, entries: Sequence[Entry]) -> AppendResult:
+        """Write entries, all or none; when it returns they are durable.
+
+        An entry whose event id is in the journal already, with the same kind, namespace, subject, digest and
+        payload, is left as it was first written.
+
+        Args:
+            entries: In the order in which they get their `seq`.
+
+        Returns:
+            How many were new, and how many were there before.
+
+        Raises:
+            JournalConflictError: An event id is in the journal, or twice in the batch, with other content.
+            JournalEntryError: A payload cannot be written as JSON.
+        """
+        if not entries:
+            return AppendResult(0, 0)
+        # Encoded before the transaction starts: other writers wait from there on.
+        return self._database.append([_to_row(entry) for entry in entries])
+
+    def days(self, kinds: Sequence[str]) -> pl.DataFrame:
+        """Which days have entries of these kinds.
+
+        Returns:
+            A row per day and namespace, sorted by both: ``day`` (UTC, YYYY-MM-DD), ``namespace``, ``entries``
+            (count) and ``last_seq``, which grows whenever an entry for that day arrives late.
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        from slowwave.journal.frames import DAY_SCHEMA, to_frame
+
+        require_kinds(kinds)
+        return to_frame(self._database.days(kinds), DAY_SCHEMA).sort("day", "namespace")
+
+    def read(
+        self,
+        *,
+        kinds: Sequence[str],
+        days: Sequence[str] | None = None,
+        namespace: str | None = None,
+        after_seq: int = 0,
+        limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Entries in the order of `seq`.
+
+        Args:
+            kinds: Only of these kinds.
+            days: Only of these UTC days (YYYY-MM-DD); None is all.
+            namespace: Only of this namespace; None is all.
+            after_seq: Only with a greater `seq`.
+            limit: At most so many, the first ones (count); None is all.
+
+        Returns:
+            The fields of `Entry` and ``day``; ``occurred_at`` is Datetime(us, UTC), ``payload`` holds JSON
+            bytes (see `payload_of`).
+
+        Raises:
+            JournalEntryError: An unknown kind, a malformed day, or a negative limit.
+        """
+        from slowwave.journal.frames import entry_frame
+
+        require_kinds(kinds)
+        require_days(days or ())
+        if limit is not None and limit < 0:
+            raise JournalEntryError(f"limit is {limit}; give a count of 0 or more, or None for all entries")
+        return entry_frame(
+            self._database.select(
+                kinds=kinds, days=days, namespace=namespace, after_seq=after_seq, limit=limit
+            )
+        )
+
+    def get(self, event_id: str) -> Entry | None:
+        """The entry with this event id, or None."""
+        row = self._database.find(event_id)
+        return None if row is None else _to_entry(row)
+
+    def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
+        """The newest save, forget or unreadable of every source that came from one vault.
+
+        Args:
+            namespace: The vault's namespace.
+            origin: The vault's name, or "" for the sources that came from no vault.
+
+        Returns:
+            A row per subject, sorted by it: ``subject``, ``kind``, ``digest``, ``content_hash``,
+            ``occurred_at``, ``event_id``. Newest is by ``occurred_at``, then by ``seq``.
+        """
+        from slowwave.journal.frames import SOURCE_SCHEMA, to_frame
+
+        return to_frame(self._database.latest_sources(namespace, origin), SOURCE_SCHEMA).sort("subject")
+
+    def add_source(
+        self, namespace: str, name: str, uri: str, *, added_at: datetime, principal: str
+    ) -> bool:
+        """Remember a vault to scan; False if the name is known already, which changes nothing.
+
+        Raises:
+            JournalEntryError: `namespace`, `name` or `uri` is empty, or `added_at` has no time zone.
+        """
+        if not (namespace and name and uri):
+            raise JournalEntryError(
+                f"a source has namespace {namespace!r}, name {name!r} and URI {uri!r}; give all three"
+            )
+        if added_at.utcoffset() is None:
+            raise JournalEntryError(
+                f"added_at {added_at!r} has no time zone; "
+                "give an aware datetime, for instance datetime.now(UTC)"
+            )
+        return self._database.add_source(
+            {
+                "namespace": namespace,
+                "name": name,
+                "uri": uri,
+                "added_at": to_microseconds(added_at),
+                "principal": principal,
+            }
+        )
+
+    def remove_source(self, namespace: str, name: str) -> bool:
+        """Scan a vault no more, and keep what was saved from it; False if it was not known."""
+        return self._database.remove_source(namespace, name)
+
+    def sources(self) -> list[Source]:
+        """The vaults to scan, the one added first first."""
+        return [
+            Source(**{**row, "added_at": from_microseconds(row["added_at"])})
+            for row in self._database.sources()
+        ]
+
+    def check(self) -> list[str]:
+        """What is wrong with the journal, a sentence per problem; empty if nothing is.
+
+        Looks at the schema version, whether it can be written, and of SQLite also at the file's integrity
+        (reads all of it) and at its WAL mode.
+        """
+        return self._database.check()
+
+    def close(self) -> None:
+        """Close the connections; further calls raise `JournalError`."""
+        self._database.connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _to_row(entry: Entry) -> dict[str, Any]:
+    return {
+        "event_id": entry.event_id,
+        "kind": entry.kind,
+        "namespace": entry.namespace,
+        "subject": entry.subject,
+        "occurred_at": to_microseconds(entry.occurred_at),
+        "day": day_of(entry.occurred_at),
+        "principal": entry.principal,
+        "digest": entry.digest,
+        "content_hash": entry.content_hash,
+        "origin": entry.origin,
+        "payload": encode(entry.payload, entry.event_id),
+    }
+
+
+def _to_entry(row: dict[str, Any]) -> Entry:
+    del row["day"]
+    row["occurred_at"] = from_microseconds(row["occurred_at"])
+    row["payload"] = payload_of(decode(row["payload"]))
+    return Entry(**row)

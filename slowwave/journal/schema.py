@@ -1,0 +1,68 @@
+"""The journal's tables.
+
+Entries are never changed or removed, so `seq` only grows. The payload is the last column: SQLite then reads
+the others from a row's first page without touching the pages a long payload spills into.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text, text
+
+from slowwave.journal.entry import SOURCE_KINDS
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+# Written out, not bound: a database uses a partial index only for a query that repeats its condition.
+IS_ABOUT_A_SOURCE = text(f"kind IN ({', '.join(repr(kind) for kind in SOURCE_KINDS)})")
+
+entries = Table(
+    "journal_entries",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("event_id", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("occurred_at", BigInteger, nullable=False),
+    Column("day", Text, nullable=False),
+    Column("principal", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+)
+
+# Covers `days()` and finds the rows of `read()` without opening them.
+Index("journal_entries_by_day", entries.c.kind, entries.c.day, entries.c.namespace, entries.c.seq)
+
+# The order in which `latest_sources()` walks the versions of each source, without opening or sorting them.
+Index(
+    "journal_entries_by_source",
+    entries.c.namespace,
+    entries.c.origin,
+    entries.c.subject,
+    entries.c.occurred_at.desc(),
+    entries.c.seq.desc(),
+    entries.c.kind,
+    sqlite_where=IS_ABOUT_A_SOURCE,
+    postgresql_where=IS_ABOUT_A_SOURCE,
+)
+
+sources = Table(
+    "journal_sources",
+    metadata,
+    Column("namespace", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("uri", Text, nullable=False),
+    Column("added_at", BigInteger, nullable=False),
+    Column("principal", Text, nullable=False),
+)
+
+meta = Table(
+    "journal_meta",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
