@@ -1,0 +1,50 @@
+"""Embedding models: the bundled default, the fast one, and any other by name.
+
+==========================  ==============================================================
+name                        what it is
+==========================  ==============================================================
+``bge-small-en-v1.5``       384 numbers, int8 ONNX, travels with the installation (default)
+``wordllama-256``           256 numbers, static vectors: about 80 times cheaper, weaker
+``fastembed:NAME``          a model of fastembed's catalogue, downloaded on first use
+``lancedb:PROVIDER/NAME``   a model of LanceDB's embedding registry (openai, ollama, ...)
+==========================  ==============================================================
+"""
+
+from __future__ import annotations
+
+from slowwave.embedding.base import Embedder, ModelProfile, profile
+from slowwave.errors import ModelError
+from slowwave.settings import EmbeddingSettings
+
+__all__ = ["Embedder", "ModelProfile", "load_embedder", "profile"]
+
+
+def load_embedder(settings: EmbeddingSettings) -> Embedder:
+    """The embedder that the settings name; the model itself is loaded when it is first used.
+
+    Raises:
+        ModelError: no such model, or its files are missing or damaged.
+    """
+    name = settings.model
+    if name == "bge-small-en-v1.5":
+        from slowwave.embedding.bundled import bundled_bge
+
+        return bundled_bge(settings)
+    if name == "wordllama-256":
+        from slowwave.embedding.static import WordLlamaEmbedder
+
+        return WordLlamaEmbedder()
+    kind, _, rest = name.partition(":")
+    if kind == "fastembed" and rest:
+        from slowwave.embedding.bundled import catalogue_model
+
+        return catalogue_model(rest, settings)
+    if kind == "lancedb" and "/" in rest:
+        from slowwave.embedding.registry import RegistryEmbedder
+
+        return RegistryEmbedder(*rest.split("/", 1))
+    raise ModelError(
+        f"embedding.model = {name!r} is not known. Use bge-small-en-v1.5, wordllama-256, fastembed:NAME "
+        f"(for instance fastembed:BAAI/bge-base-en-v1.5) or lancedb:PROVIDER/NAME (for instance "
+        f"lancedb:openai/text-embedding-3-small)."
+    )

@@ -1,0 +1,59 @@
+"""What an embedder is, and what is known of each model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+Progress = Callable[[int], None]  # called with the number of texts just finished
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    name: str
+    dimension: int
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Vectors (n, dimension), float32, of length 1; a text with nothing to embed gets zeros."""
+
+    def embed_query(self, text: str) -> Vectors:
+        """Vector (dimension,), float32, of length 1 (or zeros)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProfile:
+    """What ranking has to know of an embedding model: its cosines mean nothing by themselves.
+
+    Attributes:
+        vector_weight: weight of the vector channel in convex fusion, the rest being BM25's.
+        cosine_floor: cosine at or below which two texts have nothing to do with each other.
+    """
+
+    vector_weight: float
+    cosine_floor: float
+
+
+_PROFILES = {
+    "bge-small-en-v1.5": ModelProfile(vector_weight=0.65, cosine_floor=0.3),
+    "wordllama-256": ModelProfile(vector_weight=0.3, cosine_floor=0.0),
+}
+_TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)
+
+
+def profile(model: str) -> ModelProfile:
+    """The measured profile of a model; a cautious one for models nobody has measured yet."""
+    return _PROFILES.get(model, _TRANSFORMER)
+
+
+def unit(vectors: npt.NDArray[np.floating]) -> Vectors:
+    """Rows scaled to length 1; rows that are zero or not finite become zero."""
+    clean = np.nan_to_num(np.asarray(vectors, dtype=np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+    length = np.linalg.norm(clean, axis=-1, keepdims=True)
+    scaled: Vectors = np.divide(clean, length, out=np.zeros_like(clean), where=length > 0)
+    return scaled

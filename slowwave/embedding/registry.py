@@ -1,0 +1,59 @@
+"""Any model of LanceDB's embedding registry: OpenAI, Ollama, sentence-transformers, Cohere, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from slowwave.embedding.base import Progress, Vectors, unit
+from slowwave.errors import ModelError
+
+_BATCH = 128
+
+
+class RegistryEmbedder:
+    """A model of LanceDB's registry, by provider and name; keys come from the provider's environment."""
+
+    def __init__(self, provider: str, model: str) -> None:
+        self.name = f"lancedb:{provider}/{model}"
+        self._provider = provider
+        self._model_name = model
+
+    @cached_property
+    def _function(self) -> Any:  # noqa: ANN401 - lancedb EmbeddingFunction
+        from lancedb.embeddings import get_registry
+
+        try:
+            return get_registry().get(self._provider).create(name=self._model_name)
+        except KeyError:
+            raise ModelError(
+                f"LanceDB's embedding registry has no provider {self._provider!r}; it has "
+                f"{', '.join(sorted(get_registry()._functions))}."
+            ) from None
+        except Exception as error:
+            raise ModelError(f"{self.name} cannot be loaded: {error}") from error
+
+    @cached_property
+    def dimension(self) -> int:
+        """Numbers per vector, as the provider says."""
+        return int(self._function.ndims())
+
+    def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Vectors of the texts; the provider is asked in batches and empty texts are not sent."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        wanted = [i for i, text in enumerate(texts) if text.strip()]
+        for at in range(0, len(wanted), _BATCH):
+            batch = wanted[at : at + _BATCH]
+            vectors[batch] = self._function.compute_source_embeddings([texts[i] for i in batch])
+            if progress is not None:
+                progress(len(batch))
+        return unit(vectors)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Vector of a query, as the provider embeds queries."""
+        if not text.strip():
+            return np.zeros(self.dimension, dtype=np.float32)
+        return unit(np.asarray(self._function.compute_query_embeddings(text)[0]))

@@ -1,0 +1,278 @@
+"""The LanceDB database: opening it, reading from it, and the one way to write to it.
+
+Facts this rests on (each has a test in ``tests/store`` or ``tests/faults``):
+
+* an upsert is a single commit, and the declared primary key keeps concurrent upserts of the same new
+  key from doubling it, as long as no scalar index is used to look the key up (``use_index(False)``);
+* ``read_consistency_interval=0`` makes every read see every finished write of other processes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import polars as pl
+import pyarrow as pa
+
+from slowwave.errors import ModelError, StoreError
+from slowwave.store.frames import one_of, quote, to_schema
+from slowwave.store.schemas import TableSpec, table_specs
+
+os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
+
+SCHEMA_VERSION = 1
+IDS_PER_FILTER = 500
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The embedding model that a store's vectors belong to, and the tables that hold them."""
+
+    model: str
+    dimension: int
+    tables: Mapping[str, str]  # logical name -> physical name, where they differ
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one commit did to a table."""
+
+    version: int
+    inserted: int
+    updated: int
+    deleted: int
+
+
+def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
+    """The values in slices of at most `size`."""
+    return (values[at : at + size] for at in range(0, len(values), size))
+
+
+class Store:
+    """All tables of one Slowwave database.
+
+    Args:
+        uri: a folder, or ``s3://bucket/prefix``.
+        model: name of the embedding model, its vectors having `dimension` numbers.
+        storage_options: options of the object store.
+        create: make the database when there is none.
+
+    Raises:
+        StoreError: no database and `create` is false, or it was written by a newer Slowwave.
+        ModelError: the database belongs to another embedding model.
+    """
+
+    def __init__(
+        self,
+        uri: str,
+        *,
+        model: str,
+        dimension: int,
+        storage_options: Mapping[str, str] | None = None,
+        create: bool = True,
+    ) -> None:
+        import lancedb
+
+        self.uri = uri
+        self.storage_options = dict(storage_options or {})
+        self.db = lancedb.connect(
+            uri, storage_options=self.storage_options or None, read_consistency_interval=timedelta(0)
+        )
+        self._handles: dict[str, Any] = {}
+        self.identity = self._identify(model, dimension, create)
+        self.specs = table_specs(self.identity.dimension)
+
+    # -- opening ---------------------------------------------------------------------------------
+
+    def _identify(self, model: str, dimension: int, create: bool) -> Identity:
+        self.specs = table_specs(dimension)
+        if "meta" not in self.db.list_tables().tables:
+            if not create:
+                raise StoreError(f"No Slowwave store at {self.uri}. `slowwave init` makes one.")
+            self._create(model, dimension)
+        stored = self.get_meta("embedding")
+        version = self.get_meta("schema")
+        if stored is None or version is None:  # a first opening that was killed half-way
+            self._create(model, dimension)
+            stored, version = self.get_meta("embedding"), self.get_meta("schema")
+        assert stored is not None
+        assert version is not None
+        if version["version"] > SCHEMA_VERSION:
+            raise StoreError(
+                f"The store at {self.uri} has schema version {version['version']}, this Slowwave knows "
+                f"up to {SCHEMA_VERSION}. Install a newer Slowwave."
+            )
+        if stored["model"] != model:
+            raise ModelError(
+                f"The store at {self.uri} was embedded with {stored['model']!r}, but embedding.model is "
+                f"{model!r}; vectors of two models cannot be compared. Either set embedding.model = "
+                f'"{stored["model"]}", or run `slowwave reembed --model {model}`: it fills a new table '
+                f"beside the old one and switches over when it is complete."
+            )
+        return Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
+
+    def _create(self, model: str, dimension: int) -> None:
+        for spec in table_specs(dimension).values():
+            self.create_table(spec)
+        self.put_meta("embedding", {"model": model, "dimension": dimension, "tables": {}}, keep=True)
+        self.put_meta("schema", {"version": SCHEMA_VERSION}, keep=True)
+
+    def create_table(self, spec: TableSpec, name: str | None = None) -> None:
+        """Make an empty table with its text indexes; nothing happens when it exists."""
+        from slowwave.store.indexes import create_full_text_indexes
+
+        name = name or spec.name
+        try:
+            table = self.db.create_table(name, schema=spec.schema, exist_ok=True)
+        except (RuntimeError, ValueError):  # another process was first
+            table = self.db.open_table(name)
+        create_full_text_indexes(table, spec)
+
+    # -- tables ----------------------------------------------------------------------------------
+
+    def physical(self, name: str) -> str:
+        """Physical name of a table: it differs from the logical one after a re-embedding."""
+        return self.identity.tables.get(name, name) if hasattr(self, "identity") else name
+
+    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
+        """An open handle; it always reads the latest version."""
+        if name not in self._handles:
+            self._handles[name] = self.db.open_table(self.physical(name))
+        return self._handles[name]
+
+    def refresh(self) -> None:
+        """Forget open handles and read the identity again (after a restore or a re-embedding)."""
+        self._handles.clear()
+        stored = self.get_meta("embedding")
+        assert stored is not None
+        self.identity = Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
+        self.specs = table_specs(self.identity.dimension)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def read(
+        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        """Rows of a table that match the filter, as a frame (in no promised order)."""
+        query = self.table(name).search()
+        if where is not None:
+            query = query.where(where)
+        wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
+        frame = pl.from_arrow(query.select(wanted).limit(None).to_arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
+    def read_by(
+        self,
+        name: str,
+        column: str,
+        values: Sequence[str],
+        *,
+        columns: Sequence[str] | None = None,
+        also: str | None = None,
+    ) -> pl.DataFrame:
+        """Rows whose `column` is one of `values`; asks in slices, so any number of values will do."""
+        wanted = list(dict.fromkeys(values))
+        if len(wanted) > 20 * IDS_PER_FILTER:  # one scan is cheaper than very many filters
+            frame = self.read(name, also, columns=columns and list(dict.fromkeys([*columns, column])))
+            found = frame.filter(pl.col(column).is_in(wanted))
+            return found if columns is None else found.select(columns)
+        parts = [
+            self.read(
+                name,
+                one_of(column, part) if also is None else f"{one_of(column, part)} AND ({also})",
+                columns=columns,
+            )
+            for part in batches(wanted)
+        ]
+        return pl.concat(parts) if parts else self.read(name, "false", columns=columns)
+
+    def count(self, name: str, where: str | None = None) -> int:
+        """Number of rows that match the filter."""
+        return int(self.table(name).count_rows(where))
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def upsert(
+        self,
+        name: str,
+        rows: pl.DataFrame,
+        *,
+        newer: bool = False,
+        insert_only: bool = False,
+        delete: str | None = None,
+    ) -> Written:
+        """Insert or replace rows by key, in one commit; the last of equal keys in `rows` counts.
+
+        Args:
+            name: table.
+            rows: columns of the table; missing ones become null.
+            newer: replace a row only when the given one's ``revision`` is not lower.
+            insert_only: leave rows that are there alone.
+            delete: in the same commit, delete the rows that match this filter and are not in `rows`.
+        """
+        spec = self.specs[name]
+        data = to_schema(rows.unique(spec.key, keep="last", maintain_order=True), spec.schema)
+        if data.num_rows == 0 and delete is None:
+            return Written(int(self.table(name).version), 0, 0, 0)
+        merge = self.table(name).merge_insert(spec.key)
+        if not insert_only:
+            merge = merge.when_matched_update_all(
+                where="source.revision >= target.revision" if newer else None
+            )
+        merge = merge.when_not_matched_insert_all()
+        if delete is not None:
+            merge = merge.when_not_matched_by_source_delete(delete)
+        done = merge.use_index(False).execute(data)
+        return Written(done.version, done.num_inserted_rows, done.num_updated_rows, done.num_deleted_rows)
+
+    def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
+        """Make `rows` the whole content of these partitions, in one commit; none at all empties them.
+
+        Raises:
+            ValueError: a row belongs to none of the partitions.
+        """
+        column = self.specs[name].partition
+        if column is None:
+            raise ValueError(f"{name} is not a partitioned table; write it with upsert()")
+        strays = rows.filter(~pl.col(column).is_in(list(partitions)))
+        if strays.height:
+            raise ValueError(
+                f"{strays.height} rows of {name} belong to {strays[column].unique().to_list()}, "
+                f"not to the partitions being written ({partitions[0]} to {partitions[-1]})"
+            )
+        return self.upsert(name, rows, delete=one_of(column, partitions))
+
+    def delete(self, name: str, where: str) -> None:
+        """Delete the rows that match. Only for rows that can be made again, such as stale chunks."""
+        self.table(name).delete(where)
+
+    # -- what the store knows of itself ----------------------------------------------------------
+
+    def get_meta(self, name: str) -> dict[str, Any] | None:
+        """A stored fact by name, or None."""
+        rows = self.read("meta", f"name = {quote(name)}", columns=["value"])
+        return None if rows.is_empty() else dict(json.loads(rows["value"][0]))
+
+    def put_meta(self, name: str, value: Mapping[str, Any], *, keep: bool = False) -> None:
+        """Store a fact; with `keep`, one that is there stays as it is."""
+        row = pl.DataFrame({"name": [name], "value": [json.dumps(value, sort_keys=True)]})
+        self.upsert("meta", row, insert_only=keep)
+
+    def list_meta(self, prefix: str) -> dict[str, dict[str, Any]]:
+        """All facts whose name starts with `prefix`, by the rest of their name."""
+        rows = self.read("meta", f"starts_with(name, {quote(prefix)})")
+        return {
+            name.removeprefix(prefix): json.loads(value)
+            for name, value in zip(rows["name"], rows["value"], strict=True)
+        }
+
+    def arrow_schema(self, name: str) -> pa.Schema:
+        """The schema as declared."""
+        return self.specs[name].schema

@@ -1,0 +1,51 @@
+"""Schema migrations: an ordered list, each applied once, with a checkpoint before it.
+
+A migration that fails is undone (its tables return to the checkpoint) and the store stays at the
+version before it. Each one must be repeatable: it may have been killed after its last write and before
+the version was recorded. Searches go on meanwhile: a reader keeps the version it opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
+from slowwave.store.database import SCHEMA_VERSION, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step from ``version - 1`` to ``version``."""
+
+    version: int
+    name: str
+    tables: tuple[str, ...]  # physical names of the tables that it changes
+    apply: Callable[[Store], None]
+
+
+# Version 1 is what `Store` creates. Add the next step here and raise SCHEMA_VERSION to its number.
+MIGRATIONS: tuple[Migration, ...] = ()
+
+
+def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
+    """Migrations that the store has not had, in order."""
+    recorded = store.get_meta("schema")
+    version = recorded["version"] if recorded else SCHEMA_VERSION
+    return sorted((step for step in migrations if step.version > version), key=lambda step: step.version)
+
+
+def migrate(store: Store, as_of: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
+    """Apply what is pending; returns what was applied. The last checkpoint of each step is kept."""
+    applied = []
+    for step in pending(store, migrations):
+        name = f"before-migration-{step.version}"
+        if name in {checkpoint.name for checkpoint in list_checkpoints(store)}:
+            delete_checkpoint(store, name)  # of an attempt that was killed or failed
+        with checkpointed(store, name, as_of, step.tables):
+            step.apply(store)
+        store.put_meta("schema", {"version": step.version})
+        store.refresh()
+        applied.append(step)
+    return applied
