@@ -1,0 +1,1 @@
+"""What may enter the memory. Pure functions of the notes and of what is known already."""

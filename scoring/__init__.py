@@ -1,0 +1,1 @@
+"""Pure maths: ranking, feedback, evaluation. Functions of data and `as_of`; no store, no clock."""

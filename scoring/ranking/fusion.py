@@ -1,0 +1,54 @@
+"""Fusion of the channels' scores into one score in [0, 1] (rule 3.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scoring.ranking.candidates import Candidates, Floats
+from scoring.ranking.policy import RankingPolicy
+
+
+def normalised_cosine(cosine: Floats, floor: float) -> Floats:
+    """Cosine scaled so that `floor` is 0 and 1 is 1; missing and lower values are 0. Shape (n,).
+
+    The scale is absolute: it does not depend on the other candidates, so a query that nothing answers
+    keeps low scores.
+    """
+    scaled: Floats = np.clip((np.nan_to_num(cosine, nan=-1.0) - floor) / (1 - floor), 0.0, 1.0)
+    return scaled
+
+
+def normalised_bm25(bm25: Floats) -> Floats:
+    """BM25 over the query's best; 0 where the channel did not find the chunk. Shape (n,).
+
+    The theoretical minimum, 0, and the per-query maximum: Bruch, Gai and Ingber, "An Analysis of Fusion
+    Functions for Hybrid Retrieval" (2023).
+    """
+    found = np.nan_to_num(bm25, nan=0.0, posinf=0.0, neginf=0.0)
+    best = found.max(initial=0.0)
+    return found / best if best > 0 else np.zeros_like(found)
+
+
+def convex_combination(candidates: Candidates, policy: RankingPolicy) -> tuple[Floats, Floats]:
+    """What each channel contributes to each candidate: (vector part, full-text part), each (n,)."""
+    weight = policy.vector_weight
+    return (
+        weight * normalised_cosine(candidates.cosine, policy.cosine_floor),
+        (1 - weight) * normalised_bm25(candidates.bm25),
+    )
+
+
+def reciprocal_rank(candidates: Candidates, policy: RankingPolicy) -> tuple[Floats, Floats]:
+    """Reciprocal rank fusion, scaled so that first place in both channels is 1.
+
+    Cormack, Clarke and Büttcher (2009). It only knows ranks: the score has no absolute meaning.
+    """
+
+    def part(rank: np.ndarray) -> Floats:
+        score: Floats = np.where(rank > 0, (policy.rrf_k + 1) / (2 * (policy.rrf_k + np.maximum(rank, 1))), 0)
+        return score
+
+    return part(candidates.vector_rank), part(candidates.bm25_rank)
+
+
+FUSIONS = {"convex": convex_combination, "rrf": reciprocal_rank}
