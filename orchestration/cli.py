@@ -1,0 +1,90 @@
+"""The commands `slowwave night` and `slowwave ui`. Dagster is imported when they run, not before."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.cli.output import JSON, bars, out, print_json, print_table, reports_errors
+from slowwave.errors import SlowwaveError
+
+_DAGSTER_YAML = """\
+# Dagster instance of this Slowwave home.
+telemetry: {enabled: false}
+concurrency:
+  runs: {max_concurrent_runs: 2}
+  pools: {default_limit: 1, granularity: op}   # one writer per shared table
+run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
+run_retries: {enabled: true, max_retries: 2}
+"""
+
+
+def dagster_home(home: Path) -> Path:
+    """Folder of the home's Dagster instance, made when it is not there."""
+    folder = home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "dagster.yaml"
+    if not config.exists():
+        config.write_text(_DAGSTER_YAML)
+    return folder
+
+
+@reports_errors
+def night(
+    date: Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")] = "",
+    since: Annotated[str, typer.Option("--from", help="First day of a range.")] = "",
+    until: Annotated[str, typer.Option("--to", help="Last day of a range.")] = "",
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    """Run the night now: without dates, every day that has something new, up to today."""
+    from slowwave.settings import load
+
+    settings = load()
+    if not settings.home.is_dir():
+        raise SlowwaveError(
+            f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one."
+        )
+    from orchestration.night import choose_days, run_night
+
+    first, last = choose_days(settings, date=date, since=since, until=until)
+    with bars(quiet=json):
+        report = run_night(settings, first, last)
+    if json:
+        print_json(report)
+    else:
+        _print_report(report)
+    if not report["success"]:
+        raise typer.Exit(1)
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    days = report["from"] if report["from"] == report["to"] else f"{report['from']} to {report['to']}"
+    rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
+    print_table(f"Night of {days}", ["asset", "seconds", "what it did"], rows)
+    if report["success"]:
+        out.print(f"{report['live']:,} memories are live. Next: [bold]slowwave search \"…\"[/]")
+    for line in report["warnings"]:
+        out.print(f"[yellow]Warning:[/] {line}")
+    for line in report["errors"]:
+        out.print(f"[bold red]Failed:[/] {line}", highlight=False)
+
+
+@reports_errors
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of the web page.")] = 3000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C."""
+    from slowwave.settings import load
+
+    home = load().home
+    environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(dagster_home(home))}
+    out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "orchestration.definitions"]
+    done = subprocess.run([*command, "-h", host, "-p", str(port)], env=environment, check=False)
+    raise typer.Exit(done.returncode)

@@ -1,0 +1,174 @@
+"""Running the night without the web page, on the home's own Dagster instance."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from datetime import UTC, date, datetime
+from typing import Any
+
+import dagster as dg
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+)
+
+from assets.resources import SlowwaveResource
+from orchestration.cli import dagster_home
+from orchestration.definitions import definitions
+from slowwave.errors import SlowwaveError
+from slowwave.settings import Settings
+from slowwave.workspace import Workspace
+
+_PROCESS_TAG = "slowwave/process"
+_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def choose_days(settings: Settings, *, date: str = "", since: str = "", until: str = "") -> tuple[str, str]:
+    """First and last day to run: as asked, else from the oldest day with news up to today.
+
+    Raises:
+        SlowwaveError: a day is malformed, before ``night.first_day``, in the future, or the range is empty.
+    """
+    today = datetime.now(UTC).date().isoformat()
+    if date and (since or until):
+        raise SlowwaveError("Give --date, or --from and --to, not both.")
+    if not (date or since or until):
+        waiting = pending_days(settings)
+        return min([*waiting, today]), today
+    first = _day(date or since or until, settings)
+    last = _day(date or until or today, settings)
+    if first > last:
+        raise SlowwaveError(f"--from {first} is after --to {last}.")
+    return first, last
+
+
+def _day(text: str, settings: Settings) -> str:
+    try:
+        day = date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise SlowwaveError(f"{text!r} is not a day. Write it as YYYY-MM-DD.") from None
+    if day > datetime.now(UTC).date().isoformat():
+        raise SlowwaveError(f"{day} is in the future (days are UTC).")
+    if day < settings.night.first_day:
+        raise SlowwaveError(
+            f"{day} is before the first partition, {settings.night.first_day}. "
+            f'Set night.first_day = "{day}" or earlier in slowwave.toml.'
+        )
+    return day
+
+
+def pending_days(settings: Settings) -> list[str]:
+    """Days with acts in the journal that no finished night has seen."""
+    space = Workspace(settings)
+    try:
+        days = space.journal.days(["save", "forget", "unreadable"])
+        seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
+        rows = days.select("day", "last_seq").iter_rows()
+        waiting = {day for day, last_seq in rows if last_seq > seen.get(day, 0)}
+        early = sorted(day for day in waiting if day < settings.night.first_day)
+        if early:
+            raise SlowwaveError(
+                f"The journal has acts of {early[0]}, before the first partition "
+                f'{settings.night.first_day}. Set night.first_day = "{early[0]}" in slowwave.toml.'
+            )
+        return sorted(waiting)
+    finally:
+        space.close()
+
+
+def run_night(settings: Settings, first: str, last: str) -> dict[str, Any]:
+    """Run the night for a range of days as one run; returns what people want to know of it."""
+    os.environ["SLOWWAVE_HOME"] = str(settings.home)
+    os.environ["DAGSTER_HOME"] = str(dagster_home(settings.home))
+    logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    defs = definitions(SlowwaveResource(home=str(settings.home)))
+    with dg.DagsterInstance.get() as instance:
+        end_dead_runs(instance)
+        result = defs.resolve_job_def("night").execute_in_process(
+            instance=instance,
+            run_config=_QUIET,
+            raise_on_error=False,
+            tags={
+                ASSET_PARTITION_RANGE_START_TAG: first,
+                ASSET_PARTITION_RANGE_END_TAG: last,
+                _PROCESS_TAG: _process(),
+            },
+        )
+    return _report(settings, result, first, last)
+
+
+def _process() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
+    """Mark runs whose process was killed as failed and free the pools that they held."""
+    ended = []
+    running = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING])
+    for run in instance.get_runs(running):
+        host, _, process = run.tags.get(_PROCESS_TAG, "").partition(":")
+        if host == socket.gethostname() and process and not _alive(int(process)):
+            instance.report_run_failed(run, "The process of this run was killed.")
+            instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+            ended.append(run.run_id)
+    return ended
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str, Any]:  # noqa: ANN401
+    steps: dict[str, dict[str, Any]] = {}
+    errors, seconds = [], {}
+    for event in result.all_events:
+        if event.is_step_success:
+            seconds[event.step_key] = event.step_success_data.duration_ms / 1e3
+        elif event.is_step_failure:
+            errors.append(f"{event.step_key}: {_cause(event.step_failure_data.error)}")
+        elif event.is_step_materialization:
+            made = event.step_materialization_data.materialization
+            name = made.asset_key.path[-1]
+            steps.setdefault(name, {"asset": name, "metadata": {}})["metadata"].update(
+                {key: value.value for key, value in made.metadata.items()}
+            )
+    for name, step in steps.items():
+        step["seconds"] = seconds.get(name, 0.0)
+        step["summary"] = ", ".join(
+            f"{key} {value:,}" for key, value in step["metadata"].items() if _is_count(key, value)
+        )
+    space = Workspace(settings)
+    warnings = [
+        line.removeprefix("- ")
+        for line in str(steps.get("staged_notes", {}).get("metadata", {}).get("warnings", "")).splitlines()
+        if line.startswith("- ")
+    ]
+    return {
+        "success": result.success,
+        "run_id": result.run_id,
+        "from": first,
+        "to": last,
+        "live": space.store.count("memories", "status = 'live'"),
+        "steps": list(steps.values()),
+        "warnings": warnings,
+        "errors": errors,
+    }
+
+
+def _is_count(key: str, value: object) -> bool:
+    hidden = key.startswith("dagster/") or key == "lance_version"
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0 and not hidden
+
+
+def _cause(error: Any) -> str:  # noqa: ANN401 - SerializableErrorInfo
+    while error.cause is not None:
+        error = error.cause
+    return str(error.message).strip()

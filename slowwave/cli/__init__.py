@@ -1,0 +1,33 @@
+"""The command line. Commands import what they need when they run, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import entry_points
+
+from slowwave.cli.app import app
+from slowwave.cli.output import fail
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Entry point of the `slowwave` command."""
+    _load_plugins()
+    try:
+        app()
+    except KeyboardInterrupt:
+        fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
+
+
+def _load_plugins() -> None:
+    """Add the commands of rooms above this one (night, ui), which register themselves."""
+    for plugin in entry_points(group="slowwave.commands"):
+        if _is_wanted(plugin.name):
+            app.command(plugin.name)(plugin.load())
+
+
+def _is_wanted(name: str) -> bool:
+    """A plugin is loaded for its own command and for a list of all commands, not for another's."""
+    commands = [word for word in sys.argv[1:] if not word.startswith("-")]
+    return not commands or commands[0] == name

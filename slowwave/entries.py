@@ -1,0 +1,127 @@
+"""Notes as journal entries: what an act looks like before anything is decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import polars as pl
+
+from slowwave import ids
+from slowwave.journal import Entry
+from slowwave.notes import Note, NoteFailure, content_hash
+
+_FIELDS = (
+    "title", "content", "memory_type", "importance_tier", "retrieval_priority", "sensitivity", "state",
+    "source_kind", "source_of_truth", "trigger_phrases", "tags", "aliases", "links", "front_matter",
+)  # fmt: skip
+
+
+def note_payload(note: Note) -> dict[str, Any]:
+    """The note as plain data."""
+    payload: dict[str, Any] = {name: getattr(note, name) for name in _FIELDS}
+    payload["created_at"] = ids.microseconds(note.created_at) if note.created_at else None
+    payload["metadata"] = orjson.dumps(note.metadata, option=orjson.OPT_SORT_KEYS).decode()
+    payload["size_bytes"] = len(note.content.encode())
+    return payload
+
+
+def payload_digest(payload: Mapping[str, Any]) -> str:
+    """Hash of a payload, the same for the same content."""
+    return ids.digest("payload", orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode())
+
+
+def save_entry(
+    note: Note,
+    *,
+    namespace: str,
+    source: str,
+    origin: str,
+    occurred_at: datetime,
+    principal: str,
+    digest: str | None = None,
+    event_id: str | None = None,
+) -> Entry:
+    """The act of saving a note. Without an event id it gets a fresh one; `digest` is of its raw bytes."""
+    payload = note_payload(note)
+    return Entry(
+        event_id=event_id or ids.new_event_id(),
+        kind="save",
+        namespace=namespace,
+        subject=source,
+        occurred_at=occurred_at,
+        principal=principal,
+        digest=digest or payload_digest(payload),
+        content_hash=content_hash(note.content),
+        origin=origin,
+        payload=payload,
+    )
+
+
+def unreadable_entry(
+    failure: NoteFailure,
+    *,
+    namespace: str,
+    source: str,
+    origin: str,
+    occurred_at: datetime,
+    principal: str,
+    digest: str,
+    event_id: str,
+) -> Entry:
+    """The act of finding a file that cannot be read as a note; it is quarantined with the reason."""
+    return Entry(
+        event_id=event_id,
+        kind="unreadable",
+        namespace=namespace,
+        subject=source,
+        occurred_at=occurred_at,
+        principal=principal,
+        digest=digest,
+        origin=origin,
+        payload={
+            "title": source.rsplit("/", 1)[-1],
+            "content": failure.excerpt,
+            "reason": failure.reason,
+            "message": failure.message,
+            "size_bytes": failure.size_bytes,
+        },
+    )
+
+
+def forget_entry(
+    *, namespace: str, source: str, origin: str, occurred_at: datetime, principal: str, event_id: str | None = None
+) -> Entry:
+    """The act of forgetting what `source` says."""
+    return Entry(
+        event_id=event_id or ids.new_event_id(),
+        kind="forget",
+        namespace=namespace,
+        subject=source,
+        occurred_at=occurred_at,
+        principal=principal,
+        origin=origin,
+    )
+
+
+def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
+    """Entries in the form in which :meth:`slowwave.journal.Journal.read` gives them."""
+    return pl.DataFrame(
+        {
+            "seq": [0] * len(entries),
+            "event_id": [entry.event_id for entry in entries],
+            "kind": [entry.kind for entry in entries],
+            "namespace": [entry.namespace for entry in entries],
+            "subject": [entry.subject for entry in entries],
+            "occurred_at": [entry.occurred_at for entry in entries],
+            "day": [entry.occurred_at.astimezone(UTC).date().isoformat() for entry in entries],
+            "principal": [entry.principal for entry in entries],
+            "digest": [entry.digest for entry in entries],
+            "content_hash": [entry.content_hash for entry in entries],
+            "origin": [entry.origin for entry in entries],
+            "payload": [orjson.dumps(entry.payload) for entry in entries],
+        },
+        schema_overrides={"occurred_at": pl.Datetime("us", "UTC"), "payload": pl.Binary, "seq": pl.Int64},
+    )

@@ -1,0 +1,438 @@
+"""The memory that an application imports: save, search, get, forget.
+
+```python
+import slowwave
+
+memory = slowwave.open("~/assistant", namespace="ada")
+memory.save("The deploy day is Thursday since 2026-03-02.", title="Deploy day", memory_type="decision")
+for result in memory.search("when do we deploy?"):
+    print(result.score, result.title, result.text)
+```
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from slowwave import ids
+from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.settings import Settings, load
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from scoring.ranking import RankingPolicy
+    from slowwave.chunking import Chunker
+    from slowwave.embedding import Embedder
+    from slowwave.journal import Entry, Journal
+    from slowwave.notes import Note
+    from slowwave.search import SearchResponse
+    from slowwave.store import Store
+
+_NAMESPACE = re.compile(r"\w[\w\-./]*")
+_TITLE_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of one saved note.
+
+    Attributes:
+        memory_id: the memory's id, also when it was refused.
+        status: ``live`` (searchable now) or ``quarantined``.
+        reasons: why it was quarantined, all of it.
+        duplicate_of: the memory that says the same already.
+    """
+
+    memory_id: str
+    source: str
+    status: str
+    reasons: tuple[str, ...] = ()
+    duplicate_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """One memory, whole."""
+
+    memory_id: str
+    namespace: str
+    source: str
+    title: str
+    content: str
+    status: str
+    memory_type: str
+    importance_tier: str
+    sensitivity: str
+    tags: tuple[str, ...]
+    trigger_phrases: tuple[str, ...]
+    metadata: str
+    created_at: datetime
+    updated_at: datetime
+    chunk_count: int
+
+
+class Memory:
+    """One namespace of a Slowwave home. Open it with :func:`slowwave.open`.
+
+    It is safe to use from several threads, and any number of processes may have the same home open.
+
+    Args:
+        settings: of the home.
+        namespace: the tenant; no call ever reads or writes another one.
+        principal: who acts, recorded with every act.
+    """
+
+    def __init__(self, settings: Settings, *, namespace: str, principal: str = "application") -> None:
+        if not _NAMESPACE.fullmatch(namespace):
+            raise SlowwaveError(
+                f"Namespace {namespace!r}: begin with a letter or digit, then letters, digits, '_', '-', "
+                f"'.' and '/'."
+            )
+        from slowwave.workspace import Workspace
+
+        self.namespace = namespace
+        self.principal = principal
+        self._space = Workspace(settings)
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._space.settings
+
+    @property
+    def store(self) -> Store:
+        """The tables."""
+        return self._space.store
+
+    @property
+    def journal(self) -> Journal:
+        """The journal."""
+        return self._space.journal
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedding model."""
+        return self._space.embedder
+
+    @property
+    def policy(self) -> RankingPolicy:
+        """The ranking policy in force."""
+        return self._space.policy
+
+    @property
+    def _chunker(self) -> Chunker:
+        return self._space.chunker
+
+    def close(self) -> None:
+        """Release the journal's connections and the search thread."""
+        self._space.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- saving ----------------------------------------------------------------------------------
+
+    def save(self, content: str, *, title: str = "", key: str = "", **labels: Any) -> Saved:  # noqa: ANN401
+        """Save one note; when this returns it is durable, and searchable if it was let in.
+
+        Args:
+            content: Markdown or plain text.
+            title: else the first heading, else the first words.
+            key: your own name for it: saving the same key again replaces the text. Without a key every
+                save is a memory of its own.
+            **labels: memory_type, tags, trigger_phrases, aliases, sensitivity, importance_tier,
+                retrieval_priority, state, source_of_truth, created_at, metadata.
+
+        Returns:
+            What became of it. A note that the gate refuses is quarantined, not lost.
+
+        Raises:
+            SlowwaveError: a label is not known or has the wrong type.
+            JournalError: the journal cannot be written; nothing was saved.
+        """
+        return self.save_many([{"content": content, "title": title, "key": key, **labels}])[0]
+
+    def save_many(self, notes: Sequence[Mapping[str, Any]]) -> list[Saved]:
+        """Save notes at once: same rules, one gate batch, one embedding batch; results in their order.
+
+        Args:
+            notes: mappings with the arguments of :meth:`save`.
+        """
+        from slowwave.entries import save_entry
+
+        now = datetime.now(UTC)
+        entries = []
+        for number, labels in enumerate(notes):
+            event = ids.new_event_id()
+            note = _note(labels, number, fallback_key=f"saved/{event}")
+            entries.append(
+                save_entry(
+                    note,
+                    namespace=self.namespace,
+                    source=note.source,
+                    origin="",
+                    occurred_at=now,
+                    principal=self.principal,
+                    event_id=event,
+                )
+            )
+        self.journal.append(entries)
+        return self._take_in(entries)
+
+    def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
+        """Run the night's stages on these acts, now."""
+        import polars as pl
+
+        from quality.gate import judge
+        from slowwave import stages
+        from slowwave.entries import entries_frame
+
+        if not entries:
+            return []
+        staged = stages.stage(entries_frame(entries))
+        hashes = staged["content_hash"].to_list()
+        live = self.store.read_by(
+            "memories",
+            "content_hash",
+            hashes,
+            columns=["namespace", "memory_id", "content_hash"],
+            also=self._mine("status = 'live'"),
+        )
+        verdicts = judge(staged, live, self._space.gate_policy).with_columns(staged["revision"])
+        stages.quarantine(self.store, staged, verdicts)
+        passed = staged.join(verdicts.filter(pl.col("verdict") == "pass"), on="memory_id", how="semi")
+        new = stages.outdated(self.store, passed)
+        if not new.is_empty():
+            chunks = stages.cut(new, self._chunker, self.embedder.name)
+            stages.apply(self.store, new, stages.embed(self.store, self.embedder, chunks))
+            stages.reconcile(
+                self.store, self._chunker, self.embedder, memory_ids=new["memory_id"].to_list()
+            )
+        return _outcomes(entries, verdicts, self.namespace)
+
+    # -- searching -------------------------------------------------------------------------------
+
+    def search(self, query: str, *, limit: int = 10) -> SearchResponse:
+        """The memories of this namespace that answer a query, best first.
+
+        Args:
+            query: a question or words, at most 4,000 characters.
+            limit: how many memories.
+
+        Returns:
+            Results with their scores per channel. The search and what it showed are in the journal; when
+            that cannot be written the search answers all the same and says so in `warnings`.
+
+        Raises:
+            SlowwaveError: the query is empty or too long, or `limit` is negative.
+        """
+        from slowwave import search as searching
+
+        _check_query(query, limit)
+        searcher = self._space.searcher
+        start = time.perf_counter()
+        found = searcher.find(self.namespace, query, self.settings.ranking.candidates)
+        scored = time.perf_counter()
+        results = searching.present(found, self.policy, limit)
+        ranked = time.perf_counter()
+        search_id = ids.new_event_id()
+        warnings = self._log_search(search_id, results, found, query, limit)
+        end = time.perf_counter()
+        timings = searching.Timings(
+            embedding=found.embedding_ms,
+            candidates=found.total_ms - found.embedding_ms,
+            scoring=(ranked - scored) * 1e3,
+            journal=(end - ranked) * 1e3,
+            total=(end - start) * 1e3,
+        )
+        return searching.SearchResponse(
+            search_id, self.namespace, query, results, self.policy.version, timings, warnings
+        )
+
+    def _log_search(
+        self, search_id: str, results: tuple[Any, ...], found: Any, query: str, limit: int  # noqa: ANN401
+    ) -> tuple[str, ...]:
+        from slowwave.journal import Entry, JournalError
+        from slowwave.search import logged
+
+        if not self.settings.journal.log_searches:
+            return ()
+        keep = self.settings.journal.log_candidates
+        payload = logged(results, found, self.policy, query=query, limit=limit, keep=keep)
+        try:
+            self.journal.append(
+                [
+                    Entry(
+                        event_id=search_id,
+                        kind="search",
+                        namespace=self.namespace,
+                        subject=search_id,
+                        occurred_at=datetime.now(UTC),
+                        principal=self.principal,
+                        payload=payload,
+                    )
+                ]
+            )
+        except JournalError as error:
+            return (f"This search is not in the journal, so feedback on it cannot be taken: {error}",)
+        return ()
+
+    # -- one memory ------------------------------------------------------------------------------
+
+    def get(self, memory_id: str) -> MemoryRecord:
+        """A memory by its id, whatever its status.
+
+        Raises:
+            NotFoundError: this namespace has no such memory.
+        """
+        columns = [part.name for part in fields(MemoryRecord)]
+        from slowwave.store import one_of
+
+        rows = self.store.read("memories", self._mine(one_of("memory_id", [memory_id])), columns=columns)
+        if rows.is_empty():
+            raise NotFoundError(
+                f"Namespace {self.namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
+            )
+        row = rows.row(0, named=True)
+        return MemoryRecord(
+            **{name: tuple(value or ()) if isinstance(value, list) else value for name, value in row.items()}
+        )
+
+    def forget(self, memory_id: str) -> None:
+        """Take a memory out of every search. Its text stays in the history; saving it again revives it.
+
+        Raises:
+            NotFoundError: this namespace has no such memory.
+        """
+        from slowwave import stages
+        from slowwave.entries import entries_frame, forget_entry
+
+        source = self.get(memory_id).source
+        act = forget_entry(
+            namespace=self.namespace,
+            source=source,
+            origin="",
+            occurred_at=datetime.now(UTC),
+            principal=self.principal,
+        )
+        self.journal.append([act])
+        stages.retire(self.store, stages.stage(entries_frame([act])))
+
+    def count(self) -> int:
+        """Live memories of this namespace."""
+        return self.store.count("memories", self._mine("status = 'live'"))
+
+    def _mine(self, condition: str) -> str:
+        """The condition, within this namespace only. Every read of this class goes through here."""
+        from slowwave.store import quote
+
+        return f"namespace = {quote(self.namespace)} AND ({condition})"
+
+
+def open_memory(path: Path | str | None = None, *, namespace: str, principal: str = "application", **settings: Any) -> Memory:  # noqa: ANN401, E501
+    """Open a memory; a new home is made where there is none.
+
+    Args:
+        path: home folder; when not given ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards.
+        namespace: the tenant, always required.
+        principal: who acts.
+        **settings: groups of settings to override, for instance ``embedding={"model": "wordllama-256"}``.
+
+    Raises:
+        SettingsError: a setting has a value that is not allowed.
+        ModelError: the home belongs to another embedding model.
+    """
+    return Memory(load(path, **settings), namespace=namespace, principal=principal)
+
+
+def _check_query(query: str, limit: int) -> None:
+    from slowwave.search import MAX_QUERY_CHARACTERS
+
+    if not query.strip():
+        raise SlowwaveError("The query is empty. Give a question or some words.")
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
+    if limit < 0:
+        raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
+
+
+def _note(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
+    """A note from the arguments of `save`."""
+    from slowwave.notes import Note, plain_note
+
+    known = {part.name for part in fields(Note)} - {"source", "front_matter", "links"} | {"key"}
+    if unknown := set(labels) - known:
+        raise SlowwaveError(
+            f"Note {number}: {sorted(unknown)} are not labels of a note. Known: {sorted(known)}."
+        )
+    content = labels.get("content")
+    if not isinstance(content, str):
+        raise SlowwaveError(f"Note {number}: content is {type(content).__name__}, it has to be text.")
+    if "\0" in content:
+        raise SlowwaveError(f"Note {number}: the content has a NUL character at {content.index(chr(0))}.")
+    note = plain_note(content, source=labels.get("key") or fallback_key)
+    given = {name: value for name, value in labels.items() if name not in ("content", "key") and value}
+    title = given.pop("title", "") or note.title
+    if not title or title == note.source:
+        title = _first_words(content)
+    return replace(note, title=title, **_typed(given, number))
+
+
+def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Labels with the types a note has."""
+    typed: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in ("tags", "trigger_phrases", "aliases"):
+            items = (value,) if isinstance(value, str) else tuple(value)
+            if not all(isinstance(item, str) for item in items):
+                raise SlowwaveError(f"Note {number}: {name} = {value!r} has to be a list of texts.")
+            typed[name] = items
+        elif name == "created_at":
+            if not isinstance(value, datetime) or value.tzinfo is None:
+                raise SlowwaveError(f"Note {number}: created_at = {value!r} has to be a datetime with a zone.")
+            typed[name] = value.astimezone(UTC)
+        elif name == "metadata":
+            typed[name] = dict(value)
+        else:
+            typed[name] = value if isinstance(value, bool) else str(value).strip().lower()
+    return typed
+
+
+def _first_words(content: str) -> str:
+    line = next((line.strip(" #*-\t") for line in content.splitlines() if line.strip(" #*-\t")), "")
+    if len(line) <= _TITLE_CHARACTERS:
+        return line
+    return line[:_TITLE_CHARACTERS].rsplit(" ", 1)[0] + " …"
+
+
+def _outcomes(entries: Sequence[Entry], verdicts: pl.DataFrame, namespace: str) -> list[Saved]:
+    by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
+    outcomes = []
+    for entry in entries:
+        memory = ids.memory_id(namespace, entry.subject)
+        verdict = by_id[memory]
+        outcomes.append(
+            Saved(
+                memory,
+                entry.subject,
+                "live" if verdict["verdict"] == "pass" else "quarantined",
+                tuple(verdict["reasons"]),
+                verdict["duplicate_of"],
+            )
+        )
+    return outcomes

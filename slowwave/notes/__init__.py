@@ -1,0 +1,34 @@
+"""Reads notes: Markdown with YAML front matter, plain text and JSON lines.
+
+A note that cannot be read is a `NoteError` with a reason, or a `NoteFailure` where notes are read in
+bulk; nothing is guessed and nothing is dropped.
+"""
+
+from __future__ import annotations
+
+from slowwave.notes.decoding import EXCERPT_CHARACTERS
+from slowwave.notes.folder import iter_vault
+from slowwave.notes.front_matter import MAX_FRONT_MATTER, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_EXPANDED
+from slowwave.notes.hashing import content_hash
+from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure, Reason, VaultFile
+from slowwave.notes.reading import parse_jsonl, parse_markdown, parse_text, plain_note, read_notes
+
+__all__ = [
+    "EXCERPT_CHARACTERS",
+    "MAX_FRONT_MATTER",
+    "MAX_FRONT_MATTER_DEPTH",
+    "MAX_FRONT_MATTER_EXPANDED",
+    "NOTE_SUFFIXES",
+    "Note",
+    "NoteError",
+    "NoteFailure",
+    "Reason",
+    "VaultFile",
+    "content_hash",
+    "iter_vault",
+    "parse_jsonl",
+    "parse_markdown",
+    "parse_text",
+    "plain_note",
+    "read_notes",
+]

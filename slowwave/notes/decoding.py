@@ -1,0 +1,67 @@
+"""From bytes to text: UTF-8 with LF line breaks, or the reason why not."""
+
+from __future__ import annotations
+
+from slowwave.notes.model import NoteError, NoteFailure
+
+EXCERPT_CHARACTERS = 500
+
+
+def decode(data: bytes, source: str, max_bytes: int) -> str:
+    """The text of a file without byte order mark.
+
+    Raises:
+        NoteError: If it is too large, no UTF-8 or has NUL bytes.
+    """
+    if len(data) > max_bytes:
+        raise NoteError(
+            "too_large",
+            f"{source}: {len(data):,} bytes, the limit is {max_bytes:,}; split the note or raise the limit",
+        )
+    if looks_like_utf16(data):
+        raise utf16_error(source)
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise NoteError("nul_bytes", f"{source}: NUL byte at offset {nul}; this is not a text file")
+    try:
+        return normal_breaks(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        # The codec counts from after the byte order mark.
+        offset = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+        raise NoteError(
+            "not_utf8",
+            f"{source}: byte 0x{data[offset]:02x} at offset {offset} is not UTF-8; re-save the file as UTF-8",
+        ) from error
+
+
+def looks_like_utf16(data: bytes) -> bool:
+    """Whether the data begin with a byte order mark of UTF-16."""
+    return data.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def utf16_error(source: str) -> NoteError:
+    """What to raise for data in UTF-16."""
+    return NoteError("not_utf8", f"{source}: looks like UTF-16; re-save the file as UTF-8")
+
+
+def normal_breaks(text: str) -> str:
+    """The text with line breaks as LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def require_content(content: str, source: str) -> None:
+    """Refuse a note without text.
+
+    Raises:
+        NoteError: If there is nothing but white space.
+    """
+    if not content or content.isspace():
+        raise NoteError("empty", f"{source}: there is no text in it; write some, or delete the note")
+
+
+def failure(data: bytes, source: str, error: NoteError) -> NoteFailure:
+    """What stands in place of a note that raised the error; `data` are its bytes."""
+    # A character has at most four bytes: no need to decode a huge file for its first characters.
+    encoding = "utf-16" if looks_like_utf16(data) else "utf-8-sig"
+    excerpt = data[: 4 * EXCERPT_CHARACTERS].decode(encoding, "replace")[:EXCERPT_CHARACTERS]
+    return NoteFailure(source, error.reason, str(error), excerpt, len(data))

@@ -1,0 +1,205 @@
+"""Front matter: YAML that is read as it was written, within limits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+import yaml
+
+from slowwave.notes.fields import TEXT_FIELDS, field_name
+from slowwave.notes.model import NoteError
+
+try:
+    from yaml import CSafeLoader as _YamlLoader
+except ImportError:  # PyYAML built without libyaml: ten times slower, same result
+    from yaml import SafeLoader as _YamlLoader  # type: ignore[assignment]
+
+MAX_FRONT_MATTER = 65_536
+"""Front matter above this size (characters) is refused."""
+MAX_FRONT_MATTER_EXPANDED = 262_144
+"""Front matter that grows above this size (characters) when its aliases are written out is refused."""
+MAX_FRONT_MATTER_DEPTH = 64
+"""Front matter nested deeper than this is refused."""
+
+_YAML_STRING = "tag:yaml.org,2002:str"
+_YAML_MERGE = "tag:yaml.org,2002:merge"
+_YAML_TYPED_SCALARS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "timestamp"))
+
+_OPENING = re.compile(r"---[ \t]*\n")
+_CLOSING = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_PLAIN_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
+
+
+def split_front_matter(text: str) -> tuple[str | None, str]:
+    """Front matter without its fences (None if there is none) and body."""
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    if opening is None or closing is None:
+        return None, text
+    return text[opening.end() : closing.start()], text[closing.end() :]
+
+
+def load_front_matter(head: str, source: str) -> dict[str, Any]:
+    """Fields of the front matter under the names they were written with.
+
+    Raises:
+        NoteError: If it is no YAML mapping, or beyond the limits; the message names the line of the file.
+    """
+    try:
+        return _load_yaml(head)
+    except _BadYamlError as error:
+        problem, line = str(error), error.line
+    except yaml.reader.ReaderError as error:
+        problem, line = str(error).partition("\n")[0], head[: error.position].count("\n")
+    except yaml.MarkedYAMLError as error:
+        problem, line = error.problem or str(error), _line_of(error)
+    # The opening fence is line 1 of the file.
+    raise NoteError("broken_front_matter", f"{source}, line {line + 2}: {problem}; {_advice(problem)}")
+
+
+def _line_of(error: yaml.MarkedYAMLError) -> int:
+    """Line to correct, from 0: of an open quote or bracket it is where it starts, not where it is missed."""
+    began = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
+    marks = [error.problem_mark, error.context_mark]
+    if (error.context or "").startswith(began):
+        marks.reverse()
+    return next((mark.line for mark in marks if mark), 0)
+
+
+def _advice(problem: str) -> str:
+    if "mapping values" in problem:
+        return "put a value that contains ': ' in quotes"
+    if "cannot start any token" in problem or "tab character" in problem:
+        return "indent with spaces, not tabs, and put a value that starts with a special character in quotes"
+    return "correct the front matter between the two --- lines"
+
+
+class _Loader(_YamlLoader):
+    """Safe YAML in which a scalar that is no plain number or valid date stays as it was written.
+
+    YAML 1.1 would make 630 of `10:30` and 8 of `010`, and refuse `2024-13-01`.
+    """
+
+    def check_depth(self) -> None:
+        """Read the stream up to the first too deep node; libyaml crashes on some thousands of levels."""
+        depth = 0
+        while not isinstance(event := self.get_event(), yaml.StreamEndEvent):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_FRONT_MATTER_DEPTH:
+                    line = event.start_mark.line if event.start_mark else 0
+                    raise _BadYamlError(f"nested deeper than {MAX_FRONT_MATTER_DEPTH} levels", line)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+
+
+def _construct_integer(loader: _Loader, node: yaml.ScalarNode) -> int | str:
+    written = str(loader.construct_scalar(node))
+    return int(written) if _PLAIN_INTEGER.fullmatch(written) else written
+
+
+def _construct_float(loader: _Loader, node: yaml.ScalarNode) -> float | str:
+    written = str(loader.construct_scalar(node))
+    try:
+        number = float(written)
+    except ValueError:
+        return written
+    return number if isfinite(number) else written
+
+
+def _or_as_written(construct: Callable[[Any, yaml.ScalarNode], Any]) -> Callable[[Any, yaml.ScalarNode], Any]:
+    def constructor(loader: _Loader, node: yaml.ScalarNode) -> Any:  # noqa: ANN401 - any YAML scalar
+        try:
+            return construct(loader, node)
+        except (ValueError, KeyError, AttributeError, OverflowError):
+            return node.value
+
+    return constructor
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _construct_integer)
+_Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+_Loader.add_constructor("tag:yaml.org,2002:bool", _or_as_written(_YamlLoader.construct_yaml_bool))
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _or_as_written(_YamlLoader.construct_yaml_timestamp))
+
+
+class _BadYamlError(Exception):
+    """A fault in front matter, with its line counted from 0 inside it."""
+
+    def __init__(self, problem: str, line: int) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
+def _load_yaml(head: str) -> dict[str, Any]:
+    if len(head) > MAX_FRONT_MATTER:
+        raise _BadYamlError(
+            f"front matter of {len(head):,} characters, the limit is {MAX_FRONT_MATTER:,}", line=0
+        )
+    # A level takes a line or one of these characters, and `- a: b` is two levels with one of them.
+    if 2 * sum(map(head.count, "\n[{-?")) >= MAX_FRONT_MATTER_DEPTH:
+        checker = _Loader(head)
+        try:
+            checker.check_depth()
+        finally:
+            checker.dispose()
+    loader = _Loader(head)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return {}
+        if not isinstance(node, yaml.MappingNode):
+            raise _BadYamlError("not a list of 'name: value' fields", node.start_mark.line)
+        _check_nodes(node)
+        _keep_as_written(node)
+        fields: dict[str, Any] = loader.construct_document(node)
+    finally:
+        loader.dispose()
+    return fields
+
+
+def _check_nodes(root: yaml.MappingNode) -> None:
+    """Refuse duplicate keys and runaway aliases; make every key a string."""
+    budget = MAX_FRONT_MATTER_EXPANDED
+    pending: list[yaml.Node] = [root]
+    while pending:
+        node = pending.pop()
+        budget -= 1
+        if isinstance(node, yaml.ScalarNode):
+            budget -= len(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            _check_keys(node)
+            for key, value in node.value:
+                pending += (key, value)
+        else:
+            pending += node.value
+        if budget < 0:
+            raise _BadYamlError(
+                f"aliases (*name) expand to more than {MAX_FRONT_MATTER_EXPANDED:,} characters",
+                node.start_mark.line,
+            )
+
+
+def _check_keys(node: yaml.MappingNode) -> None:
+    seen: set[str] = set()
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        if key.value in seen:
+            raise _BadYamlError(f"duplicate key {key.value!r}", key.start_mark.line)
+        seen.add(key.value)
+        if key.tag != _YAML_MERGE:
+            key.tag = _YAML_STRING
+
+
+def _keep_as_written(root: yaml.MappingNode) -> None:
+    """Keep the text fields from being typed: a tag `on` is not true, a title `1.10` is not 1.1."""
+    for key, value in root.value:
+        if isinstance(key, yaml.ScalarNode) and field_name(key.value) in TEXT_FIELDS:
+            leaves = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for leaf in leaves:
+                if leaf.tag in _YAML_TYPED_SCALARS:
+                    leaf.tag = _YAML_STRING

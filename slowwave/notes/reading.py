@@ -1,0 +1,194 @@
+"""From a file to its notes: Markdown with front matter, plain text and JSON lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+import orjson
+
+from slowwave.notes.decoding import (
+    decode,
+    failure,
+    looks_like_utf16,
+    normal_breaks,
+    require_content,
+    utf16_error,
+)
+from slowwave.notes.fields import WORD_FIELDS, Fields
+from slowwave.notes.front_matter import load_front_matter, split_front_matter
+from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
+from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure
+
+_COMMA = re.compile(",")
+_COMMA_OR_SPACE = re.compile(r"[,\s]")
+
+
+def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteFailure]:
+    """Read every note of one file, by its suffix; what cannot be read is returned as a failure.
+
+    Args:
+        data: Content of the file.
+        source: POSIX path relative to the vault; its suffix decides the format.
+        max_bytes: Size above which a note (a line, in JSONL) is refused.
+
+    Returns:
+        One entry for a text file, one per non-blank line for a JSONL file.
+
+    Raises:
+        ValueError: If the suffix is not one of `NOTE_SUFFIXES`.
+    """
+    suffix = PurePosixPath(source).suffix.lower()
+    if suffix not in NOTE_SUFFIXES:
+        known = ", ".join(sorted(NOTE_SUFFIXES))
+        raise ValueError(f"{source}: suffix {suffix!r} is not a note format; known are {known}")
+    if suffix == ".jsonl":
+        return list(parse_jsonl(data, source, max_bytes=max_bytes))
+    parse = parse_text if suffix == ".txt" else parse_markdown
+    try:
+        return [parse(data, source, max_bytes=max_bytes)]
+    except NoteError as error:
+        return [failure(data, source, error)]
+
+
+def parse_markdown(data: bytes, source: str, *, max_bytes: int) -> Note:
+    """Read a Markdown note with optional YAML front matter.
+
+    Args:
+        data: Content of the file, UTF-8 with or without byte order mark.
+        source: POSIX path relative to the vault, or any key; its stem is the title of last resort.
+        max_bytes: Size above which the note is refused.
+
+    Raises:
+        NoteError: If the note cannot be read; `reason` says why.
+    """
+    head, body = split_front_matter(decode(data, source, max_bytes))
+    fields = {} if head is None else load_front_matter(head, source)
+    status: Literal["ok", "none"] = "none" if head is None else "ok"
+    return _markdown_note(source, body, Fields(fields, source), status, path=source)
+
+
+def plain_note(content: str, *, source: str) -> Note:
+    """Note from a Markdown text that is no file: title (or none), tags and links from the text itself.
+
+    Args:
+        content: The text; front matter is not looked for.
+        source: Key of the note.
+    """
+    body = normal_breaks(content)
+    structure = outline(body)
+    return Note(
+        source=source,
+        title=_first_title(structure),
+        content=body,
+        tags=tuple(dict.fromkeys(inline_tags(body, structure.fences))),
+        links=tuple(dict.fromkeys(inline_links(body, structure.fences))),
+    )
+
+
+def parse_text(data: bytes, source: str, *, max_bytes: int) -> Note:
+    """Read a plain text note: no front matter, title from the file name, no tags and links.
+
+    Args:
+        data: Content of the file, UTF-8 with or without byte order mark.
+        source: POSIX path relative to the vault, or any key.
+        max_bytes: Size above which the note is refused.
+
+    Raises:
+        NoteError: If the note cannot be read; `reason` says why.
+    """
+    content = decode(data, source, max_bytes)
+    require_content(content, source)
+    return Note(source=source, title=_title_from_path(source), content=content)
+
+
+def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | NoteFailure]:
+    """Read a JSONL file, one note a line; a broken line is a failure of that line only.
+
+    A line is an object with `text` or `content`, optionally `id` (or `_id`, `key`), `title`, `created`
+    (or `created_at`, `date`, `said_at`) and the fields of the front matter. Without an id the line
+    number is one: `L12`. The text is read as Markdown.
+
+    Args:
+        data: Content of the file, UTF-8 with or without byte order mark.
+        source: POSIX path of the file relative to the vault.
+        max_bytes: Size above which a line is refused.
+
+    Yields:
+        A note or a failure for each non-blank line, in order.
+    """
+    if looks_like_utf16(data):
+        yield failure(data, source, utf16_error(source))
+        return
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{source}#L{number}"
+        try:
+            yield _json_note(line, source, place, max_bytes)
+        except NoteError as error:
+            yield failure(line, place, error)
+
+
+def _markdown_note(
+    source: str, body: str, fields: Fields, front_matter: Literal["ok", "none"], *, path: str
+) -> Note:
+    require_content(body, source)
+    structure = outline(body)
+    title = " ".join(fields.text("title").split()) or _first_title(structure)
+    tags = [tag.lstrip("#") for tag in fields.items("tags", _COMMA_OR_SPACE)]
+    tags += inline_tags(body, structure.fences)
+    return Note(
+        source=source,
+        title=title or _title_from_path(path),
+        content=body,
+        created_at=fields.moment(),
+        source_of_truth=fields.flag("source_of_truth"),
+        trigger_phrases=fields.items("trigger_phrases", _COMMA),
+        tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
+        aliases=fields.items("aliases", _COMMA),
+        links=tuple(dict.fromkeys(inline_links(body, structure.fences))),
+        metadata=fields.rest,
+        front_matter=front_matter,
+        **{name: fields.text(name).lower() or default for name, default in WORD_FIELDS.items()},
+    )
+
+
+def _first_title(structure: Outline) -> str:
+    return next((heading.text for heading in structure.headings if heading.level == 1 and heading.text), "")
+
+
+def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:
+    text = decode(line, place, max_bytes)
+    try:
+        record = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise NoteError("bad_json_line", f"{place}: {error}; write one JSON object a line") from error
+    if not isinstance(record, dict):
+        raise NoteError("bad_json_line", f"{place}: a {type(record).__name__}, not an object {{...}}")
+    body_key = _first_key(record, "text", "content")
+    if body_key is None:
+        names = ", ".join(sorted(record)[:10]) or "none"
+        raise NoteError("bad_json_line", f"{place}: no 'text' or 'content' field; its fields: {names}")
+    id_key = _first_key(record, "id", "_id", "key")
+    rest = {key: value for key, value in record.items() if key not in (body_key, id_key)}
+    fields = Fields(rest, place)
+    name = fields.scalar(id_key or "id", record.get(id_key)) or place.rpartition("#")[2]
+    # Not stripped: the content is kept as it was written.
+    body = record[body_key]
+    body = normal_breaks(body) if isinstance(body, str) else fields.scalar(body_key, body)
+    content = fields.checked(body_key, body)
+    return _markdown_note(f"{source}#{name}", content, fields, "ok" if rest else "none", path=source)
+
+
+def _first_key(record: Mapping[str, Any], *names: str) -> str | None:
+    """The first of the names that has a value, else the first that is there."""
+    present = [name for name in names if name in record]
+    return next((name for name in present if record[name] not in (None, "")), present[0] if present else None)
+
+
+def _title_from_path(path: str) -> str:
+    stem = PurePosixPath(path).stem
+    return " ".join(stem.replace("-", " ").replace("_", " ").split())

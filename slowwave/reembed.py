@@ -1,0 +1,94 @@
+"""Moving a memory to another embedding model: never in place.
+
+A new pair of tables is filled beside the old ones, which stay in use; when it is complete the switch is
+one write. A run that is killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+
+from slowwave import progress, stages
+from slowwave.embedding import load_embedder
+from slowwave.errors import ModelError
+from slowwave.settings import CONFIG_FILE, EmbeddingSettings, Settings
+from slowwave.store import Store
+from slowwave.store.database import Identity
+from slowwave.store.schemas import table_specs
+from slowwave.workspace import Workspace
+
+
+def reembed(settings: Settings, model: str) -> dict[str, Any]:
+    """Fill new tables with vectors of `model`, switch to them, and write the choice to the settings file.
+
+    Raises:
+        ModelError: the store has that model already, or it cannot be loaded.
+    """
+    space = Workspace(settings)
+    store, old = space.store, space.store.identity
+    if old.model == model:
+        raise ModelError(f"The store has the vectors of {model!r} already.")
+    embedder = load_embedder(EmbeddingSettings(**{**settings.embedding.model_dump(), "model": model}))
+    slug = re.sub(r"\W+", "_", model).strip("_").lower()
+    names = {name: f"{name}_{slug}" for name in ("chunks", "embedded_chunks")}
+    new = Identity(model, embedder.dimension, names)
+    for name, physical in names.items():
+        store.create_table(table_specs(embedder.dimension)[name], physical)
+    target = _sibling(store, new)
+    while chunks := _missing(store, target):
+        with progress.task("embedding chunks", len(chunks)) as advance:
+            for at in range(0, len(chunks), stages.CHUNKS_PER_COMMIT):
+                part = chunks[at : at + stages.CHUNKS_PER_COMMIT]
+                rows = store.read_by("chunks", "chunk_id", part).drop("vector")
+                from slowwave import ids
+
+                hashes = [ids.embedding_hash(model, text) for text in rows["search_text"]]
+                vectors = embedder.embed_documents(rows["search_text"].to_list(), advance)
+                target.upsert(
+                    "chunks",
+                    rows.with_columns(
+                        embedding_hash=pl.Series(hashes, dtype=pl.String),
+                        vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, embedder.dimension)),
+                    ),
+                    newer=True,
+                )
+    count = target.count("chunks")
+    store.put_meta("embedding", {"model": model, "dimension": embedder.dimension, "tables": names})
+    _write_choice(settings, model)
+    stages.reconcile(target, space.chunker, embedder)
+    space.close()
+    return {"model": model, "chunks": count, "was": old.model, "config": str(settings.home / CONFIG_FILE)}
+
+
+def _sibling(store: Store, identity: Identity) -> Store:
+    """The same database, seen through the tables of another model."""
+    other: Store = object.__new__(Store)
+    other.uri, other.storage_options, other.db = store.uri, store.storage_options, store.db
+    other._handles, other.identity = {}, identity
+    other.specs = table_specs(identity.dimension)
+    return other
+
+
+def _missing(store: Store, target: Store) -> list[str]:
+    """Chunks that the new table lacks or has in an older revision."""
+    key = ["chunk_id", "revision", "status"]
+    have = target.read("chunks", columns=key)
+    return store.read("chunks", columns=key).join(have, on=key, how="anti")["chunk_id"].to_list()
+
+
+def _write_choice(settings: Settings, model: str) -> None:
+    """Set embedding.model in the settings file, leaving the rest of the file as it is."""
+    path = settings.home / CONFIG_FILE
+    text = path.read_text() if path.exists() else ""
+    line = f'model = "{model}"'
+    section = re.search(r"(?ms)^\[embedding\]\n(.*?)(?=^\[|\Z)", text)
+    if section is None:
+        text = f"{text.rstrip()}\n\n[embedding]\n{line}\n".lstrip()
+    else:
+        body = re.sub(r"(?m)^model\s*=.*$", line, section.group(1))
+        body = body if line in body else f"{line}\n{body}"
+        text = text[: section.start(1)] + body + text[section.end(1) :]
+    path.write_text(text)
