@@ -47,7 +47,9 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
         metadata={
             "vaults": table(vault.scan_summary(scans)),
             "acts": table(rows.group_by("namespace", "act").len("notes").sort("namespace", "act")),
-            "warnings": dg.MetadataValue.md("\n".join(f"- {w}" for s in scans for w in s.warnings) or "*none*"),
+            "warnings": dg.MetadataValue.md(
+                "\n".join(f"- {w}" for s in scans for w in s.warnings) or "*none*"
+            ),
         },
     )
 

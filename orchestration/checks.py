@@ -20,7 +20,11 @@ def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition
         doubled = rows.group_by(key).len("rows").filter(pl.col("rows") > 1)
         return dg.AssetCheckResult(
             passed=doubled.is_empty(),
-            metadata={"rows": rows.height, "doubled keys": doubled.height, "examples": table(doubled.sort(key))},
+            metadata={
+                "rows": rows.height,
+                "doubled keys": doubled.height,
+                "examples": table(doubled.sort(key)),
+            },
         )
 
     return unique_key

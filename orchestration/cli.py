@@ -67,7 +67,7 @@ def _print_report(report: dict[str, Any]) -> None:
     rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
     print_table(f"Night of {days}", ["asset", "seconds", "what it did"], rows)
     if report["success"]:
-        out.print(f"{report['live']:,} memories are live. Next: [bold]slowwave search \"…\"[/]")
+        out.print(f'{report["live"]:,} memories are live. Next: [bold]slowwave search "…"[/]')
     for line in report["warnings"]:
         out.print(f"[yellow]Warning:[/] {line}")
     for line in report["errors"]:
@@ -86,5 +86,7 @@ def ui(
     environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(dagster_home(home))}
     out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
     command = [sys.executable, "-m", "dagster", "dev", "-m", "orchestration.definitions"]
-    done = subprocess.run([*command, "-h", host, "-p", str(port)], env=environment, check=False)
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*command, "-h", host, "-p", str(port)], env=environment, check=False
+    )
     raise typer.Exit(done.returncode)

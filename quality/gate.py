@@ -17,7 +17,7 @@ PASS = "pass"  # noqa: S105 - a verdict, not a password
 REFUSE = "refuse"
 RETIRE = "retire"
 
-VERDICT_SCHEMA = {
+VERDICT_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "memory_id": pl.String,
     "verdict": pl.String,
     "reasons": pl.List(pl.String),
@@ -56,7 +56,9 @@ def judge(staged: pl.DataFrame, live: pl.DataFrame, policy: GatePolicy) -> pl.Da
         )
         sound = checked.filter((act == "save") & (pl.col("reasons").list.len() == 0))
         # Content that leaves in this batch is no longer there to be a duplicate of.
-        staying = live.join(staged.filter(act != "unreadable").select("memory_id"), on="memory_id", how="anti")
+        staying = live.join(
+            staged.filter(act != "unreadable").select("memory_id"), on="memory_id", how="anti"
+        )
         duplicates = exact_duplicates(sound, staying)
     return (
         checked.join(duplicates, on="memory_id", how="left", maintain_order="left")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory
-    from slowwave.memory import open_memory as open
+    from slowwave.memory import open_memory as open  # noqa: A004 - slowwave.open, like sqlite3.connect
 
 __all__ = ["Memory", "open"]
 __version__ = "0.1.0"

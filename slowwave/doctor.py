@@ -78,7 +78,10 @@ def _model(space: Workspace) -> Iterator[Finding]:
     length = float((vector**2).sum() ** 0.5)
     right = vector.shape == (space.embedder.dimension,) and abs(length - 1) < 1e-3
     yield Finding(
-        "model", right, f"{name}: {vector.shape[0]} numbers, length {length:.4f}", "" if right else "Reinstall it."
+        "model",
+        right,
+        f"{name}: {vector.shape[0]} numbers, length {length:.4f}",
+        "" if right else "Reinstall it.",
     )
 
 
@@ -86,7 +89,9 @@ def _journal(space: Workspace) -> Iterator[Finding]:
     problems = space.journal.check()
     days = space.journal.days(["save", "forget", "unreadable", "search"])
     seen = f"{days['entries'].sum():,} entries on {days['day'].n_unique()} days"
-    yield Finding("journal", not problems, "; ".join(problems) or seen, "Restore it from a copy." if problems else "")
+    yield Finding(
+        "journal", not problems, "; ".join(problems) or seen, "Restore it from a copy." if problems else ""
+    )
 
 
 def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
@@ -99,7 +104,10 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding("store", True, ", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
     if name := interrupted_restore(store):
         yield Finding(
-            "checkpoint", False, f"the restore of {name!r} was interrupted", f"slowwave checkpoint restore {name}"
+            "checkpoint",
+            False,
+            f"the restore of {name!r} was interrupted",
+            f"slowwave checkpoint restore {name}",
         )
     for name, spec in store.specs.items():
         columns = full_text_columns(store.table(name))
@@ -117,14 +125,18 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
             )
     keys = store.read("memories", columns=["memory_id"])["memory_id"]
     doubled = keys.len() - keys.n_unique()
-    yield Finding("keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else "")
+    yield Finding(
+        "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
+    )
     heads = ["memory_id", "revision", "status"]
     chunks, memories = store.read("chunks", columns=heads), store.read("memories", columns=heads)
     stale = chunks.join(memories, on=heads, how="anti").height
     if stale and repair:
         reconcile(store, space.chunker, space.embedder)
         stale = 0
-    yield Finding("chunks", stale == 0, f"{stale} chunks differ from their memory", "slowwave night" if stale else "")
+    yield Finding(
+        "chunks", stale == 0, f"{stale} chunks differ from their memory", "slowwave night" if stale else ""
+    )
 
 
 def _drop_indexes(table: object, columns: set[str]) -> None:

@@ -92,7 +92,13 @@ def unreadable_entry(
 
 
 def forget_entry(
-    *, namespace: str, source: str, origin: str, occurred_at: datetime, principal: str, event_id: str | None = None
+    *,
+    namespace: str,
+    source: str,
+    origin: str,
+    occurred_at: datetime,
+    principal: str,
+    event_id: str | None = None,
 ) -> Entry:
     """The act of forgetting what `source` says."""
     return Entry(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.journal import Entry, Journal
     from slowwave.notes import Note
-    from slowwave.search import SearchResponse
+    from slowwave.search import Found, Result, SearchResponse
     from slowwave.store import Store
 
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
@@ -220,9 +220,7 @@ class Memory:
         if not new.is_empty():
             chunks = stages.cut(new, self._chunker, self.embedder.name)
             stages.apply(self.store, new, stages.embed(self.store, self.embedder, chunks))
-            stages.reconcile(
-                self.store, self._chunker, self.embedder, memory_ids=new["memory_id"].to_list()
-            )
+            stages.reconcile(self.store, self._chunker, self.embedder, memory_ids=new["memory_id"].to_list())
         return _outcomes(entries, verdicts, self.namespace)
 
     # -- searching -------------------------------------------------------------------------------
@@ -265,7 +263,12 @@ class Memory:
         )
 
     def _log_search(
-        self, search_id: str, results: tuple[Any, ...], found: Any, query: str, limit: int  # noqa: ANN401
+        self,
+        search_id: str,
+        results: tuple[Result, ...],
+        found: Found,
+        query: str,
+        limit: int,
     ) -> tuple[str, ...]:
         from slowwave.journal import Entry, JournalError
         from slowwave.search import logged
@@ -306,11 +309,12 @@ class Memory:
         rows = self.store.read("memories", self._mine(one_of("memory_id", [memory_id])), columns=columns)
         if rows.is_empty():
             raise NotFoundError(
-                f"Namespace {self.namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
+                f"Namespace {self.namespace!r} has no memory {memory_id!r}. "
+                f"Ids come from save() and search()."
             )
-        row = rows.row(0, named=True)
+        row: dict[str, Any] = rows.row(0, named=True)
         return MemoryRecord(
-            **{name: tuple(value or ()) if isinstance(value, list) else value for name, value in row.items()}
+            **row | {"tags": tuple(row["tags"]), "trigger_phrases": tuple(row["trigger_phrases"])}
         )
 
     def forget(self, memory_id: str) -> None:
@@ -344,7 +348,13 @@ class Memory:
         return f"namespace = {quote(self.namespace)} AND ({condition})"
 
 
-def open_memory(path: Path | str | None = None, *, namespace: str, principal: str = "application", **settings: Any) -> Memory:  # noqa: ANN401, E501
+def open_memory(
+    path: Path | str | None = None,
+    *,
+    namespace: str,
+    principal: str = "application",
+    **settings: Any,  # noqa: ANN401 - groups of settings
+) -> Memory:
     """Open a memory; a new home is made where there is none.
 
     Args:
@@ -404,7 +414,9 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
             typed[name] = items
         elif name == "created_at":
             if not isinstance(value, datetime) or value.tzinfo is None:
-                raise SlowwaveError(f"Note {number}: created_at = {value!r} has to be a datetime with a zone.")
+                raise SlowwaveError(
+                    f"Note {number}: created_at = {value!r} has to be a datetime with a zone."
+                )
             typed[name] = value.astimezone(UTC)
         elif name == "metadata":
             typed[name] = dict(value)

@@ -229,7 +229,13 @@ def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], candidates
 
 
 def logged(
-    response_results: Sequence[Result], found: Found, policy: RankingPolicy, *, query: str, limit: int, keep: int
+    response_results: Sequence[Result],
+    found: Found,
+    policy: RankingPolicy,
+    *,
+    query: str,
+    limit: int,
+    keep: int,
 ) -> dict[str, Any]:
     """What the journal keeps of a search: enough to replay it under any other policy.
 
@@ -271,5 +277,3 @@ def logged(
 
 def _nullable(values: np.ndarray) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
-
-

@@ -124,7 +124,9 @@ class NightSettings(_Group):
     first_day: str = Field(
         "2024-01-01", pattern=r"^\d{4}-\d{2}-\d{2}$", description="First daily partition (UTC date)"
     )
-    hour: int = Field(2, ge=0, le=23, description="Hour (UTC) at which the schedule runs yesterday's partition")
+    hour: int = Field(
+        2, ge=0, le=23, description="Hour (UTC) at which the schedule runs yesterday's partition"
+    )
     vault_poll_seconds: int = Field(
         60, ge=30, le=86_400, description="Seconds between two looks of the sensor at the watched vaults"
     )

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from slowwave import ids, progress
@@ -158,7 +157,9 @@ class Embedded:
 class _Vectors:
     """Vectors by embedding hash: those the tables have, and those computed since."""
 
-    def __init__(self, store: Store, embedder: Embedder, hashes: Sequence[str], tables: Sequence[str]) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, hashes: Sequence[str], tables: Sequence[str]
+    ) -> None:
         self._embedder = embedder
         self._type = pl.Array(pl.Float32, embedder.dimension)
         self._known = pl.DataFrame(schema={"embedding_hash": pl.String, "vector": self._type})
@@ -442,5 +443,3 @@ def quarantine(store: Store, staged: pl.DataFrame, verdicts: pl.DataFrame) -> in
         if not held.is_empty():
             store.upsert("quarantine", held.drop("by").with_columns(status=pl.lit("resolved")))
     return rows.height
-
-

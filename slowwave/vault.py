@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -19,7 +20,7 @@ from slowwave import ids, progress
 from slowwave.entries import forget_entry, note_payload, payload_digest, save_entry, unreadable_entry
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, Journal, JournalEntryError, Source
-from slowwave.notes import NoteFailure, VaultFile, content_hash, iter_vault, read_notes
+from slowwave.notes import Note, NoteFailure, VaultFile, content_hash, iter_vault, read_notes
 from slowwave.settings import NotesSettings
 
 _MANY_ITEMS = ".jsonl"
@@ -46,7 +47,9 @@ class Scan:
         return self.new + self.changed + self.deleted + self.unreadable
 
 
-def watch(journal: Journal, namespace: str, folder: Path, *, name: str, as_of: datetime, principal: str) -> Source:
+def watch(
+    journal: Journal, namespace: str, folder: Path, *, name: str, as_of: datetime, principal: str
+) -> Source:
     """Remember a folder as a vault of the namespace, to be looked at every night.
 
     Raises:
@@ -165,7 +168,7 @@ class _Look:
         for note in notes:
             yield from self._entry(note, raw if not many else None)
 
-    def _entry(self, note: object, raw: str | None) -> Iterator[Entry]:
+    def _entry(self, note: Note | NoteFailure, raw: str | None) -> Iterator[Entry]:
         if isinstance(note, NoteFailure):
             subject = self._subject(note.source)
             digest = raw or ids.digest("failure", note.reason, note.message, note.excerpt)
@@ -173,8 +176,8 @@ class _Look:
                 self.result.unreadable += 1
                 yield unreadable_entry(note, digest=digest, **self._act(subject, digest))
             return
-        subject = self._subject(note.source)  # type: ignore[attr-defined]
-        digest = raw or payload_digest(note_payload(note))  # type: ignore[arg-type]
+        subject = self._subject(note.source)
+        digest = raw or payload_digest(note_payload(note))
         if self._unchanged(subject, digest):
             return
         last = self._last.get(subject)
@@ -182,9 +185,9 @@ class _Look:
             self.result.new += 1
         else:
             self.result.changed += 1
-            if last["content_hash"] != content_hash(note.content):  # type: ignore[attr-defined]
+            if last["content_hash"] != content_hash(note.content):
                 self._lost_hashes.add(last["content_hash"])
-        yield save_entry(note, digest=digest, **self._act(subject, digest))  # type: ignore[arg-type]
+        yield save_entry(note, digest=digest, **self._act(subject, digest))
 
     def postpone(self, file: VaultFile) -> None:
         """The file was modified after the day being staged; what is known of it stays."""
@@ -231,9 +234,9 @@ class _Look:
         """Unchanged notes whose content was lost elsewhere in this look, by the file they are in."""
         found: dict[str, set[str]] = {}
         for subject, row in self._last.items():
-            if row["kind"] == "save" and row["content_hash"] in self._lost_hashes - {""}:
-                if subject in self._seen and subject not in self._acted:
-                    found.setdefault(subject.split("#")[0], set()).add(subject)
+            same = row["kind"] == "save" and row["content_hash"] in self._lost_hashes - {""}
+            if same and subject in self._seen and subject not in self._acted:
+                found.setdefault(subject.split("#")[0], set()).add(subject)
         return found
 
     def _unchanged(self, subject: str, digest: str) -> bool:
@@ -246,7 +249,7 @@ class _Look:
     def _subject(self, source: str) -> str:
         return f"{self._source.name}/{source}"
 
-    def _act(self, subject: str, digest: str) -> dict[str, object]:
+    def _act(self, subject: str, digest: str) -> dict[str, Any]:
         self._acted.add(subject)
         last = self._last.get(subject)
         moment = self._as_of

@@ -41,7 +41,5 @@ class Candidates:
     def channels(self, at: int) -> tuple[str, ...]:
         """Every channel that found the candidate."""
         return tuple(
-            name
-            for name, rank in ((VECTOR, self.vector_rank[at]), (BM25, self.bm25_rank[at]))
-            if rank > 0
+            name for name, rank in ((VECTOR, self.vector_rank[at]), (BM25, self.bm25_rank[at])) if rank > 0
         )

@@ -299,9 +299,13 @@ def checkpoint_list(json: Json = False) -> None:
 
     found = list_checkpoints(_store())
     if json:
-        print_json([{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found])
+        print_json(
+            [{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found]
+        )
     else:
-        print_table("Checkpoints", ["name", "created"], [[one.name, f"{one.created_at:%F %T}"] for one in found])
+        print_table(
+            "Checkpoints", ["name", "created"], [[one.name, f"{one.created_at:%F %T}"] for one in found]
+        )
 
 
 @checkpoints.command("restore")
@@ -314,7 +318,9 @@ def checkpoint_restore(name: str, json: Json = False) -> None:
     if json:
         print_json({"name": done.name, "tables": dict(done.tables)})
     else:
-        out.print(f"All tables are as at [bold]{done.name}[/]. `slowwave night` takes in again what came since.")
+        out.print(
+            f"All tables are as at [bold]{done.name}[/]. `slowwave night` takes in again what came since."
+        )
 
 
 @checkpoints.command("delete")

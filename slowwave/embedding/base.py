@@ -17,7 +17,10 @@ class Embedder(Protocol):
     """Turns texts into unit vectors."""
 
     name: str
-    dimension: int
+
+    @property
+    def dimension(self) -> int:
+        """Numbers per vector."""
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Vectors (n, dimension), float32, of length 1; a text with nothing to embed gets zeros."""

@@ -149,9 +149,7 @@ class Journal:
 
         return to_frame(self._database.latest_sources(namespace, origin), SOURCE_SCHEMA).sort("subject")
 
-    def add_source(
-        self, namespace: str, name: str, uri: str, *, added_at: datetime, principal: str
-    ) -> bool:
+    def add_source(self, namespace: str, name: str, uri: str, *, added_at: datetime, principal: str) -> bool:
         """Remember a vault to scan; False if the name is known already, which changes nothing.
 
         Raises:

@@ -1,0 +1,67 @@
+# `make help` lists what there is. Needs only Python (3.11 or newer) with pip and venv, and make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+DEMO   := .demo
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test fast check fix ui lock snapshots clean
+
+help: ## Show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime ## Set everything up, take in the example vault by night, ask it questions
+	@$(BIN)/python examples/demo.py --home $(DEMO)
+
+test: $(VENV)/.dev check ## Set everything up and pass every test
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/pytest -m slow
+
+fast: $(VENV)/.dev ## Only the fast tests
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+
+check: $(VENV)/.dev ## Lint, types, the import contract, the Dagster definitions
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/dg check defs
+
+fix: $(VENV)/.dev ## Format, and mend what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+ui: $(VENV)/.runtime ## Open the Dagster web page on the project's own instance (home: SLOWWAVE_HOME or .slowwave)
+	@$(BIN)/slowwave ui
+
+lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+	  --custom-compile-command "make lock" pyproject.toml --extra night --group build -o requirements/runtime.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+	  --custom-compile-command "make lock" pyproject.toml --all-extras --group build --group dev \
+	  -c requirements/runtime.lock -o requirements/dev.lock
+
+snapshots: $(VENV)/.dev ## Accept the present asset graph as the right one
+	$(BIN)/pytest tests/orchestration/test_definitions.py --snapshot-update
+
+clean: ## Remove the environment, the demo and every cache
+	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+# An environment is made once, and again when its lock or the project's metadata changes.
+$(VENV)/.python:
+	@echo "Making $(VENV) (once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit("Slowwave needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: $(VENV)/.python requirements/runtime.lock pyproject.toml
+	@echo "Installing pinned packages (once, one to three minutes) ..."
+	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/runtime.lock
+	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime requirements/dev.lock
+	@echo "Installing pinned development packages (once) ..."
+	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/dev.lock
+	@touch $@

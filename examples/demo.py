@@ -1,0 +1,86 @@
+"""The demo: a vault goes in by night, answers come out by day. Run by `make demo`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+HERE = Path(__file__).parent
+QUESTIONS = (
+    "What weekday and hour do new backend versions go live?",
+    "Where do we keep the thing that opens our backups?",
+    "Which reference height do I enter for the second instrument on the Lyness quay?",
+    "How many years does the Yokohama maker guarantee its level sensor?",
+)
+
+
+def main() -> None:
+    """Take in the example vault and ask it questions."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--home", type=Path, default=Path(".demo"))
+    home = parser.parse_args().home.resolve()
+    os.environ["SLOWWAVE_HOME"] = str(home)
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    shutil.rmtree(home, ignore_errors=True)
+
+    say = Console(highlight=False)
+    start = time.monotonic()
+    say.rule("[bold]1. Watch a vault[/]  the notes of Skerry Data, a small tide-gauge company")
+    slowwave("ingest", str(HERE / "vault"))
+    say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index: five Dagster assets")
+    slowwave("night")
+    refused()
+    say.rule("[bold]3. Ask by day[/]")
+    ask(say)
+    say.rule("[bold]Where to look next[/]")
+    shown = os.path.relpath(home)
+    say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
+    say.print(
+        f'  Ask more:       [bold].venv/bin/slowwave --home {shown} search "how tall is the mast at Hoy"[/]'
+    )
+    say.print(f"  See the night:  [bold].venv/bin/slowwave --home {shown} ui[/]   (Dagster's web page)")
+    say.print("  What is planted in the vault: examples/README.md. What everything means: README.md.")
+
+
+def slowwave(*words: str) -> None:
+    """Run a command of the command line as a person would."""
+    command = Path(sys.executable).with_name("slowwave")
+    subprocess.run([command, *words], check=True)
+
+
+def refused() -> None:
+    """Show what the night did not let in."""
+    from slowwave.cli.output import print_table
+    from slowwave.settings import load
+    from slowwave.workspace import Workspace
+
+    held = Workspace(load()).store.read("quarantine", "status = 'held'").sort("source")
+    rows = [[row["source"], ", ".join(row["reasons"])] for row in held.iter_rows(named=True)]
+    print_table("Not let in (kept in quarantine, whole)", ["note", "why"], rows)
+
+
+def ask(say: Console) -> None:
+    """Ask the questions and show the best answer to each."""
+    import slowwave
+
+    with slowwave.open(namespace="default", principal="demo") as memory:
+        for question in QUESTIONS:
+            found = memory.search(question, limit=3)
+            say.print(f"\n[bold cyan]? {question}[/]")
+            for result in found:
+                mark = "→" if result.rank == 1 else " "
+                text = " ".join(result.text.split())[:150]
+                say.print(f"  {mark} {result.score:.2f}  [bold]{result.title}[/]  [dim]{result.source}[/]")
+                if result.rank == 1:
+                    say.print(f"       {text}", markup=False)
+
+
+if __name__ == "__main__":
+    main()
