@@ -82,7 +82,8 @@ def run_night(settings: Settings, first: str, last: str) -> dict[str, Any]:
     """Run the night for a range of days as one run; returns what people want to know of it."""
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
     os.environ["DAGSTER_HOME"] = str(dagster_home(settings.home))
-    logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    for noisy in ("dagster", "alembic"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL)
     defs = definitions(SlowwaveResource(home=str(settings.home)))
     with dg.DagsterInstance.get() as instance:
         end_dead_runs(instance)

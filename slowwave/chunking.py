@@ -130,7 +130,8 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
     """Text of a chunk as it is embedded and put in the full-text index.
 
     One context line, title › heading › heading, then the chunk. A heading that equals the title or that
-    the chunk itself begins with is left out. The line is cut at `CONTEXT_CHARACTERS`.
+    the chunk itself begins with is left out, and so is a title that the chunk begins with. The line is
+    cut at `CONTEXT_CHARACTERS`.
 
     Args:
         title: Title of the note; may be empty.
@@ -142,7 +143,8 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
     """
     title = " ".join(title.split())
     said = {title.casefold()} | {heading.casefold() for heading in _leading_headings(text)}
-    parts = [title] if title else []
+    beginning = " ".join(text[: 2 * CONTEXT_CHARACTERS].split()).casefold()
+    parts = [title] if title and not beginning.startswith(title.rstrip(" …").casefold()) else []
     for heading in headings:
         line = " ".join(heading.split())
         if line and line.casefold() not in said:

@@ -201,6 +201,7 @@ class Memory:
         from quality.gate import judge
         from slowwave import stages
         from slowwave.entries import entries_frame
+        from slowwave.store.indexes import keep_fresh
 
         if not entries:
             return []
@@ -221,6 +222,7 @@ class Memory:
             chunks = stages.cut(new, self._chunker, self.embedder.name)
             stages.apply(self.store, new, stages.embed(self.store, self.embedder, chunks))
             stages.reconcile(self.store, self._chunker, self.embedder, memory_ids=new["memory_id"].to_list())
+            keep_fresh(self.store)
         return _outcomes(entries, verdicts, self.namespace)
 
     # -- searching -------------------------------------------------------------------------------
@@ -313,9 +315,8 @@ class Memory:
                 f"Ids come from save() and search()."
             )
         row: dict[str, Any] = rows.row(0, named=True)
-        return MemoryRecord(
-            **row | {"tags": tuple(row["tags"]), "trigger_phrases": tuple(row["trigger_phrases"])}
-        )
+        lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases")}
+        return MemoryRecord(**row | lists)
 
     def forget(self, memory_id: str) -> None:
         """Take a memory out of every search. Its text stays in the history; saving it again revives it.

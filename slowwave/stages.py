@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -20,6 +21,7 @@ from slowwave.store.database import batches
 
 CHUNKS_PER_COMMIT = 1_024
 MEMORIES_PER_COMMIT = 2_000
+LOOK_UP_FROM = 8
 LIVE = "live"
 RETIRED = "retired"
 
@@ -51,6 +53,22 @@ _CHUNK_LABELS = (
     "title", "source", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
     "state", "source_kind", "source_of_truth", "tags",
 )  # fmt: skip
+
+
+_CUT: dict[str, pl.DataType | type[pl.DataType]] = {
+    "chunk_id": pl.String,
+    "memory_id": pl.String,
+    "namespace": pl.String,
+    "revision": pl.String,
+    "ordinal": pl.Int32,
+    "chunk_count": pl.Int32,
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "headings": pl.List(pl.String),
+    "text": pl.String,
+    "search_text": pl.String,
+    "embedding_hash": pl.String,
+}
 
 
 # -- stage: journal entries become one row per memory and day ------------------------------------
@@ -104,36 +122,27 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
 
 
 def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
-    """The chunks of each note, without vectors: rows of ``chunks`` up to ``embedding_hash``.
+    """The chunks of each note, without vectors: the columns of ``chunks`` up to ``embedding_hash``.
 
     Args:
         notes: namespace, memory_id, revision, title, content.
         chunker: how text is cut.
         model: embedding model that the hashes are for.
     """
-    rows = []
+    columns: dict[str, list[Any]] = {name: [] for name in _CUT}
+    add = [column.append for column in columns.values()]
     wanted = notes.select("namespace", "memory_id", "revision", "title", "content")
     for namespace, memory, revision, title, content in wanted.iter_rows():
         pieces = chunker.split(content)
         for piece in pieces:
             text = indexed_text(title, piece.headings, piece.text)
-            rows.append(
-                (
-                    ids.chunk_id(memory, piece.ordinal), memory, namespace, revision, piece.ordinal,
-                    len(pieces), piece.start, piece.end, list(piece.headings), piece.text, text,
-                    ids.embedding_hash(model, text),
-                )
+            values = (
+                ids.chunk_id(memory, piece.ordinal), memory, namespace, revision, piece.ordinal, len(pieces),
+                piece.start, piece.end, piece.headings, piece.text, text, ids.embedding_hash(model, text),
             )  # fmt: skip
-    return pl.DataFrame(
-        rows,
-        orient="row",
-        schema={
-            "chunk_id": pl.String, "memory_id": pl.String, "namespace": pl.String, "revision": pl.String,
-            "ordinal": pl.Int32, "chunk_count": pl.Int32, "start": pl.Int32, "end": pl.Int32,
-            "headings": pl.List(pl.String), "text": pl.String, "search_text": pl.String,
-            "embedding_hash": pl.String,
-        },
-    )  # fmt: skip
+            for append, value in zip(add, values, strict=True):
+                append(value)
+    return pl.DataFrame(columns, schema=_CUT)
 
 
 # -- embed: chunks get vectors; equal text is embedded once, ever --------------------------------
@@ -191,7 +200,9 @@ class _Vectors:
 
 def embed(store: Store, embedder: Embedder, chunks: pl.DataFrame) -> pl.DataFrame:
     """The chunks, as from :func:`cut`, with the vector of their ``search_text``."""
-    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), ["chunks"])
+    # For a few chunks, asking whether their vectors are known costs about what computing them costs.
+    tables = ["chunks"] if chunks.height >= LOOK_UP_FROM else []
+    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), tables)
     with progress.task("embedding chunks", vectors.missing(chunks).height) as advance:
         return vectors.fill(chunks, advance)
 
@@ -211,22 +222,30 @@ def embed_days(
         notes: rows of ``staged_notes`` that passed.
         days: the partitions.
     """
-    key = ["embedded_id", "revision", "embedding_hash"]
-    present = store.read_by("embedded_chunks", "day", days, columns=key)
-    wanted = (
-        cut(notes, chunker, embedder.name)
-        .join(notes.select("memory_id", "revision", "day"), on=["memory_id", "revision"], how="left")
-        .with_columns(embedded_id=pl.concat_str("day", pl.lit(":"), "chunk_id"))
+    cutter = f"{embedder.name} {chunker.min_words}-{chunker.max_words}"
+    heads = ["embedded_id", "day", "memory_id", "revision", "cutter", "chunk_count"]
+    present = store.read_by("embedded_chunks", "day", days, columns=heads)
+    here = ["day", "memory_id", "revision"]
+    complete = (
+        present.filter(pl.col("cutter") == cutter)
+        .group_by(here)
+        .agg(have=pl.len(), want=pl.col("chunk_count").first())
+        .filter(pl.col("have") == pl.col("want"))
     )
-    todo = wanted.join(present, on=key, how="anti", maintain_order="left")
+    todo = (
+        cut(notes.join(complete, on=here, how="anti", maintain_order="left"), chunker, embedder.name)
+        .join(notes.select(here), on=["memory_id", "revision"], how="left", maintain_order="left")
+        .with_columns(embedded_id=pl.concat_str("day", pl.lit(":"), "chunk_id"), cutter=pl.lit(cutter))
+    )
     vectors = _Vectors(store, embedder, todo["embedding_hash"].to_list(), ["embedded_chunks", "chunks"])
     with progress.task("embedding chunks", vectors.missing(todo).height) as advance:
         for part in todo.iter_slices(CHUNKS_PER_COMMIT):
             store.upsert("embedded_chunks", vectors.fill(part, advance))
-    stale = present.join(wanted, on="embedded_id", how="anti")["embedded_id"].to_list()
-    for gone in batches(stale):
+    kept = present.join(complete, on=here, how="semi").join(notes, on=here, how="semi")
+    stale = present.join(kept, on="embedded_id", how="anti").join(todo, on="embedded_id", how="anti")
+    for gone in batches(stale["embedded_id"].to_list()):
         store.delete("embedded_chunks", one_of("embedded_id", gone))
-    return Embedded(wanted.height, vectors.computed, vectors.seconds)
+    return Embedded(kept.height + todo.height, vectors.computed, vectors.seconds)
 
 
 # -- apply: the memory takes over what passed -----------------------------------------------------
@@ -251,15 +270,18 @@ class Applied:
 
 
 def outdated(store: Store, notes: pl.DataFrame) -> pl.DataFrame:
-    """Those of the notes that are newer than what the memory has (or that it does not have)."""
+    """Those of the notes that are newer than what the memory has (or that it does not have).
+
+    Returns:
+        The notes, with ``known_revision``, ``known_created`` and ``known_frequency`` of what the memory
+        has; null where it has nothing.
+    """
+    columns = {"revision": "known_revision", "created_at": "known_created", "frequency": "known_frequency"}
     known = store.read_by(
-        "memories", "memory_id", notes["memory_id"].to_list(), columns=["memory_id", "revision"]
-    ).rename({"revision": "known"})
-    return (
-        notes.join(known, on="memory_id", how="left", maintain_order="left")
-        .filter(pl.col("known").is_null() | (pl.col("known") < pl.col("revision")))
-        .drop("known")
-    )
+        "memories", "memory_id", notes["memory_id"].to_list(), columns=["memory_id", *columns]
+    ).rename(columns)
+    newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
+    return notes.join(known, on="memory_id", how="left", maintain_order="left").filter(newer)
 
 
 def apply_days(store: Store, notes: pl.DataFrame, days: Sequence[str]) -> Applied:
@@ -271,7 +293,7 @@ def apply_days(store: Store, notes: pl.DataFrame, days: Sequence[str]) -> Applie
             chunks = store.read_by(
                 "embedded_chunks", "memory_id", part["memory_id"].to_list(), also=one_of("day", days)
             ).join(part, on=["memory_id", "revision"], how="semi")
-            done += apply(store, part, chunks.drop("embedded_id", "day"))
+            done += apply(store, part, chunks.drop("embedded_id", "day", "cutter"))
             advance(part.height)
     return done
 
@@ -281,37 +303,28 @@ def apply(store: Store, notes: pl.DataFrame, chunks: pl.DataFrame) -> Applied:
 
     Args:
         store: the memory.
-        notes: rows of ``staged_notes``, one per memory, none of which the memory has (:func:`outdated`).
+        notes: what :func:`outdated` gave, one per memory.
         chunks: their chunks, with vectors.
     """
-    before = store.read_by(
-        "memories",
-        "memory_id",
-        notes["memory_id"].to_list(),
-        columns=["memory_id", "created_at", "frequency"],
-    ).rename({"created_at": "first_created", "frequency": "known_frequency"})
+    replaced = notes.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
     counts = chunks.group_by("memory_id").agg(chunk_count=pl.len().cast(pl.Int32))
     says_when = pl.col("created_at") != pl.col("occurred_at")
-    memories = (
-        notes.join(before, on="memory_id", how="left", maintain_order="left")
-        .join(counts, on="memory_id", how="left", maintain_order="left")
-        .with_columns(
-            status=pl.lit(LIVE),
-            frequency=pl.col("known_frequency").fill_null(1),
-            chunk_count=pl.col("chunk_count").fill_null(0),
-            created_at=pl.when(says_when)
-            .then("created_at")
-            .otherwise(pl.coalesce("first_created", "created_at")),
-            updated_at="occurred_at",
-        )
+    memories = notes.join(counts, on="memory_id", how="left", maintain_order="left").with_columns(
+        status=pl.lit(LIVE),
+        frequency=pl.col("known_frequency").fill_null(1),
+        chunk_count=pl.col("chunk_count").fill_null(0),
+        created_at=pl.when(says_when)
+        .then("created_at")
+        .otherwise(pl.coalesce("known_created", "created_at")),
+        updated_at="occurred_at",
     )
     columns = [name for name in store.specs["memories"].schema.names if name in memories.columns]
     store.upsert("memories", memories.select(columns), newer=True)
     rows = labelled(chunks, memories)
     store.upsert("chunks", rows, newer=True)
-    there = store.read_by("chunks", "memory_id", before["memory_id"].to_list(), columns=["chunk_id"])
+    there = store.read_by("chunks", "memory_id", replaced, columns=["chunk_id"])
     delete_chunks(store, there.join(rows, on="chunk_id", how="anti")["chunk_id"].to_list())
-    return Applied(added=notes.height - before.height, changed=before.height)
+    return Applied(added=notes.height - len(replaced), changed=len(replaced))
 
 
 def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
@@ -329,23 +342,32 @@ def delete_chunks(store: Store, chunk_ids: Sequence[str]) -> None:
 def retire(store: Store, forgets: pl.DataFrame) -> Applied:
     """Take memories out of every search; their rows and texts stay.
 
+    A memory that is not there yet (its night is still to come) gets a row without text, so that an older
+    text cannot enter afterwards.
+
     Args:
         store: the memory.
-        forgets: memory_id, revision, occurred_at of each act of forgetting.
+        forgets: rows of ``staged_notes`` with act forget, one per memory.
     """
     acts = forgets.select("memory_id", at="occurred_at", by="revision")
-    memories = (
-        store.read_by("memories", "memory_id", acts["memory_id"].to_list())
-        .join(acts, on="memory_id", how="inner")
+    known = store.read_by("memories", "memory_id", acts["memory_id"].to_list())
+    unknown = forgets.join(known, on="memory_id", how="anti").select(
+        "memory_id", "namespace", "revision", "source", "origin", "principal", "created_at",
+        status=pl.lit(RETIRED), content=pl.lit(""), title="source", chunk_count=pl.lit(0, pl.Int32),
+        frequency=pl.lit(0, pl.Int32), updated_at="occurred_at", retired_at="occurred_at",
+    )  # fmt: skip
+    retired = (
+        known.join(acts, on="memory_id", how="inner")
         .filter((pl.col("status") != RETIRED) & (pl.col("revision") < pl.col("by")))
         .with_columns(status=pl.lit(RETIRED), revision="by", retired_at="at", updated_at="at")
         .drop("by", "at")
     )
-    if memories.is_empty():
-        return Applied(unchanged=forgets.height)
-    store.upsert("memories", memories, newer=True)
-    _relabel(store, memories)
-    return Applied(retired=memories.height, unchanged=forgets.height - memories.height)
+    for rows in (unknown, retired):
+        if not rows.is_empty():
+            store.upsert("memories", rows, newer=True)
+    if not retired.is_empty():
+        _relabel(store, retired)
+    return Applied(retired=retired.height, unchanged=forgets.height - retired.height)
 
 
 def _relabel(store: Store, memories: pl.DataFrame) -> None:

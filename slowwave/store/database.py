@@ -191,7 +191,13 @@ class Store:
             )
             for part in batches(wanted)
         ]
-        return pl.concat(parts) if parts else self.read(name, "false", columns=columns)
+        return pl.concat(parts) if parts else self.empty(name, columns)
+
+    def empty(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """No rows of a table."""
+        frame = pl.from_arrow(self.specs[name].schema.empty_table())
+        assert isinstance(frame, pl.DataFrame)
+        return frame if columns is None else frame.select(columns)
 
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""

@@ -251,7 +251,13 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
         ),
         TableSpec(
             "embedded_chunks",
-            pa.schema([_key("embedded_id"), *_fields(day=TEXT, chunk_id=TEXT), *_chunk_fields(dimension)]),
+            pa.schema(
+                [
+                    _key("embedded_id"),
+                    *_fields(day=TEXT, cutter=TEXT, chunk_id=TEXT),
+                    *_chunk_fields(dimension),
+                ]
+            ),
             "Chunks and vectors of the notes that passed on a day; the history behind `chunks`.",
             partition="day",
         ),

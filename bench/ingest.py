@@ -1,0 +1,167 @@
+"""How fast a vault goes in, beside the embedding model alone on the same chunks (the floor).
+
+    python bench/ingest.py --vault FOLDER [--model NAME ...] [--notes N]
+
+Each line is a process of its own. ``embedder`` embeds the distinct chunk texts of the vault and nothing else;
+``night`` is `ingest` and the night's job on a fresh home; ``save_many`` saves the same notes through the API;
+``second night`` is the night once more over the unchanged vault. ``ratio`` is the time over the embedder's,
+all measured after start-up (imports, model loading).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from _report import report
+
+LINES = ("embedder", "night", "second night", "save_many")
+
+
+def main() -> None:
+    """Run every line in a process of its own, model by model."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--vault", type=Path, required=True, help="folder of notes")
+    parser.add_argument("--model", nargs="+", default=["wordllama-256", "bge-small-en-v1.5"])
+    parser.add_argument("--notes", type=int, default=0, help="only the first N notes; 0: all")
+    parser.add_argument("--line", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.line:
+        print(json.dumps(_measure(arguments.line, arguments.vault, arguments.model[0], arguments.home)))
+        return
+    rows = []
+    for model in arguments.model:
+        with tempfile.TemporaryDirectory() as folder:
+            vault = _subset(arguments.vault, arguments.notes, Path(folder) / "vault")
+            floor = 0.0
+            for line in LINES:
+                home = Path(folder) / ("saved" if line == "save_many" else "home")
+                row = _in_process(line, vault, model, home)
+                floor = row["seconds"] if line == "embedder" else floor
+                row["ratio"] = round(row["seconds"] / floor, 2)
+                rows.append(row)
+    report("ingest", rows, note=f"{arguments.vault}; peak memory is of the whole process")
+
+
+def _subset(vault: Path, count: int, target: Path) -> Path:
+    """The vault itself, or links to its first notes."""
+    from slowwave.notes import iter_vault
+
+    if not count:
+        return vault
+    for file in list(iter_vault(vault))[:count]:
+        link = target / file.source
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.hardlink_to(file.path)
+    return target
+
+
+def _in_process(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
+    command = [sys.executable, __file__, "--vault", str(vault), "--model", model]
+    command += ["--line", line, "--home", str(home)]
+    print(f"{model}: {line} ...", file=sys.stderr)
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _measure(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
+    measures: dict[str, Callable[..., tuple[float, int, int]]] = {
+        "embedder": _embedder, "night": _night, "second night": _night, "save_many": _save_many
+    }  # fmt: skip
+    seconds, notes, chunks = measures[line](vault, model, home)
+    return {
+        "model": model,
+        "run": line,
+        "notes": notes,
+        "chunks": chunks,
+        "seconds": round(seconds, 2),
+        "notes/s": round(notes / seconds, 1),
+        "chunks/s": round(chunks / seconds, 1),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
+def _notes(vault: Path) -> list[Any]:
+    from slowwave.notes import Note, iter_vault, read_notes
+
+    found = [
+        note
+        for file in iter_vault(vault)
+        for note in read_notes(file.path.read_bytes(), file.source, max_bytes=2_000_000)
+    ]
+    return [note for note in found if isinstance(note, Note) and len(note.content) >= 50]
+
+
+def _embedder(vault: Path, model: str, home: Path) -> tuple[float, int, int]:
+    from slowwave.chunking import Chunker, indexed_text
+    from slowwave.embedding import load_embedder
+    from slowwave.settings import EmbeddingSettings
+
+    notes, chunker = _notes(vault), Chunker()
+    texts = [
+        indexed_text(note.title, chunk.headings, chunk.text)
+        for note in notes
+        for chunk in chunker.split(note.content)
+    ]
+    distinct = list(dict.fromkeys(texts))
+    embedder = load_embedder(EmbeddingSettings(model=model))
+    embedder.embed_query("warm")
+    start = time.perf_counter()
+    embedder.embed_documents(distinct)
+    return time.perf_counter() - start, len(notes), len(texts)
+
+
+def _night(vault: Path, model: str, home: Path) -> tuple[float, int, int]:
+    from orchestration.night import run_night
+    from slowwave.settings import load
+    from slowwave.vault import scan, watch
+    from slowwave.workspace import Workspace
+
+    settings = load(home, embedding={"model": model})
+    import os
+
+    os.environ["SLOWWAVE_EMBEDDING__MODEL"] = model
+    space = Workspace(settings)
+    space.embedder.embed_query("warm")
+    assert space.store.count("meta") > 0
+    now = datetime.now(UTC)
+    start = time.perf_counter()
+    source = watch(space.journal, "default", vault, name="vault", as_of=now, principal="bench")
+    scan(space.journal, source, settings.notes, as_of=now)
+    today = now.date().isoformat()
+    done = run_night(settings, today, today)
+    seconds = time.perf_counter() - start
+    assert done["success"], done["errors"]
+    return seconds, space.store.count("memories"), space.store.count("chunks")
+
+
+def _save_many(vault: Path, model: str, home: Path) -> tuple[float, int, int]:
+    import slowwave
+
+    notes = [{"content": note.content, "title": note.title, "key": note.source} for note in _notes(vault)]
+    with slowwave.open(home, namespace="default", embedding={"model": model}) as memory:
+        memory.embedder.embed_query("warm")
+        memory.save(
+            "A first note, so that everything is loaded: the lamp is lit at dusk and put out at dawn."
+        )
+        start = time.perf_counter()
+        for at in range(0, len(notes), 500):
+            memory.save_many(notes[at : at + 500])
+        seconds = time.perf_counter() - start
+        return seconds, memory.count(), memory.store.count("chunks")
+
+
+if __name__ == "__main__":
+    main()
