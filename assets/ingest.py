@@ -163,7 +163,6 @@ def memories(
     """
     store = slowwave.space.store
     days = list(context.partition_keys)
-    last = staged_notes.sort("revision").unique("memory_id", keep="last", maintain_order=True)
     accepted = _last(passed(staged_notes, gate_verdicts))
     forgotten = _last(passed(staged_notes, gate_verdicts, "retire"))
     applied = stages.apply_days(store, accepted, days)
@@ -175,7 +174,6 @@ def memories(
             "changed": applied.changed,
             "retired": retired.retired,
             "unchanged": applied.unchanged + retired.unchanged,
-            "acts of the day": last.height,
             "live memories": table(_live_by_namespace(slowwave)),
         }
     )

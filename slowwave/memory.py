@@ -4,7 +4,7 @@
 import slowwave
 
 memory = slowwave.open("~/assistant", namespace="ada")
-memory.save("The deploy day is Thursday since 2026-03-02.", title="Deploy day", memory_type="decision")
+memory.save("We deploy on Thursday since 2 March; Friday is for repairs only.", title="Deploy day")
 for result in memory.search("when do we deploy?"):
     print(result.score, result.title, result.text)
 ```

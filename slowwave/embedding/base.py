@@ -42,9 +42,10 @@ class ModelProfile:
     cosine_floor: float
 
 
+# Read off grids over four labelled collections; docs/measurements.md has them.
 _PROFILES = {
-    "bge-small-en-v1.5": ModelProfile(vector_weight=0.65, cosine_floor=0.3),
-    "wordllama-256": ModelProfile(vector_weight=0.3, cosine_floor=0.0),
+    "bge-small-en-v1.5": ModelProfile(vector_weight=0.7, cosine_floor=0.5),
+    "wordllama-256": ModelProfile(vector_weight=0.4, cosine_floor=0.2),
 }
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)
 

@@ -26,7 +26,7 @@ from slowwave.store.schemas import TableSpec, table_specs
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 
 SCHEMA_VERSION = 1
-IDS_PER_FILTER = 500
+IDS_PER_FILTER = 2_000
 T = TypeVar("T")
 
 
@@ -179,10 +179,6 @@ class Store:
     ) -> pl.DataFrame:
         """Rows whose `column` is one of `values`; asks in slices, so any number of values will do."""
         wanted = list(dict.fromkeys(values))
-        if len(wanted) > 20 * IDS_PER_FILTER:  # one scan is cheaper than very many filters
-            frame = self.read(name, also, columns=columns and list(dict.fromkeys([*columns, column])))
-            found = frame.filter(pl.col(column).is_in(wanted))
-            return found if columns is None else found.select(columns)
         parts = [
             self.read(
                 name,
