@@ -24,6 +24,7 @@ from rich.progress import track
 
 import slowwave
 from slowwave import ids
+from slowwave.search import PROBES
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
 
@@ -51,7 +52,11 @@ def main() -> None:
         ):
             _fill(memory, size)
             rows += _measure(memory, size, arguments.searches)
-    report("latency", rows, note="times in ms; parts may overlap (full text runs while the query is embedded); ratio: p50 over bare")
+    report(
+        "latency",
+        rows,
+        note="times in ms; parts may overlap (full text runs while the query is embedded); ratio: p50 over bare",
+    )
 
 
 def _vocabulary() -> tuple[np.ndarray, np.ndarray]:
@@ -112,7 +117,7 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
     words, share = _vocabulary()
     queries = [" ".join(random.choice(words, size=6, p=share)) for _ in range(searches + WARM_UP)]
     index = memory.store.get_meta("vector_index")
-    probes = index["probes"] if index else None
+    probes = index["probes"] if index else PROBES
     times: dict[str, list[float]] = {
         name: [] for name in ("bare", "embedding", "candidates", "scoring", "journal", "total")
     }
@@ -139,16 +144,14 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
     ]
 
 
-def _bare(memory: slowwave.Memory, query: str, vector: np.ndarray, probes: int | None) -> None:
+def _bare(memory: slowwave.Memory, query: str, vector: np.ndarray, probes: int) -> None:
     """The two queries, one after the other, for nothing but ids and scores."""
     from lancedb.query import MatchQuery
 
     table = memory.store.table("chunks")
     where = "namespace = 'bench' AND status = 'live'"
     limit = memory.settings.ranking.candidates
-    nearest = table.search(vector).distance_type("cosine")
-    if probes is not None:
-        nearest = nearest.nprobes(probes)
+    nearest = table.search(vector).distance_type("cosine").nprobes(probes)
     nearest.where(where).limit(limit).select(["chunk_id", "_distance"]).to_arrow()
     text = table.search(MatchQuery(query, "search_text"), query_type="fts")
     text.where(where).limit(limit).select(["chunk_id", "_score"]).to_arrow()

@@ -16,7 +16,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -186,7 +186,7 @@ class Memory:
                     namespace=self.namespace,
                     source=note.source,
                     origin="",
-                    occurred_at=now,
+                    occurred_at=now + timedelta(microseconds=number),  # of equal keys the last one counts
                     principal=self.principal,
                     event_id=event,
                 )

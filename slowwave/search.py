@@ -26,6 +26,7 @@ SHOWN = (
     "chunk_count", "created_at", "updated_at",
 )  # fmt: skip
 MAX_QUERY_CHARACTERS = 4_000
+PROBES = 64  # partitions visited when an index was built after this process opened the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class Searcher:
         self._embedder = embedder
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="slowwave-bm25")
         index = store.get_meta("vector_index")
-        self._probes = index["probes"] if index else None
+        self._probes = index["probes"] if index else PROBES
 
     def close(self) -> None:
         """Stop the thread."""
@@ -153,9 +154,7 @@ class Searcher:
         return search.where(where).limit(limit).select([*SHOWN, "vector", "_score"]).to_arrow()
 
     def _nearest(self, vector: np.ndarray, where: str, limit: int) -> pa.Table:
-        search = self._store.table("chunks").search(vector).distance_type("cosine")
-        if self._probes is not None:
-            search = search.nprobes(self._probes)
+        search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
         found = search.where(where).limit(limit).select([*SHOWN, "_distance"]).to_arrow()
         return found.slice(0, found.num_rows if vector.any() else 0)  # a zero vector is near to nothing
 
