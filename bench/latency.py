@@ -55,7 +55,7 @@ def main() -> None:
     report(
         "latency",
         rows,
-        note="times in ms; parts may overlap (full text runs while the query is embedded); ratio: p50 over bare",
+        note="times in ms; parts may overlap (full text runs while embedding); ratio: p50 over bare",
     )
 
 

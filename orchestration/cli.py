@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.output import JSON, bars, out, print_json, print_table, reports_errors
-from slowwave.errors import SlowwaveError
 
 _DAGSTER_YAML = """\
 # Dagster instance of this Slowwave home.
@@ -42,13 +41,9 @@ def night(
     json: Annotated[bool, JSON] = False,
 ) -> None:
     """Run the night now: without dates, every day that has something new, up to today."""
-    from slowwave.settings import load
+    from slowwave.settings import load, require_home
 
-    settings = load()
-    if not settings.home.is_dir():
-        raise SlowwaveError(
-            f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one."
-        )
+    settings = require_home(load())
     from orchestration.night import choose_days, run_night
 
     first, last = choose_days(settings, date=date, since=since, until=until)
@@ -80,9 +75,9 @@ def ui(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
     """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C."""
-    from slowwave.settings import load
+    from slowwave.settings import load, require_home
 
-    home = load().home
+    home = require_home(load()).home
     environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(dagster_home(home))}
     out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
     command = [sys.executable, "-m", "dagster", "dev", "-m", "orchestration.definitions"]

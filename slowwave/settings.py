@@ -204,6 +204,20 @@ def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa:
         raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
 
 
+def require_home(settings: Settings) -> Settings:
+    """The settings, if their home is there.
+
+    Raises:
+        SettingsError: it is not; says how to make one.
+    """
+    if not settings.home.is_dir():
+        raise SettingsError(
+            f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one; "
+            f"`slowwave --home FOLDER` names another."
+        )
+    return settings
+
+
 def _explain(error: ValidationError) -> str:
     lines = []
     for fault in error.errors():

@@ -46,10 +46,13 @@ def _settings() -> Any:  # noqa: ANN401 - Settings, imported late
     return load()
 
 
-def _memory(namespace: str) -> Any:  # noqa: ANN401 - Memory, imported late
+def _memory(namespace: str, *, create: bool = False) -> Any:  # noqa: ANN401 - Memory, imported late
     from slowwave.memory import Memory
+    from slowwave.settings import require_home
 
     settings = _settings()
+    if not create:
+        require_home(settings)
     return Memory(settings, namespace=namespace or settings.namespace, principal="command line")
 
 
@@ -143,7 +146,7 @@ def save(
     if content == "-":
         content = sys.stdin.read()
     labels = {"memory_type": memory_type, "tags": tag or []}
-    with _memory(namespace) as memory:
+    with _memory(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, **labels)
     if json:
         print_json(asdict(saved))
@@ -334,6 +337,7 @@ def checkpoint_delete(name: str) -> None:
 
 
 def _store() -> Any:  # noqa: ANN401 - Store, imported late
+    from slowwave.settings import require_home
     from slowwave.workspace import Workspace
 
-    return Workspace(_settings()).store
+    return Workspace(require_home(_settings())).store

@@ -55,6 +55,28 @@ def profile(model: str) -> ModelProfile:
     return _PROFILES.get(model, _TRANSFORMER)
 
 
+def in_batches(
+    texts: Sequence[str],
+    compute: Callable[[list[str]], npt.ArrayLike],
+    *,
+    dimension: int,
+    size: int,
+    progress: Progress | None,
+) -> Vectors:
+    """Unit vectors (n, dimension) of the texts, computed `size` at a time; a blank text gets zeros.
+
+    The texts are taken in order of length, because a batch costs as much as its longest text.
+    """
+    vectors = np.zeros((len(texts), dimension), dtype=np.float32)
+    order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
+    for at in range(0, len(order), size):
+        batch = order[at : at + size]
+        vectors[batch] = compute([texts[i] for i in batch])
+        if progress is not None:
+            progress(len(batch))
+    return unit(vectors)
+
+
 def unit(vectors: npt.NDArray[np.floating]) -> Vectors:
     """Rows scaled to length 1; rows that are zero or not finite become zero."""
     clean = np.nan_to_num(np.asarray(vectors, dtype=np.float32), nan=0.0, posinf=0.0, neginf=0.0)

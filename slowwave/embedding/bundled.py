@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from slowwave.embedding.base import Progress, Vectors, unit
+from slowwave.embedding.base import Progress, Vectors, in_batches, unit
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
@@ -66,16 +66,13 @@ class FastEmbedder:
         )
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts; they are sorted by length first, since a batch costs its longest text."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
+        """Vectors of the texts."""
         size = self._settings.batch_size
-        for at in range(0, len(order), size):
-            batch = order[at : at + size]
-            vectors[batch] = list(self._session.embed([texts[i] for i in batch], batch_size=size))
-            if progress is not None:
-                progress(len(batch))
-        return unit(vectors)
+
+        def compute(batch: list[str]) -> list[Vectors]:
+            return list(self._session.embed(batch, batch_size=size))
+
+        return in_batches(texts, compute, dimension=self.dimension, size=size, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
         """Vector of a query, with the model's query prefix."""

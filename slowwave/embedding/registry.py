@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from slowwave.embedding.base import Progress, Vectors, unit
+from slowwave.embedding.base import Progress, Vectors, in_batches, unit
 from slowwave.errors import ModelError
 
 _BATCH = 128
@@ -42,15 +42,9 @@ class RegistryEmbedder:
         return int(self._function.ndims())
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts; the provider is asked in batches and empty texts are not sent."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        wanted = [i for i, text in enumerate(texts) if text.strip()]
-        for at in range(0, len(wanted), _BATCH):
-            batch = wanted[at : at + _BATCH]
-            vectors[batch] = self._function.compute_source_embeddings([texts[i] for i in batch])
-            if progress is not None:
-                progress(len(batch))
-        return unit(vectors)
+        """Vectors of the texts; blank texts are not sent."""
+        compute = self._function.compute_source_embeddings
+        return in_batches(texts, compute, dimension=self.dimension, size=_BATCH, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
         """Vector of a query, as the provider embeds queries."""

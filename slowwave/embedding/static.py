@@ -7,9 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from slowwave.embedding.base import Progress, Vectors, unit
+from slowwave.embedding.base import Progress, Vectors, in_batches
 
 _BATCH = 512
 
@@ -28,15 +26,8 @@ class WordLlamaEmbedder:
         return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Vectors of the texts; an empty text, for which the model gives NaN, gets zeros."""
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        wanted = [i for i, text in enumerate(texts) if text.strip()]
-        for at in range(0, len(wanted), _BATCH):
-            batch = wanted[at : at + _BATCH]
-            vectors[batch] = self._model.embed([texts[i] for i in batch])
-            if progress is not None:
-                progress(len(batch))
-        return unit(vectors)
+        """Vectors of the texts; a blank text, for which the model gives NaN, gets zeros."""
+        return in_batches(texts, self._model.embed, dimension=self.dimension, size=_BATCH, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
         """Vector of a query; this model makes no difference between queries and documents."""
