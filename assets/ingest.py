@@ -174,7 +174,7 @@ def memories(
             "changed": applied.changed,
             "retired": retired.retired,
             "unchanged": applied.unchanged + retired.unchanged,
-            "live memories": table(_live_by_namespace(slowwave)),
+            "memories": table(_by_status(slowwave)),
         }
     )
 
@@ -183,7 +183,7 @@ def _last(notes: pl.DataFrame) -> pl.DataFrame:
     return notes.sort("revision").unique("memory_id", keep="last", maintain_order=True)
 
 
-def _live_by_namespace(slowwave: SlowwaveResource) -> pl.DataFrame:
+def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     rows = slowwave.space.store.read("memories", columns=["namespace", "status"])
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 

@@ -18,13 +18,10 @@ def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition
         key = slowwave.space.store.specs[name].key
         rows = slowwave.space.store.read(name, columns=[key])
         doubled = rows.group_by(key).len("rows").filter(pl.col("rows") > 1)
+        examples = {} if doubled.is_empty() else {"examples": table(doubled.sort(key))}
         return dg.AssetCheckResult(
             passed=doubled.is_empty(),
-            metadata={
-                "rows": rows.height,
-                "doubled keys": doubled.height,
-                "examples": table(doubled.sort(key)),
-            },
+            metadata={"rows": rows.height, "doubled keys": doubled.height, **examples},
         )
 
     return unique_key

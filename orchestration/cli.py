@@ -22,6 +22,11 @@ run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
 run_retries: {enabled: true, max_retries: 2}
 """
 
+_WORKSPACE_YAML = """\
+load_from:
+  - python_module: {module_name: orchestration.definitions, attribute: defs, location_name: slowwave}
+"""
+
 
 def dagster_home(home: Path) -> Path:
     """Folder of the home's Dagster instance, made when it is not there."""
@@ -80,7 +85,9 @@ def ui(
     home = require_home(load()).home
     environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(dagster_home(home))}
     out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
-    command = [sys.executable, "-m", "dagster", "dev", "-m", "orchestration.definitions"]
+    workspace = Path(environment["DAGSTER_HOME"]) / "workspace.yaml"
+    workspace.write_text(_WORKSPACE_YAML)
+    command = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace)]
     done = subprocess.run(  # noqa: S603 - our own command
         [*command, "-h", host, "-p", str(port)], env=environment, check=False
     )

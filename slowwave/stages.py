@@ -17,7 +17,7 @@ from slowwave import ids, progress
 from slowwave.chunking import Chunker, indexed_text
 from slowwave.embedding import Embedder
 from slowwave.store import NOTE_FIELDS, Store, one_of
-from slowwave.store.database import batches
+from slowwave.store.database import IDS_PER_FILTER, batches
 
 CHUNKS_PER_COMMIT = 1_024
 MEMORIES_PER_COMMIT = 2_000
@@ -322,8 +322,11 @@ def apply(store: Store, notes: pl.DataFrame, chunks: pl.DataFrame) -> Applied:
     store.upsert("memories", memories.select(columns), newer=True)
     rows = labelled(chunks, memories)
     store.upsert("chunks", rows, newer=True)
-    there = store.read_by("chunks", "memory_id", replaced, columns=["chunk_id"])
-    delete_chunks(store, there.join(rows, on="chunk_id", how="anti")["chunk_id"].to_list())
+    there = store.read_by("chunks", "memory_id", replaced, columns=["chunk_id", "memory_id", "revision"])
+    older = there.join(memories.select("memory_id", by="revision"), on="memory_id").filter(
+        pl.col("revision") < pl.col("by")
+    )
+    delete_chunks(store, older)
     return Applied(added=notes.height - len(replaced), changed=len(replaced))
 
 
@@ -333,10 +336,14 @@ def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
 
 
-def delete_chunks(store: Store, chunk_ids: Sequence[str]) -> None:
-    """Take chunks out of the search; they can be made again from their memory."""
-    for part in batches(chunk_ids):
-        store.delete("chunks", one_of("chunk_id", part))
+def delete_chunks(store: Store, chunks: pl.DataFrame) -> None:
+    """Take chunks of these revisions out of the search; they can be made again from their memory.
+
+    A chunk that another writer has replaced meanwhile has another revision and stays.
+    """
+    for part in chunks.iter_slices(IDS_PER_FILTER):
+        these = f"{one_of('chunk_id', part['chunk_id'])} AND {one_of('revision', part['revision'].unique())}"
+        store.delete("chunks", these)
 
 
 def retire(store: Store, forgets: pl.DataFrame) -> Applied:
@@ -401,12 +408,15 @@ def reconcile(
     made again. Needed only when a writer was killed between two tables or two writers met.
     """
     head = ["memory_id", "revision", "status"]
-    if memory_ids is None:
-        memories = store.read("memories", columns=[*head, "chunk_count"])
-        chunks = store.read("chunks", columns=["chunk_id", *head])
-    else:
-        memories = store.read_by("memories", "memory_id", memory_ids, columns=[*head, "chunk_count"])
-        chunks = store.read_by("chunks", "memory_id", memory_ids, columns=["chunk_id", *head])
+
+    def read(name: str, columns: list[str]) -> pl.DataFrame:
+        if memory_ids is None:
+            return store.read(name, columns=columns)
+        return store.read_by(name, "memory_id", memory_ids, columns=columns)
+
+    # Chunks first: what a save finishes between the two reads then looks lacking, never stale.
+    chunks = read("chunks", ["chunk_id", *head])
+    memories = read("memories", [*head, "chunk_count"])
     stale = chunks.join(memories, on=head, how="anti")
     present = chunks.join(memories, on=head, how="semi").group_by("memory_id").agg(have=pl.len())
     lacking = (
@@ -421,7 +431,7 @@ def reconcile(
         rows = labelled(made, whole)
         store.upsert("chunks", rows, newer=True)
         stale = stale.join(rows, on="chunk_id", how="anti")
-    delete_chunks(store, stale["chunk_id"].to_list())
+    delete_chunks(store, stale)
     return Reconciled(stale.height, len(lacking))
 
 

@@ -290,7 +290,7 @@ def scan_summary(scans: list[Scan]) -> pl.DataFrame:
         [
             {
                 "vault": scan.vault, "new": scan.new, "changed": scan.changed, "deleted": scan.deleted,
-                "unreadable": scan.unreadable, "unchanged": scan.unchanged, "left for later": scan.later,
+                "unreadable": scan.unreadable, "unchanged": scan.unchanged, "later": scan.later,
             }
             for scan in scans
         ]

@@ -49,6 +49,17 @@ class Written:
     deleted: int
 
 
+def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
+    """Compact a table and take new rows into its indexes; False when another process is just doing so."""
+    try:
+        table.optimize()
+    except RuntimeError as error:
+        if "commit conflict" not in str(error):
+            raise
+        return False
+    return True
+
+
 def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
     """The values in slices of at most `size`."""
     return (values[at : at + size] for at in range(0, len(values), size))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from slowwave.store.database import compact
 from slowwave.store.schemas import TableSpec
 
 if TYPE_CHECKING:
@@ -65,8 +66,7 @@ def keep_fresh(store: Store) -> bool:
     name = next((index.name for index in table.list_indices() if index.index_type.upper() == "FTS"), None)
     if name is None or table.index_stats(name).num_unindexed_rows < UNINDEXED_ROWS:
         return False
-    table.optimize()
-    return True
+    return compact(table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from slowwave.store.database import Store
+from slowwave.store.database import Store, compact
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
     done = []
     for name in sorted(store.db.list_tables().tables):
         table = store.db.open_table(name)
-        table.optimize()
+        compact(table)
         dataset = lance.dataset(
             f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
         )
