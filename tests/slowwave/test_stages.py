@@ -20,7 +20,8 @@ HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 CHUNKER = Chunker(10, 20)
 LONG = "\n\n".join(
-    f"Paragraph {name} says a different thing about the harbour, its gauges and the people there." for name in "abcd"
+    f"Paragraph {name} says a different thing about the harbour, its gauges and the people there."
+    for name in "abcd"
 )
 SHORT = "One paragraph about the lighthouse keeper and nothing else at all."
 
@@ -56,7 +57,9 @@ def assert_same(first: dict[str, pl.DataFrame], second: dict[str, pl.DataFrame])
 
 def assert_consistent(store) -> None:
     """Every live memory has exactly its own chunks, of its own revision and status."""
-    memories = store.read("memories", columns=["memory_id", "revision", "status", "content", "title", "chunk_count"])
+    memories = store.read(
+        "memories", columns=["memory_id", "revision", "status", "content", "title", "chunk_count"]
+    )
     chunks = store.read("chunks")
     assert set(chunks["memory_id"]) <= set(memories["memory_id"])
     for memory, revision, status, content, title, count in memories.iter_rows():
@@ -83,8 +86,12 @@ def test_staging_keeps_the_last_act_on_a_memory_per_day(act):
         ("2026-03-01", "b.md", "forget", None),
         ("2026-03-02", "a.md", "save", "third"),
     ]
-    assert rows["staged_id"].to_list() == [f"{day}:{memory}" for day, memory in rows.select("day", "memory_id").rows()]
-    assert rows.filter(pl.col("content") == "second")["revision"].item() == ids.revision(NOON + HOUR, evening.event_id)
+    assert rows["staged_id"].to_list() == [
+        f"{day}:{memory}" for day, memory in rows.select("day", "memory_id").rows()
+    ]
+    assert rows.filter(pl.col("content") == "second")["revision"].item() == ids.revision(
+        NOON + HOUR, evening.event_id
+    )
     assert rows.filter(source="b.md")["memory_id"].item() == ids.memory_id("ada", "b.md")
 
 
@@ -188,12 +195,17 @@ def test_equal_text_is_embedded_once(act, store, hash_embedder):
 
 
 def test_known_vectors_are_used_again(act, store, hash_embedder):
-    take_in(store, hash_embedder(), act("a.md", SHORT, title="T"))
+    """A save of few chunks computes them: that is as cheap as asking whether they are known."""
+    many = "\n\n".join(
+        f"{paragraph} In week {week}." for week in range(3) for paragraph in LONG.split("\n\n")
+    )
+    assert len(CHUNKER.split(many)) >= stages.LOOK_UP_FROM
+    take_in(store, hash_embedder(), act("a.md", many, title="T"))
     embedder = hash_embedder()
-    take_in(store, embedder, act("b.md", SHORT, title="T"), act("a.md", SHORT, title="T", at=NOON + HOUR))
+    take_in(store, embedder, act("b.md", many, title="T"), act("a.md", many, title="T", at=NOON + HOUR))
     assert embedder.embedded == []
-    take_in(store, embedder, act("c.md", SHORT, title="Another title"))
-    assert embedder.embedded == [f"Another title\n{SHORT}"]
+    take_in(store, embedder, act("c.md", f"{many}\n\n{SHORT}", title="T"))
+    assert embedder.embedded == [f"T\n{SHORT}"]
 
 
 def test_a_day_is_embedded_once_and_keeps_only_its_own_chunks(act, store, hash_embedder):
@@ -283,7 +295,7 @@ def test_the_same_act_twice_changes_nothing(act, store, hash_embedder):
     assert_same(before, whole(store))
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.permutations(range(4)))
 def test_the_last_revision_wins_in_any_order(make_store, act, hash_embedder, order):
     """Saves and a forget in the middle, arriving in any order, leave the last save's memory and chunks."""
@@ -303,12 +315,22 @@ def test_the_last_revision_wins_in_any_order(make_store, act, hash_embedder, ord
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_a_forget_that_comes_last_wins_in_any_order(store, act, hash_embedder, order):
+def test_a_forget_of_the_last_moment_wins_in_any_order(store, act, hash_embedder, order):
     acts = [act("a.md", SHORT), act("a.md", LONG, at=NOON + HOUR), act("a.md", at=NOON + 2 * HOUR)]
-    if order[-1] != 2 and order.index(2) < max(order.index(0), order.index(1)):
-        pytest.xfail("a forget that arrives before the save it forgets is lost when the memory is not there yet")
     take_in(store, hash_embedder(), *(acts[at] for at in order))
     assert store.read("memories")["status"].to_list() == ["retired"]
+    assert set(store.read("chunks")["status"]) <= {"retired"}
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the row without text that a forget leaves passes on its moment and frequency 0"
+)
+@pytest.mark.parametrize("order", [(1, 0, 2), (1, 2, 0)])
+def test_a_forget_that_arrives_first_leaves_nothing_to_a_later_save(store, act, hash_embedder, order):
+    acts = [act("a.md", SHORT), act("a.md", at=NOON + HOUR), act("a.md", LONG, at=NOON + 2 * HOUR)]
+    take_in(store, hash_embedder(), *(acts[at] for at in order))
+    row = store.read("memories").row(0, named=True)
+    assert (row["status"], row["content"], row["frequency"]) == ("live", LONG, 1)
 
 
 def test_applying_many_notes_at_once_equals_one_by_one(make_store, act, hash_embedder):
@@ -348,8 +370,9 @@ def test_forgetting_takes_a_memory_out_of_the_search_and_erases_nothing(store, a
 
 
 def test_forgetting_what_is_not_there_or_twice_changes_nothing(store, act, hash_embedder):
-    assert take_in(store, hash_embedder(), act("a.md")) == stages.Applied(unchanged=1)
-    assert store.count("memories") == 0
+    assert take_in(store, hash_embedder(), act("b.md")) == stages.Applied(unchanged=1)
+    row = store.read("memories").row(0, named=True)
+    assert (row["status"], row["content"], row["chunk_count"]) == ("retired", "", 0)
     take_in(store, hash_embedder(), act("a.md", LONG), act("a.md", at=NOON + HOUR))
     before = whole(store)
     assert take_in(store, hash_embedder(), act("a.md", at=NOON + 2 * HOUR)) == stages.Applied(unchanged=1)

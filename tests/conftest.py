@@ -1,0 +1,185 @@
+"""Homes, memories and acts that the tests share. The store, the journal and the models are real."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+from slowwave import ids
+from slowwave.embedding import load_embedder
+from slowwave.entries import forget_entry, save_entry
+from slowwave.journal import Entry, Journal
+from slowwave.memory import Memory
+from slowwave.notes import plain_note
+from slowwave.settings import EmbeddingSettings, load
+from slowwave.store import Store
+
+FAST_MODEL = "wordllama-256"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+_QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+settings.register_profile("local", deadline=None, suppress_health_check=_QUIET)
+settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=_QUIET)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+class HashEmbedder:
+    """A unit vector made from each text's hash: for tests that need many vectors, or to count calls."""
+
+    def __init__(self, dimension: int = 8, name: str = "") -> None:
+        self.dimension = dimension
+        self.name = name or f"hash-{dimension}"
+        self.embedded: list[str] = []
+
+    def embed_documents(
+        self, texts: Sequence[str], progress: Callable[[int], None] | None = None
+    ) -> np.ndarray:
+        self.embedded.extend(texts)
+        if progress is not None:
+            progress(len(texts))
+        rows = [self._vector(text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), self.dimension)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self._vector(text)
+
+    def _vector(self, text: str) -> np.ndarray:
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+        vector = np.random.default_rng(seed).normal(size=self.dimension)
+        return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment() -> Iterator[None]:
+    """No test sees the settings of the machine, or leaves its own behind."""
+    before = dict(os.environ)
+    for name in before:
+        if (name.startswith("SLOWWAVE_") and not name.startswith("SLOWWAVE_TEST_")) or name == "DAGSTER_HOME":
+            del os.environ[name]
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home folder that is not there yet."""
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def fast_embedder() -> Any:
+    """The bundled fast model, loaded once."""
+    return load_embedder(EmbeddingSettings(model=FAST_MODEL))
+
+
+@pytest.fixture(scope="session")
+def _empty_fast_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fast-store") / "lance"
+    Store(str(folder), model=FAST_MODEL, dimension=256)
+    return folder
+
+
+@pytest.fixture
+def open_memory(home: Path, fast_embedder: Any, _empty_fast_store: Path) -> Iterator[Callable[..., Memory]]:
+    """Opens a namespace of `home` (or of another folder) with the fast model; closed after the test."""
+    opened: list[Memory] = []
+
+    def open_(namespace: str = "ada", *, path: Path | None = None, **groups: Any) -> Memory:
+        folder = path or home
+        if not (folder / "lance").exists():
+            shutil.copytree(_empty_fast_store, folder / "lance")  # as the first opening makes it, but at once
+        memory = Memory(load(folder, **{"embedding": {"model": FAST_MODEL}, **groups}), namespace=namespace)
+        memory._space.__dict__["embedder"] = fast_embedder
+        opened.append(memory)
+        return memory
+
+    yield open_
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(open_memory: Callable[..., Memory]) -> Memory:
+    """Namespace ``ada`` of an empty home."""
+    return open_memory()
+
+
+@pytest.fixture
+def journal(home: Path) -> Iterator[Journal]:
+    """The journal of `home`."""
+    with Journal.open_path(home / "journal.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def hash_embedder() -> type[HashEmbedder]:
+    """The class of the fake model."""
+    return HashEmbedder
+
+
+@pytest.fixture(scope="session")
+def _empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store") / "lance"
+    Store(str(folder), model="hash-8", dimension=8)
+    return folder
+
+
+@pytest.fixture
+def make_store(tmp_path_factory: pytest.TempPathFactory, _empty_store: Path) -> Callable[[], Store]:
+    """Makes an empty store for vectors of 8 numbers (model ``hash-8``)."""
+
+    def make() -> Store:
+        folder = tmp_path_factory.mktemp("store") / "lance"
+        shutil.copytree(_empty_store, folder)
+        return Store(str(folder), model="hash-8", dimension=8)
+
+    return make
+
+
+@pytest.fixture
+def store(make_store: Callable[[], Store]) -> Store:
+    """An empty store for vectors of 8 numbers (model ``hash-8``)."""
+    return make_store()
+
+
+@pytest.fixture
+def act() -> Callable[..., Entry]:
+    """Makes the act of saving `content` as `source`, or of forgetting it when there is no content."""
+
+    def make(
+        source: str,
+        content: str | None = None,
+        *,
+        title: str = "",
+        namespace: str = "ada",
+        at: datetime = NOON,
+        origin: str = "",
+        event_id: str = "",
+        created_at: datetime | None = None,
+    ) -> Entry:
+        common: dict[str, Any] = {
+            "namespace": namespace,
+            "source": source,
+            "origin": origin,
+            "occurred_at": at,
+            "principal": "test",
+            "event_id": event_id or ids.digest(namespace, source, str(content), at.isoformat()),
+        }
+        if content is None:
+            return forget_entry(**common)
+        note = plain_note(content, source=source)
+        fields = {name: getattr(note, name) for name in note.__dataclass_fields__}
+        fields |= {"title": title or note.title or source, "created_at": created_at}
+        return save_entry(type(note)(**fields), **common)
+
+    return make

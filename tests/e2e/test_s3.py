@@ -1,0 +1,186 @@
+"""A whole memory on S3: tables in a bucket of a local server, journal in the home."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import slowwave
+from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
+from slowwave.store.maintenance import maintain
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).parents[2]
+KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
+RADAR = "The radar gauge at Lyness reads the level every six minutes and sends it by satellite at night."
+FERRY = "The ferry company pays for three tide boards and wants their colours changed before next spring."
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket on a server of this machine."""
+
+    endpoint: str
+    name: str
+
+    def options(self) -> dict[str, str]:
+        return {**KEYS, "endpoint": self.endpoint, "allow_http": "true", "region": "us-east-1"}
+
+    def environment(self, home: Path, prefix: str) -> dict[str, str]:
+        """Settings of a home whose tables are under this prefix, as environment variables."""
+        clean = {
+            name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "AWS_"))
+        }
+        return {
+            **clean,
+            "PYTHONPATH": str(ROOT),
+            "SLOWWAVE_HOME": str(home),
+            "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256",
+            "SLOWWAVE_STORE__URI": f"s3://{self.name}/{prefix}",
+            "SLOWWAVE_STORE__STORAGE_OPTIONS": json.dumps(self.options()),
+        }
+
+    def open(self, home: Path, prefix: str) -> slowwave.Memory:
+        return slowwave.open(
+            home, namespace="default", embedding={"model": "wordllama-256"},
+            store={"uri": f"s3://{self.name}/{prefix}", "storage_options": self.options()},
+        )  # fmt: skip
+
+    def objects(self, prefix: str) -> list[str]:
+        found = self._client().get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix)
+        return [one["Key"] for page in found for one in page.get("Contents", [])]
+
+    def _client(self):
+        import boto3
+
+        return boto3.client("s3", endpoint_url=self.endpoint, region_name="us-east-1", **KEYS)
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Bucket]:
+    server_module = pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        made = Bucket(f"http://{host}:{port}", "memories")
+        made._client().create_bucket(Bucket=made.name)
+        yield made
+    finally:
+        server.stop()
+
+
+def run(bucket: Bucket, home: Path, prefix: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", "from slowwave.cli import main; main()", *arguments],
+        env=bucket.environment(home, prefix), cwd=home.parent,
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_the_commands_work_on_s3(bucket: Bucket, tmp_path: Path) -> None:
+    home, prefix, vault = tmp_path / "home", "by-command", tmp_path / "vault"
+    vault.mkdir()
+    vault.joinpath("ferry.md").write_text(FERRY)
+    vault.joinpath("short.md").write_text("ok")
+
+    def slowwave_json(*arguments: str) -> dict:
+        return json.loads(run(bucket, home, prefix, *arguments, "--json"))
+
+    run(bucket, home, prefix, "init", str(home))
+    assert slowwave_json("save", RADAR, "--key", "radar")["status"] == "live"
+    assert slowwave_json("ingest", str(vault))["new"] == 2
+    night = slowwave_json("night")
+    assert night["success"]
+    assert night["live"] == 2
+    found = slowwave_json("search", "who pays for the tide boards?")
+    assert found["results"][0]["source"] == "vault/ferry.md"
+    run(bucket, home, prefix, "doctor")
+    shown = run(bucket, home, prefix, "settings", "--json")
+    assert "test-secret" not in shown
+    assert not (home / "lance").exists()
+    assert any(key.startswith(f"{prefix}/memories.lance/") for key in bucket.objects(prefix))
+
+
+def test_checkpoints_and_maintenance_on_s3(bucket: Bucket, tmp_path: Path) -> None:
+    with bucket.open(tmp_path / "home", "checkpoints") as memory:
+        memory.save(RADAR, key="radar")
+        create_checkpoint(memory.store, "before", datetime.now(UTC))
+        for number in range(3):
+            memory.save(f"{FERRY} Season {number} of the contract.", key="ferry")
+        assert [one.source for one in memory.search("tide boards of the ferry company", limit=1)] == ["ferry"]
+
+        maintain(memory.store, keep_versions=timedelta(0))
+        restore_checkpoint(memory.store, "before")
+        assert memory.count() == 1
+        assert [one.source for one in memory.search("tide boards of the ferry company")] == ["radar"]
+
+        delete_checkpoint(memory.store, "before")
+        before = len(bucket.objects("checkpoints/"))
+        removed = sum(one.versions_removed for one in maintain(memory.store, keep_versions=timedelta(0)))
+        assert removed > 0
+        assert len(bucket.objects("checkpoints/")) < before
+        assert [one.source for one in memory.search("what does the radar read?")] == ["radar"]
+
+
+SAVE = """
+import sys
+import slowwave
+with slowwave.open(namespace="default") as memory:
+    memory.search("anything")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(8):
+        said = f"{sys.argv[1]} says of item {number} that it is stored in the blue box of the harbour."
+        memory.save(said, key=f"k{number}")
+"""
+
+
+def test_two_processes_that_save_the_same_new_keys_do_not_double_them(bucket: Bucket, tmp_path: Path) -> None:
+    home, prefix = tmp_path / "home", "two-processes"
+    with bucket.open(home, prefix) as memory:
+        assert memory.count() == 0
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAVE, name],
+            env=bucket.environment(home, prefix),
+            cwd=tmp_path,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name in ("Ada", "Bob")
+    ]
+    try:
+        for writer in writers:
+            assert writer.stdout.readline() == "ready\n", writer.stderr.read()
+        for writer in writers:
+            writer.stdin.write("go\n")
+            writer.stdin.flush()
+        for writer in writers:
+            _, errors = writer.communicate(timeout=240)
+            assert writer.returncode == 0, errors
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.wait()
+    with bucket.open(home, prefix) as memory:
+        memories = memory.store.read("memories", columns=["memory_id", "revision"])
+        chunks = memory.store.read("chunks", columns=["chunk_id", "memory_id", "revision"])
+        assert sorted(memory.store.read("memories", columns=["source"])["source"]) == [
+            f"k{n}" for n in range(8)
+        ]
+    assert chunks.height == 8
+    assert chunks.join(memories, on=["memory_id", "revision"], how="semi").height == 8

@@ -1,0 +1,238 @@
+"""Homes, vaults and child processes for the tests of faults."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import polars as pl
+from polars.testing import assert_frame_equal
+
+from slowwave import vault
+from slowwave.settings import load
+from slowwave.workspace import Workspace
+
+ROOT = Path(__file__).parents[2]
+MODEL = "wordllama-256"
+PAST = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOUNS = (
+    "harbour",
+    "gauge",
+    "battery",
+    "tide",
+    "radar",
+    "ferry",
+    "ledger",
+    "antenna",
+    "relay",
+    "survey",
+    "mast",
+)
+VERBS = (
+    "measures",
+    "delays",
+    "replaces",
+    "reports",
+    "cancels",
+    "repairs",
+    "inspects",
+    "weighs",
+    "signs",
+    "moves",
+)
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This environment, with the fast model and this source tree."""
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "DAGSTER_"))
+    }
+    path = os.pathsep.join(filter(None, [str(ROOT), clean.get("PYTHONPATH")]))
+    return {**clean, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": MODEL, **more}
+
+
+def command(*arguments: object) -> list[str]:
+    """A Slowwave command, run by this Python."""
+    return [sys.executable, "-c", "from slowwave.cli import main; main()", *map(str, arguments)]
+
+
+def slowwave(home: Path, *arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Run a Slowwave command on a home to its end."""
+    return subprocess.run(
+        command(*arguments), env=environment(SLOWWAVE_HOME=str(home)), cwd=home.parent,
+        capture_output=True, text=True, timeout=timeout, check=False,
+    )  # fmt: skip
+
+
+class Drivers:
+    """Some processes of ``night_driver.py``; a job goes to whichever is free."""
+
+    def __init__(self, count: int = 2) -> None:
+        script = Path(__file__).with_name("night_driver.py")
+        self._all = [
+            subprocess.Popen(
+                [sys.executable, str(script)], env=environment(), cwd=ROOT,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+            )
+            for _ in range(count)
+        ]  # fmt: skip
+        self._free: queue.Queue[subprocess.Popen[str]] = queue.Queue()
+        for driver in self._all:
+            self._free.put(driver)
+
+    def run(self, do: str, home: Path, *, kill: tuple[int, str] | None = None, **more: Any) -> dict[str, Any]:
+        """Do a job; see ``night_driver.py``."""
+        driver = self._free.get()
+        try:
+            driver.stdin.write(json.dumps({"do": do, "home": str(home), "kill": kill, **more}) + "\n")
+            driver.stdin.flush()
+            return json.loads(driver.stdout.readline())
+        finally:
+            self._free.put(driver)
+
+    def each(self, work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """The work's results, as many items at a time as there are drivers."""
+        with ThreadPoolExecutor(len(self._all)) as pool:
+            return list(pool.map(work, items))
+
+    def close(self) -> None:
+        """End the processes and what they started."""
+        for driver in self._all:
+            end_group(driver)
+
+
+def end_group(process: subprocess.Popen[Any]) -> None:
+    """Kill a process that leads its own session, with all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def copy_home(home: Path, to: Path) -> Path:
+    """A home of the same content."""
+    return Path(shutil.copytree(home, to))
+
+
+# -- a vault ---------------------------------------------------------------------------------------
+
+
+def sentence(*parts: object) -> str:
+    """A sentence that follows from the parts and from nothing else."""
+    number = sum(ord(letter) * (place + 7) for place, letter in enumerate(repr(parts)))
+    noun, other = NOUNS[number % len(NOUNS)], NOUNS[number // 7 % len(NOUNS)]
+    verb = VERBS[number // 3 % len(VERBS)]
+    return f"The {noun} {verb} the {other} of station {number % 89} in week {number % 53}."
+
+
+def text(name: str, sentences: int = 5) -> str:
+    """A note's text; 14 sentences and more make several chunks."""
+    return " ".join(sentence(name, number) for number in range(sentences))
+
+
+def write_vault(folder: Path, notes: Mapping[str, str | bytes]) -> None:
+    """Write files, all of which were last modified in the past."""
+    for name, content in notes.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        os.utime(path, (PAST.timestamp(), PAST.timestamp()))
+
+
+def first_vault() -> dict[str, str | bytes]:
+    """50 notes in files (long and short, two duplicates, one too short), a .jsonl, one unreadable file."""
+    notes: dict[str, str | bytes] = {
+        f"area {number % 4}/note {number:02}.md": "\n\n".join(
+            [f"# Note {number}", text(f"note {number}", 3 + number % 5 * 9)]
+        )
+        for number in range(48)
+    }
+    notes["copies/of note 5.md"] = notes["area 1/note 05.md"]
+    notes["copies/of note 11.md"] = notes["area 3/note 11.md"]
+    notes["too short.md"] = "ok"
+    notes["broken.md"] = b"\xff\xfe\x00\xd8 not a text \x81\x00\x00"
+    notes["facts.jsonl"] = "".join(
+        json.dumps({"id": f"fact-{number}", "title": f"Fact {number}", "content": text(f"fact {number}")})
+        + "\n"
+        for number in range(8)
+    )
+    return notes
+
+
+def scan(home: Path, folder: Path, days_ago: int) -> vault.Scan:
+    """Put what changed in the vault into the journal, as of noon (UTC) so many days ago."""
+    space = Workspace(load(home, embedding={"model": MODEL}))
+    as_of = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=days_ago)
+    source = vault.watch(space.journal, "default", folder, name="vault", as_of=as_of, principal="test")
+    found = vault.scan(space.journal, source, space.settings.notes, as_of=as_of, allow_mass_retire=True)
+    space.close()
+    return found
+
+
+# -- looking at a home -----------------------------------------------------------------------------
+
+
+def tables(home: Path) -> dict[str, pl.DataFrame]:
+    """Every table, whole, in the order of its key."""
+    db = lancedb.connect(str(home / "lance"))
+    found = {}
+    for name in sorted(db.list_tables().tables):
+        rows = pl.from_arrow(db.open_table(name).to_arrow())
+        found[name] = rows.sort(rows.columns[0])
+    return found
+
+
+def assert_same_tables(
+    left: Mapping[str, pl.DataFrame], right: Mapping[str, pl.DataFrame], what: object
+) -> None:
+    """Same tables, columns, rows, values and vectors."""
+    assert left.keys() == right.keys(), what
+    for name in left:
+        try:
+            assert_frame_equal(left[name], right[name], check_exact=True)
+        except AssertionError as error:
+            raise AssertionError(f"{what}: table {name} differs: {error}") from None
+
+
+def chunk_faults(home: Path) -> list[str]:
+    """What is wrong between memories and chunks, in words; nothing should be."""
+    found = tables(home)
+    memories, chunks = found["memories"], found["chunks"]
+    faults = []
+    for rows in (memories, chunks):
+        key = rows.columns[0]
+        doubled = rows.filter(rows[key].is_duplicated())[key].unique().to_list()
+        faults += [f"doubled {key} {one}" for one in doubled]
+    head = ["memory_id", "revision", "status"]
+    stale = chunks.join(memories, on=head, how="anti")
+    faults += [f"stale chunk {one}" for one in stale["chunk_id"]]
+    counts = chunks.join(memories, on=head, how="semi").group_by("memory_id").agg(have=pl.len())
+    lacking = memories.join(counts, on="memory_id", how="left").filter(
+        pl.col("have").fill_null(0) != pl.col("chunk_count")
+    )
+    faults += [
+        f"{row[0]} has {row[1]} of {row[2]} chunks"
+        for row in lacking.select("source", "have", "chunk_count").rows()
+    ]
+    return faults
+
+
+def spread(items: Sequence[Any], count: int) -> list[Any]:
+    """At most `count` of the items, evenly, the first and the last among them."""
+    if len(items) <= count:
+        return list(items)
+    return [items[round(place * (len(items) - 1) / (count - 1))] for place in range(count)]

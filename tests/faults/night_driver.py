@@ -1,0 +1,135 @@
+"""Works on Slowwave homes in forked children, each of which may kill itself at a chosen write.
+
+Reads one job per line (JSON) from standard input and answers each with one line. A job is
+``{"do": "night" | "save", "home": ..., "kill": null | [n, "before" | "after"], "notes": [...]}``. The answer
+has the child's exit code (negative: killed by that signal), and the writes that it came to:
+``[asset, table, operation]`` each, in order.
+
+It imports everything once, so that a night costs its own time only. Nothing here may touch LanceDB
+before the fork: its threads would not be in the child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import orchestration.night as nights
+from assets import ingest
+from slowwave import stages
+from slowwave.memory import open_memory
+from slowwave.settings import load
+from slowwave.store import Store
+
+ASSETS = {asset.key.path[-1] for asset in ingest.ASSETS}
+
+# Small commits, so that few notes make several of them.
+stages.CHUNKS_PER_COMMIT = 40
+stages.MEMORIES_PER_COMMIT = 20
+
+
+class Writes:
+    """Counts the calls that write, notes them in a file, and kills this process at one of them."""
+
+    def __init__(self, log: Path, kill: tuple[int, str] | None) -> None:
+        self._log = log.open("a", buffering=1)
+        self._kill = kill
+        self._count = 0
+        self._inside = False
+
+    def watch(self, owner: object, operation: str, table: str = "") -> None:
+        """Count the calls of this function; `table` when it is not the call's first argument."""
+        original = getattr(owner, operation)
+
+        def counted(*args: object, **kwargs: object) -> object:
+            if self._inside:  # put_meta is an upsert: one write
+                return original(*args, **kwargs)
+            number, self._count = self._count, self._count + 1
+            self._log.write(json.dumps([_asset(), table or args[1], operation]) + "\n")
+            if self._kill == (number, "before"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            self._inside = True
+            try:
+                result = original(*args, **kwargs)
+            finally:
+                self._inside = False
+            if self._kill == (number, "after"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        setattr(owner, operation, counted)
+
+
+def _asset() -> str:
+    """The asset that is being made, from the stack; of a result that is stored, the asset it is of."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_name
+        if name in ASSETS:
+            return name
+        if name == "handle_output" and frame.f_locals.get("name") in ASSETS:
+            return str(frame.f_locals["name"])
+        frame = frame.f_back
+    return ""
+
+
+def work(job: dict, log: Path) -> None:
+    """Do one job in this process."""
+    kill = tuple(job["kill"]) if job.get("kill") else None
+    writes = Writes(log, kill)
+    home = Path(job["home"])
+    if job["do"] == "night":
+        _count_store(writes)
+        writes.watch(ingest, "maintain", "all")
+        settings = load(home)
+        report = nights.run_night(settings, *nights.choose_days(settings))
+        if not report["success"]:
+            raise RuntimeError("; ".join(report["errors"]))
+    else:
+        memory = open_memory(home, namespace="default")
+        memory.search("anything at all")  # opens every part, so that the writes counted are those of a save
+        _count_store(writes)
+        writes.watch(type(memory.journal), "append", "journal")
+        memory.save_many(job["notes"])
+
+
+def _count_store(writes: Writes) -> None:
+    for operation in ("upsert", "delete", "put_meta"):
+        writes.watch(Store, operation)
+
+
+def run(job: dict) -> dict:
+    """Do one job in a child of this process and wait for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        log, errors = Path(folder, "writes"), Path(folder, "errors")
+        log.touch()
+        child = os.fork()
+        if child == 0:
+            code = 1
+            with errors.open("w") as stream, contextlib.redirect_stderr(stream):
+                try:
+                    work(job, log)
+                    code = 0
+                except BaseException:
+                    traceback.print_exc()
+            os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        lines = log.read_text().splitlines()
+        return {"code": code, "writes": [json.loads(line) for line in lines], "errors": errors.read_text()}
+
+
+def main() -> None:
+    """Work until standard input ends."""
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(run(json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Processes that save, forget and run a night on one home at the same time lose and double nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from faults_helpers import (
+    MODEL,
+    ROOT,
+    assert_same_tables,
+    chunk_faults,
+    command,
+    end_group,
+    environment,
+    first_vault,
+    scan,
+    slowwave,
+    tables,
+    write_vault,
+)
+
+import slowwave as package
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+NOTES = 60
+WRITER = """
+import sys
+import slowwave
+from faults_helpers import text
+
+name, first, last, fresh = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "fresh"
+with slowwave.open(namespace="default") as memory:
+    if not fresh:
+        memory.search("anything")  # everything is open before the start
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(first, last):
+        said = text(f"{name} writes {number}", 3 + (number * 7 + len(name)) % 30)
+        saved = memory.save(f"{said} {name} {number}.", key=f"note {number}")
+        assert saved.status == "live", saved
+print("done", flush=True)
+"""
+
+
+def writer(home: Path, name: str, first: int, last: int, fresh: str = "") -> subprocess.Popen[str]:
+    """A process that saves the notes first to last-1 under shared keys, with content of its own."""
+    more = environment(SLOWWAVE_HOME=str(home))
+    more["PYTHONPATH"] += f":{Path(__file__).parent}"
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, name, str(first), str(last), fresh], env=more, cwd=ROOT, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+
+
+def all_at_once(processes: list[subprocess.Popen[str]]) -> None:
+    """Wait until all are ready, let them go, and see that each of them ends well."""
+    try:
+        for process in processes:
+            assert process.stdout.readline() == "ready\n", process.stderr.read()
+        for process in processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        for process in processes:
+            _, errors = process.communicate(timeout=300)
+            assert process.returncode == 0, errors
+    finally:
+        for process in processes:
+            end_group(process)
+
+
+def acts(home: Path) -> list[tuple[str, str, str]]:
+    """Key, revision and content of every save in the journal."""
+    from slowwave import stages
+    from slowwave.journal import Journal
+
+    with Journal.open_path(home / "journal.db") as journal:
+        entries = journal.read(kinds=["save"])
+    staged = [stages.stage(one) for one in entries.iter_slices(1)]
+    return [one.select("source", "revision", "content").row(0) for one in staged]
+
+
+def test_three_writers_and_nights_on_one_home(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "vault"
+    package.open(home, namespace="default", embedding={"model": MODEL}).count()
+    write_vault(folder, first_vault())
+    scan(home, folder, days_ago=1)
+    # 60 notes each: 30 keys are written by the first two, 30 by the second and the third.
+    writers = [writer(home, name, at, at + NOTES) for name, at in (("ada", 0), ("bob", 30), ("cyd", 60))]
+    night = subprocess.Popen(
+        ["sh", "-c", 'for n in 1 2; do "$@" || exit 1; done', "nights", *command("night", "--json")],
+        env=environment(SLOWWAVE_HOME=str(home)), cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    try:
+        all_at_once(writers)
+        reports, errors = night.communicate(timeout=300)
+        assert night.returncode == 0, reports[-1_000:] + errors
+    finally:
+        end_group(night)
+
+    saves = [act for act in acts(home) if act[0].startswith("note ")]
+    assert len(saves) == 3 * NOTES
+    last = {
+        source: (revision, content) for source, revision, content in sorted(saves, key=lambda act: act[1])
+    }
+    assert len(last) == 2 * NOTES
+    assert chunk_faults(home) == []
+    memories = tables(home)["memories"]
+    mine = {row["source"]: (row["revision"], row["content"]) for row in memories.rows(named=True)}
+    assert {source: mine[source] for source in last} == last
+    assert memories.height == len(last) + 48 + 8
+
+    assert slowwave(home, "night").returncode == 0  # whatever the writers brought after the last night
+    before = tables(home)
+    again = slowwave(home, "night")
+    assert again.returncode == 0, again.stderr
+    assert_same_tables(tables(home), before, "a night more")
+    assert {row["source"]: row["revision"] for row in before["memories"].rows(named=True)} == {
+        source: revision for source, (revision, _) in mine.items()
+    }
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["own keys", "one key"])
+def test_four_processes_open_a_new_home_at_the_same_moment(tmp_path: Path, shared: bool) -> None:
+    home = tmp_path / "home"
+    numbers = [0] * 4 if shared else range(4)
+    all_at_once([writer(home, f"w{n}", key, key + 1, "fresh") for n, key in enumerate(numbers)])
+    assert tables(home)["memories"].height == len(set(numbers))
+    assert chunk_faults(home) == []
+    assert len(acts(home)) == 4

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import dagster as dg
+import pytest
+
+from assets.ingest import ASSETS
+from assets.resources import SlowwaveResource
+from orchestration.definitions import definitions, defs
+
+
+@pytest.fixture
+def code_location(home) -> dg.Definitions:
+    return definitions(SlowwaveResource(home=str(home)))
+
+
+def test_the_definitions_can_be_loaded(code_location):
+    dg.Definitions.validate_loadable(code_location)
+    dg.Definitions.validate_loadable(defs)
+
+
+def test_the_asset_graph_is_the_one_that_was_agreed(code_location, snapshot):
+    graph = code_location.resolve_asset_graph()
+    nodes = {
+        node.key.to_user_string(): {
+            "deps": sorted(key.to_user_string() for key in node.parent_keys),
+            "group": node.group_name,
+            "partitions": type(node.partitions_def).__name__,
+            "first_partition": node.partitions_def.get_first_partition_key(),
+            "backfill": str(node.backfill_policy.policy_type.value),
+            "checks": sorted(f"{key.name} (blocking)" for key in node.check_keys),
+            "pools": sorted(node.pools or ()),
+            "kinds": sorted(node.kinds),
+            "code_version": node.code_version,
+            "described": bool(node.description),
+        }
+        for node in (graph.get(key) for key in graph.get_all_asset_keys())
+    }
+    assert dict(sorted(nodes.items())) == snapshot
+
+
+def test_every_check_blocks_what_comes_after_it(code_location):
+    graph = code_location.resolve_asset_graph()
+    specs = [spec for definition in code_location.asset_checks for spec in definition.check_specs]
+    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS)
+    assert all(spec.blocking for spec in specs)
+    assert {spec.asset_key for spec in specs} == {asset.key for asset in ASSETS}
+
+
+def test_the_job_the_schedule_and_the_sensor_are_the_ones_that_were_agreed(code_location, snapshot):
+    night = code_location.resolve_job_def("night")
+    schedule = code_location.resolve_schedule_def("nightly")
+    sensor = code_location.resolve_sensor_def("watched_vaults")
+    assert {
+        "jobs": sorted(
+            job.name for job in code_location.resolve_all_job_defs() if not job.name.startswith("__")
+        ),
+        "night": sorted(key.to_user_string() for key in night.asset_layer.executable_asset_keys),
+        "executor": night.executor_def.name,
+        "schedule": {
+            "cron": schedule.cron_schedule,
+            "timezone": schedule.execution_timezone,
+            "job": schedule.job_name,
+            "status": schedule.default_status.value,
+        },
+        "sensor": {
+            "job": sensor.job_name,
+            "seconds": sensor.minimum_interval_seconds,
+            "status": sensor.default_status.value,
+        },
+    } == snapshot

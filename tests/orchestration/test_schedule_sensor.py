@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from assets.partitions import DAILY, day_end, day_start
+from assets.resources import SlowwaveResource
+from orchestration.jobs import nightly
+from orchestration.sensors import watched_vaults
+from slowwave import vault
+from slowwave.memory import Memory
+
+NOW = "2026-03-01T12:00:00+00:00"
+
+
+# -- days ------------------------------------------------------------------------------------------
+
+
+def test_a_day_is_a_utc_day_and_half_open():
+    assert day_start("2026-03-01") == datetime(2026, 3, 1, tzinfo=UTC)
+    assert day_end("2026-02-28") == day_start("2026-03-01")
+    assert day_end("2026-03-01") - day_start("2026-03-01") == timedelta(days=1)
+
+
+def test_partitions_reach_up_to_and_including_today():
+    keys = DAILY.get_partition_keys(current_time=datetime(2026, 3, 1, 0, 0, 1, tzinfo=UTC))
+    assert (keys[0], keys[-1]) == ("2024-01-01", "2026-03-01")
+    assert len(keys) == 791
+
+
+def test_the_clock_may_be_set_for_a_replay():
+    zoned = SlowwaveResource(now="2026-03-01T01:30:00+02:00").clock()
+    assert zoned == datetime(2026, 2, 28, 23, 30, tzinfo=UTC)
+    assert zoned.utcoffset() == timedelta(0)
+    assert abs(SlowwaveResource().clock() - datetime.now(UTC)) < timedelta(seconds=10)
+
+
+# -- schedule --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tick", "day"),
+    [
+        ("2026-03-01T02:00:00+00:00", "2026-02-28"),
+        ("2026-01-01T02:00:00+00:00", "2025-12-31"),
+        ("2026-03-01T01:30:00+02:00", "2026-02-27"),
+    ],
+)
+def test_a_tick_asks_for_yesterdays_partition_once(tick, day):
+    context = dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick))
+    request = nightly(context)
+    assert (request.partition_key, request.run_key) == (day, f"night-{day}")
+    again = nightly(dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick)))
+    assert again.run_key == request.run_key
+
+
+# -- sensor ----------------------------------------------------------------------------------------
+
+
+class Watch:
+    """Ticks of the sensor on one home, the cursor carried from tick to tick."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.journal = memory.journal
+        self.resource = SlowwaveResource(home=str(memory.settings.home), now=NOW)
+        self.cursor: str | None = None
+
+    def add(self, folder: Path, namespace: str = "ada") -> None:
+        folder.mkdir(exist_ok=True)
+        moment = datetime.fromisoformat(NOW)
+        vault.watch(self.journal, namespace, folder, name="", as_of=moment, principal="test")
+
+    def tick(self) -> dg.SensorResult | dg.SkipReason:
+        resources = {"slowwave": self.resource}
+        with dg.build_sensor_context(cursor=self.cursor, resources=resources) as context:
+            result = watched_vaults(context)
+        if isinstance(result, dg.SensorResult):
+            self.cursor = result.cursor
+        return result
+
+
+@pytest.fixture
+def watch(open_memory: Callable[..., Memory]) -> Watch:
+    return Watch(open_memory())
+
+
+def test_without_a_vault_the_sensor_says_how_to_add_one(watch):
+    result = watch.tick()
+    assert isinstance(result, dg.SkipReason)
+    assert "slowwave ingest" in result.skip_message
+
+
+def test_a_vault_that_was_never_seen_asks_for_todays_partition(watch, tmp_path):
+    watch.add(tmp_path / "notes")
+    (request,) = watch.tick().run_requests
+    assert (request.partition_key, request.tags["slowwave/changed_vaults"]) == ("2026-03-01", "ada/notes")
+    assert set(json.loads(watch.cursor)) == {"ada/notes"}
+
+
+def test_an_unchanged_vault_asks_for_nothing(watch, tmp_path):
+    watch.add(tmp_path / "notes")
+    watch.add(tmp_path / "other", "bob")
+    watch.tick()
+    result = watch.tick()
+    assert isinstance(result, dg.SkipReason)
+    assert result.skip_message == "Nothing changed in 2 watched vaults."
+
+
+def test_only_changed_vaults_are_named_and_their_marks_move_on(watch, tmp_path):
+    watch.add(tmp_path / "notes")
+    watch.add(tmp_path / "other", "bob")
+    watch.tick()
+    before = json.loads(watch.cursor)
+    path = tmp_path / "other" / "a.md"
+    path.write_text("text")
+    (request,) = watch.tick().run_requests
+    assert request.tags["slowwave/changed_vaults"] == "bob/other"
+    after = json.loads(watch.cursor)
+    assert after["ada/notes"] == before["ada/notes"]
+    assert after["bob/other"] != before["bob/other"]
+    assert isinstance(watch.tick(), dg.SkipReason)
+    os.utime(path, (1, 1))
+    assert len(watch.tick().run_requests) == 1
+
+
+def test_a_vault_that_is_away_is_no_change_and_keeps_its_mark(watch, tmp_path):
+    watch.add(tmp_path / "notes")
+    watch.add(tmp_path / "other")
+    watch.tick()
+    (tmp_path / "notes").rename(tmp_path / "away")
+    assert isinstance(watch.tick(), dg.SkipReason)
+    (tmp_path / "other" / "a.md").write_text("text")
+    watch.tick()
+    (tmp_path / "away").rename(tmp_path / "notes")
+    assert isinstance(watch.tick(), dg.SkipReason)

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.ranking import Candidates, RankingPolicy
+from scoring.ranking.fusion import (
+    FUSIONS,
+    convex_combination,
+    normalised_bm25,
+    normalised_cosine,
+    reciprocal_rank,
+)
+
+NAN, INF = np.nan, np.inf
+scores = st.lists(st.floats(-1, 1) | st.just(NAN), max_size=10).map(np.array)
+
+
+def candidates(cosine, bm25, vector_rank=None, bm25_rank=None) -> Candidates:
+    size = len(cosine)
+    return Candidates(
+        [f"m{at}:00000" for at in range(size)],
+        [f"m{at}" for at in range(size)],
+        np.array(cosine, dtype=float),
+        np.array(bm25, dtype=float),
+        np.array(vector_rank if vector_rank is not None else [0] * size, dtype=np.int64),
+        np.array(bm25_rank if bm25_rank is not None else [0] * size, dtype=np.int64),
+    )
+
+
+@pytest.mark.parametrize(
+    ("floor", "cosine", "expected"),
+    [
+        (0.3, 0.65, 0.5), (0.3, 0.3, 0), (0.3, 0.29, 0), (0.3, 1, 1), (0.3, 1.0001, 1), (0.3, -1, 0),
+        (0.3, NAN, 0), (0.0, 0.25, 0.25), (-1.0, 0.0, 0.5), (-1.0, -1.0, 0), (0.5, 0.9, 0.8), (0.3, -INF, 0),
+        (-1.0, NAN, 0),
+    ],
+)  # fmt: skip
+def test_a_cosine_is_scaled_from_its_floor_to_one(floor, cosine, expected):
+    assert normalised_cosine(np.array([cosine]), floor)[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_infinite_cosine_counts_as_nothing():
+    assert normalised_cosine(np.array([INF, -INF, 1.0]), 0.3).tolist() == [0, 0, 1]
+
+
+@given(scores, st.floats(-1, 0.99))
+def test_the_scale_of_a_cosine_does_not_depend_on_the_others(cosine, floor):
+    together = normalised_cosine(cosine, floor)
+    assert together.tolist() == [normalised_cosine(np.array([one]), floor)[0] for one in cosine]
+
+
+def test_bm25_is_scaled_by_the_best_of_the_query():
+    assert normalised_bm25(np.array([4.0, 2.0, NAN, 0.0])).tolist() == [1, 0.5, 0, 0]
+    assert normalised_bm25(np.array([INF, 3.0, -INF, 6.0])).tolist() == [0, 0.5, 0, 1]
+    assert normalised_bm25(np.array([NAN, NAN])).tolist() == [0, 0]
+    assert normalised_bm25(np.array([])).tolist() == []
+
+
+def test_a_convex_combination_by_hand():
+    found = candidates([0.65, NAN, 1.0], [2.0, 8.0, NAN])
+    vector, text = convex_combination(found, RankingPolicy(vector_weight=0.7, cosine_floor=0.3))
+    assert vector == pytest.approx([0.35, 0, 0.7])
+    assert text == pytest.approx([0.075, 0.3, 0])
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(0.0, [0.0, 1.0]), (1.0, [0.5, 0.0])])
+def test_a_weight_of_nothing_leaves_the_other_channel_alone(weight, expected):
+    found = candidates([0.5, NAN], [NAN, 3.0])
+    assert (
+        sum(convex_combination(found, RankingPolicy(vector_weight=weight, cosine_floor=0.0))).tolist()
+        == expected
+    )
+
+
+def test_reciprocal_ranks_by_hand():
+    found = candidates([NAN] * 5, [NAN] * 5, [1, 2, 10, 0, 0], [1, 0, 3, 2, 0])
+    vector, text = reciprocal_rank(found, RankingPolicy(fusion="rrf", rrf_k=10))
+    assert vector == pytest.approx([0.5, 11 / 24, 11 / 40, 0, 0])
+    assert text == pytest.approx([0.5, 0, 11 / 26, 11 / 24, 0])
+    one, _ = reciprocal_rank(found, RankingPolicy(fusion="rrf", rrf_k=60))
+    assert one == pytest.approx([0.5, 61 / 124, 61 / 140, 0, 0])
+
+
+@given(st.lists(st.integers(0, 1_000), min_size=1, max_size=20), st.integers(1, 1_000))
+def test_a_better_rank_is_never_worth_less(ranks, k):
+    found = candidates([NAN] * len(ranks), [NAN] * len(ranks), ranks, ranks)
+    total = sum(reciprocal_rank(found, RankingPolicy(fusion="rrf", rrf_k=k)))
+    for at, rank in enumerate(ranks):
+        assert (total[at] > 0) == (rank > 0)
+        for other, second in enumerate(ranks):
+            if 0 < rank < second:
+                assert total[at] > total[other]
+    assert total.max() <= 1
+
+
+@pytest.mark.parametrize("fusion", sorted(FUSIONS))
+def test_nothing_found_gives_no_scores(fusion):
+    vector, text = FUSIONS[fusion](candidates([], []), RankingPolicy())
+    assert (len(vector), len(text)) == (0, 0)

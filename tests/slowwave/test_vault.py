@@ -1,0 +1,431 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from quality.gate import GatePolicy, judge_days, live_at
+from slowwave import stages, vault
+from slowwave.errors import SlowwaveError
+from slowwave.journal import payload_of
+from slowwave.settings import NotesSettings
+from slowwave.vault import Scan
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+LIMITS = NotesSettings()
+KINDS = ["save", "forget", "unreadable"]
+TEXT = "A note about the harbour that is long enough to be let in by the gate."
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    made = tmp_path / "vault"
+    made.mkdir()
+    return made
+
+
+def put(folder: Path, name: str, text: str | bytes = TEXT, *, at: datetime = NOON - DAY) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(path, (at.timestamp(), at.timestamp()))
+    return path
+
+
+def watch(journal, folder, *, namespace="ada", name=""):
+    return vault.watch(journal, namespace, folder, name=name, as_of=NOON, principal="test")
+
+
+def look(journal, folder, *, at=NOON, before=None, settings=LIMITS, **options) -> Scan:
+    return vault.scan(journal, watch(journal, folder), settings, as_of=at, before=before, **options)
+
+
+def acts(journal, **filters) -> list[tuple[str, str]]:
+    return journal.read(kinds=KINDS, **filters).select("kind", "subject").rows()
+
+
+def counts(scan: Scan) -> dict[str, int]:
+    names = ("new", "changed", "deleted", "unreadable", "unchanged", "later")
+    return {name: getattr(scan, name) for name in names if getattr(scan, name)}
+
+
+# -- what a look finds -----------------------------------------------------------------------------
+
+
+def test_a_first_look_journals_every_note(journal, folder):
+    put(folder, "b.md", "# Harbour\n\nText #tide [[a]]")
+    put(folder, "sub/a.txt", "plain")
+    put(folder, "picture.png", b"\x89PNG")
+    put(folder, ".hidden.md")
+    scan = look(journal, folder)
+    assert counts(scan) == {"new": 2}
+    assert scan.warnings == []
+    assert scan.acts == 2
+    rows = journal.read(kinds=KINDS)
+    assert rows.select("kind", "subject", "namespace", "origin", "principal", "occurred_at").rows() == [
+        ("save", "vault/b.md", "ada", "vault", "vault", NOON),
+        ("save", "vault/sub/a.txt", "ada", "vault", "vault", NOON),
+    ]
+    payload = payload_of(rows["payload"][0])
+    assert (payload["title"], payload["tags"], payload["links"]) == ("Harbour", ["tide"], ["a"])
+    assert payload["content"] == "# Harbour\n\nText #tide [[a]]"
+
+
+def test_a_second_look_at_the_same_vault_appends_nothing(journal, folder):
+    put(folder, "a.md")
+    put(folder, "broken.md", b"\xff\xfe\x00")
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n{"text": "two"}\nnot json\n')
+    put(folder, "copy.md")
+    put(folder, "large.md", "x" * 2_000)
+    settings = NotesSettings(max_bytes=1_000)
+    first = look(journal, folder, settings=settings)
+    assert counts(first) == {"new": 4, "unreadable": 3}
+    before = acts(journal)
+    second = look(journal, folder, at=NOON + DAY, settings=settings)
+    assert counts(second) == {"unchanged": 7}
+    assert second.acts == 0
+    assert acts(journal) == before
+
+
+def test_new_changed_deleted_and_unreadable_notes_are_told_apart(journal, folder):
+    for name in ("same", "changes", "goes", "breaks"):
+        put(folder, f"{name}.md", f"{TEXT} {name}")
+    look(journal, folder)
+    seq = journal.read(kinds=KINDS)["seq"].max()
+    put(folder, "changes.md", "Another text.")
+    put(folder, "breaks.md", b"\x00\x01")
+    put(folder, "comes.md", "A new one.")
+    (folder / "goes.md").unlink()
+    scan = look(journal, folder, at=NOON + DAY)
+    assert counts(scan) == {"new": 1, "changed": 1, "deleted": 1, "unreadable": 1, "unchanged": 1}
+    rows = journal.read(kinds=KINDS, after_seq=seq)
+    assert sorted(rows.select("kind", "subject").rows()) == [
+        ("forget", "vault/goes.md"),
+        ("save", "vault/changes.md"),
+        ("save", "vault/comes.md"),
+        ("unreadable", "vault/breaks.md"),
+    ]
+    assert set(rows["day"]) == {"2026-03-02"}
+    broken = payload_of(rows.filter(kind="unreadable")["payload"].item())
+    assert broken["reason"] == "nul_bytes"
+    assert broken["size_bytes"] == 2
+
+
+def test_touching_a_file_is_no_change(journal, folder):
+    path = put(folder, "a.md")
+    look(journal, folder)
+    os.utime(path, (NOON.timestamp(), NOON.timestamp()))
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"unchanged": 1}
+
+
+def test_a_deleted_note_that_comes_back_is_new(journal, folder):
+    put(folder, "a.md")
+    look(journal, folder)
+    (folder / "a.md").unlink()
+    look(journal, folder, at=NOON + DAY)
+    put(folder, "a.md")
+    assert counts(look(journal, folder, at=NOON + 2 * DAY)) == {"new": 1}
+    assert acts(journal) == [("save", "vault/a.md"), ("forget", "vault/a.md"), ("save", "vault/a.md")]
+
+
+def test_an_unreadable_note_that_is_mended_is_saved(journal, folder):
+    put(folder, "a.md", b"\xff\xff")
+    look(journal, folder)
+    put(folder, "a.md")
+    assert counts(look(journal, folder, at=NOON + DAY)) == {"new": 1}
+    assert acts(journal) == [("unreadable", "vault/a.md"), ("save", "vault/a.md")]
+
+
+def test_every_line_of_a_jsonl_file_is_a_note_of_its_own(journal, folder):
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n{"id": "y", "text": "two"}\n{"text": "three"}\n')
+    assert counts(look(journal, folder)) == {"new": 3}
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n{"id": "y", "text": "changed"}\n{broken\n')
+    scan = look(journal, folder, at=NOON + DAY)
+    assert counts(scan) == {"unchanged": 1, "changed": 1, "unreadable": 1}
+    assert acts(journal)[3:] == [("save", "vault/facts.jsonl#y"), ("unreadable", "vault/facts.jsonl#L3")]
+    put(folder, "facts.jsonl", '{"id": "y", "text": "changed"}\n')
+    scan = look(journal, folder, at=NOON + 2 * DAY)
+    assert counts(scan) == {"unchanged": 1, "deleted": 2}
+
+
+@pytest.mark.xfail(strict=True, reason="lines with one id are told apart only by the journal's last act")
+def test_two_jsonl_lines_with_one_id_settle_on_the_last_line(journal, folder):
+    put(folder, "facts.jsonl", '{"id": "x", "text": "first"}\n{"id": "x", "text": "last"}\n')
+    look(journal, folder)
+    before = acts(journal)
+    assert look(journal, folder, at=NOON + DAY).acts == 0
+    assert acts(journal) == before
+    rows = stages.stage(journal.read(kinds=KINDS))
+    assert rows["content"].to_list() == ["last"]
+
+
+def test_a_note_above_the_size_limit_is_unreadable_and_only_its_head_is_kept(journal, folder):
+    put(folder, "large.md", "x" * 1_001)
+    put(folder, "right.md", "y" * 1_000)
+    scan = look(journal, folder, settings=NotesSettings(max_bytes=1_000))
+    assert counts(scan) == {"new": 1, "unreadable": 1}
+    row = journal.read(kinds=["unreadable"]).row(0, named=True)
+    payload = payload_of(row["payload"])
+    assert (payload["reason"], payload["size_bytes"], len(payload["content"])) == ("too_large", 1_001, 500)
+    assert "1,001 bytes" in payload["message"]
+
+
+def test_acts_of_a_note_never_go_back_in_time(journal, folder):
+    """The second look is given an earlier moment than the first: its act still counts as the later one."""
+    put(folder, "a.md", "first text")
+    look(journal, folder, at=NOON)
+    put(folder, "a.md", "second text")
+    look(journal, folder, at=NOON - timedelta(hours=1))
+    rows = journal.read(kinds=KINDS)
+    assert rows["occurred_at"].to_list() == [NOON, NOON + timedelta(microseconds=1)]
+    assert stages.stage(rows)["content"].to_list() == ["second text"]
+
+
+def test_a_scan_that_was_killed_before_it_journalled_gives_the_same_acts_again(journal, folder, monkeypatch):
+    put(folder, "a.md")
+    source = watch(journal, folder)
+    appended = []
+    monkeypatch.setattr(type(journal), "append", lambda self, entries: appended.extend(entries))
+    vault.scan(journal, source, LIMITS, as_of=NOON)
+    vault.scan(journal, source, LIMITS, as_of=NOON)
+    assert appended[0] == appended[1]
+
+
+# -- the end of the day ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(-1, {"new": 1}), (0, {"later": 1}), (1, {"later": 1})])
+def test_a_file_modified_at_or_after_the_days_end_is_left_for_the_next_night(
+    journal, folder, offset, expected
+):
+    end = datetime(2026, 3, 2, tzinfo=UTC)
+    put(folder, "a.md", at=end + timedelta(seconds=offset))
+    assert counts(look(journal, folder, before=end)) == expected
+
+
+def test_what_is_known_of_a_postponed_file_stays(journal, folder):
+    end = datetime(2026, 3, 2, tzinfo=UTC)
+    put(folder, "a.md")
+    put(folder, "facts.jsonl", '{"id": "x", "text": "one"}\n')
+    look(journal, folder)
+    put(folder, "a.md", "changed", at=end)
+    put(folder, "facts.jsonl", "", at=end)
+    assert counts(look(journal, folder, before=end)) == {"later": 2}
+    assert len(acts(journal)) == 2
+    assert counts(look(journal, folder, at=end, before=end + DAY)) == {"changed": 1, "deleted": 1}
+
+
+# -- the brake -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("total", "gone", "retired"), [(20, 20, 20), (41, 20, 20), (41, 21, 0), (50, 25, 25)]
+)
+def test_a_look_never_retires_more_than_a_share_of_the_notes(journal, folder, total, gone, retired):
+    for number in range(total):
+        put(folder, f"{number:02}.md", f"note {number}")
+    look(journal, folder)
+    for number in range(gone):
+        (folder / f"{number:02}.md").unlink()
+    scan = look(journal, folder, at=NOON + DAY)
+    assert scan.deleted == retired
+    assert len(journal.read(kinds=["forget"])) == retired
+    if not retired:
+        (warning,) = scan.warnings
+        assert f"{gone} of {total} notes" in warning
+        assert "--retire-missing" in warning
+        allowed = look(journal, folder, at=NOON + DAY, allow_mass_retire=True)
+        assert (allowed.deleted, allowed.warnings) == (gone, [])
+
+
+def test_a_missing_folder_is_an_error_and_retires_nothing(journal, folder):
+    put(folder, "a.md")
+    source = watch(journal, folder)
+    vault.scan(journal, source, LIMITS, as_of=NOON)
+    shutil.rmtree(folder)
+    with pytest.raises(FileNotFoundError):
+        vault.scan(journal, source, LIMITS, as_of=NOON + DAY)
+    assert acts(journal) == [("save", "vault/a.md")]
+
+
+# -- duplicates that lose their twin ---------------------------------------------------------------
+
+
+class Gate:
+    """What the gate lets in, day after day."""
+
+    def __init__(self, journal) -> None:
+        self.journal = journal
+
+    def live(self) -> set[str]:
+        rows = stages.stage(self.journal.read(kinds=KINDS))
+        verdicts = judge_days(
+            rows, live_at(judge_days(rows.clear(), rows.clear(), GatePolicy())), GatePolicy()
+        )
+        alive = live_at(verdicts)["memory_id"].to_list()
+        names = dict(rows.select("memory_id", "source").rows())
+        return {names[memory] for memory in alive}
+
+
+def test_when_the_accepted_one_of_two_equal_notes_is_deleted_the_other_is_taken_in(journal, folder):
+    put(folder, "a.md")
+    put(folder, "b.md")
+    look(journal, folder)
+    gate = Gate(journal)
+    (accepted,) = gate.live()
+    other = ({"vault/a.md", "vault/b.md"} - {accepted}).pop()
+    (folder / accepted.removeprefix("vault/")).unlink()
+    scan = look(journal, folder, at=NOON + DAY)
+    assert counts(scan) == {"deleted": 1, "unchanged": 1}
+    assert acts(journal, days=["2026-03-02"]) == [("forget", accepted), ("save", other)]
+    assert gate.live() == {other}
+    assert look(journal, folder, at=NOON + 2 * DAY).acts == 0
+    assert len(acts(journal)) == 4
+
+
+def test_when_the_accepted_one_of_two_equal_notes_changes_the_other_is_taken_in(journal, folder):
+    put(folder, "a.md")
+    put(folder, "facts.jsonl", f'{{"id": "x", "text": "{TEXT}"}}\n{{"id": "y", "text": "else {TEXT}"}}\n')
+    look(journal, folder)
+    gate = Gate(journal)
+    assert "vault/facts.jsonl#y" in gate.live()
+    assert len(gate.live()) == 2
+    put(folder, "a.md", f"changed {TEXT}")
+    look(journal, folder, at=NOON + DAY)
+    assert gate.live() == {"vault/a.md", "vault/facts.jsonl#x", "vault/facts.jsonl#y"}
+    before = acts(journal)
+    look(journal, folder, at=NOON + 2 * DAY)
+    assert acts(journal) == before
+
+
+@pytest.mark.xfail(strict=True, reason="a look at one vault does not know of the refused twin in another")
+def test_when_the_accepted_one_of_two_equal_notes_in_two_vaults_is_deleted_the_other_is_taken_in(
+    journal, tmp_path
+):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for made in (first, second):
+        put(made, "a.md")
+        look(journal, made)
+    gate = Gate(journal)
+    (accepted,) = gate.live()
+    (tmp_path / accepted).unlink()
+    for made in (first, second):
+        look(journal, made, at=NOON + DAY)
+    (taken,) = {"first/a.md", "second/a.md"} - {accepted}
+    assert gate.live() == {taken}
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode elsewhere")
+def test_a_file_whose_name_is_not_utf8_is_taken_in_under_a_readable_name(journal, folder):
+    path = os.fsencode(folder) + b"/caf\xe9.md"
+    with open(path, "w") as file:  # noqa: PTH123 - a name that is bytes
+        file.write(TEXT)
+    os.utime(path, (0, 0))
+    assert counts(look(journal, folder)) == {"new": 1}
+    assert acts(journal) == [("save", "vault/caf\ufffd.md")]
+    assert look(journal, folder, at=NOON + DAY).acts == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are Unicode elsewhere")
+@pytest.mark.parametrize(
+    "names", [(b"caf\xe9.md", b"caf\xe8.md"), ("caf\u00e9.md".encode(), "cafe\u0301.md".encode())]
+)
+@pytest.mark.xfail(strict=True, reason="two files with one source name replace each other on every look")
+def test_two_files_that_get_one_name_are_not_journalled_again_and_again(journal, folder, names):
+    for name in names:
+        path = os.fsencode(folder) + b"/" + name
+        with open(path, "w") as file:  # noqa: PTH123 - a name that is bytes
+            file.write(f"{TEXT} {name!r}")
+        os.utime(path, (0, 0))
+    look(journal, folder)
+    before = acts(journal)
+    look(journal, folder, at=NOON + DAY)
+    assert acts(journal) == before
+
+
+def test_a_name_that_the_journal_cannot_hold_is_a_warning(journal, folder):
+    deep = "/".join(["d" * 200] * 6)
+    put(folder, f"{deep}/a.md")
+    put(folder, "b.md")
+    scan = look(journal, folder)
+    assert acts(journal) == [("save", "vault/b.md")]
+    (warning,) = scan.warnings
+    assert "was left out" in warning
+    assert "1024 bytes" in warning
+
+
+# -- watching --------------------------------------------------------------------------------------
+
+
+def test_watching_again_changes_nothing(journal, folder):
+    first = watch(journal, folder)
+    assert watch(journal, folder) == first
+    assert journal.sources() == [first]
+    assert (first.namespace, first.name, first.uri) == ("ada", "vault", str(folder.resolve()))
+
+
+def test_two_vaults_of_one_name_are_refused(journal, tmp_path):
+    first, second = tmp_path / "one/notes", tmp_path / "two/notes"
+    for made in (first, second):
+        made.mkdir(parents=True)
+    watch(journal, first)
+    with pytest.raises(SlowwaveError, match="another name") as caught:
+        watch(journal, second)
+    assert str(first) in str(caught.value)
+    watch(journal, second, name="other")
+    watch(journal, second, namespace="bob")
+    assert [(one.namespace, one.name) for one in journal.sources()] == [
+        ("ada", "notes"), ("ada", "other"), ("bob", "notes"),
+    ]  # fmt: skip
+
+
+def test_a_vault_that_has_moved_keeps_its_notes(journal, folder, tmp_path):
+    put(folder, "a.md")
+    look(journal, folder)
+    moved = tmp_path / "elsewhere" / "vault"
+    moved.parent.mkdir()
+    folder.rename(moved)
+    scan = look(journal, moved, at=NOON + DAY)
+    assert counts(scan) == {"unchanged": 1}
+    assert [one.uri for one in journal.sources()] == [str(moved)]
+
+
+def test_watching_what_is_not_a_folder_is_refused(journal, tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        watch(journal, tmp_path / "nowhere")
+    file = put(tmp_path, "a.md")
+    with pytest.raises(NotADirectoryError, match="is a file"):
+        watch(journal, file)
+    assert journal.sources() == []
+
+
+# -- fingerprints and reports ----------------------------------------------------------------------
+
+
+def test_a_fingerprint_changes_with_names_sizes_and_times(folder):
+    path = put(folder, "a.md")
+    marks = [vault.fingerprint(folder), vault.fingerprint(folder)]
+    assert marks[0] == marks[1]
+    os.utime(path, (1, 1))
+    marks.append(vault.fingerprint(folder))
+    put(folder, "b.md", "x")
+    marks.append(vault.fingerprint(folder))
+    put(folder, "b.md", "xy")
+    marks.append(vault.fingerprint(folder))
+    (folder / "b.md").rename(folder / "c.md")
+    marks.append(vault.fingerprint(folder))
+    assert len(set(marks)) == 5
+
+
+def test_a_summary_has_a_row_per_vault():
+    rows = vault.scan_summary([Scan("one", new=2, later=1), Scan("two", deleted=3)])
+    assert rows.rows() == [("one", 2, 0, 0, 0, 0, 1), ("two", 0, 0, 3, 0, 0, 0)]
+    assert rows.columns == ["vault", "new", "changed", "deleted", "unreadable", "unchanged", "later"]

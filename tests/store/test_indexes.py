@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from lancedb.query import MatchQuery
+
+from slowwave.store.indexes import (
+    FEWEST_PROBES,
+    UNINDEXED_ROWS,
+    create_bitmap_indexes,
+    create_full_text_indexes,
+    full_text_columns,
+    keep_fresh,
+    refresh_vector_index,
+)
+
+COUNT = 1_500
+
+
+def random_chunks(count: int, *, first: int = 0) -> pl.DataFrame:
+    vectors = np.random.default_rng(first).normal(size=(count, 8)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return pl.DataFrame(
+        {
+            "chunk_id": [f"{number:06}" for number in range(first, first + count)],
+            "search_text": [f"word{number}" for number in range(first, first + count)],
+            "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, 8)),
+        }
+    )
+
+
+def vector_indexes(store) -> list[str]:
+    return [index.index_type for index in store.table("chunks").list_indices() if "vector" in index.columns]
+
+
+def exact(store, query: np.ndarray, count: int) -> list[str]:
+    rows = store.read("chunks", columns=["chunk_id", "vector"]).sort("chunk_id")
+    cosine = rows["vector"].to_numpy() @ query
+    return [rows["chunk_id"][int(at)] for at in np.argsort(-cosine, kind="stable")[:count]]
+
+
+# -- full text -------------------------------------------------------------------------------------
+
+
+def test_a_new_store_has_full_text_indexes_on_the_allow_listed_columns_only(store):
+    for name, spec in store.specs.items():
+        assert full_text_columns(store.table(name)) == set(spec.full_text), name
+
+
+def test_making_the_indexes_again_changes_nothing(store):
+    version = store.table("chunks").version
+    create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
+    assert store.table("chunks").version == version
+
+
+def test_an_index_that_was_dropped_is_made_again(store):
+    store.upsert("chunks", random_chunks(20))
+    (name,) = [
+        index.name for index in store.table("chunks").list_indices() if index.index_type.upper() == "FTS"
+    ]
+    store.table("chunks").drop_index(name)
+    assert full_text_columns(store.table("chunks")) == set()
+    create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
+    assert full_text_columns(store.table("chunks")) == {"search_text"}
+    found = store.table("chunks").search(MatchQuery("word7", "search_text"), query_type="fts").to_list()
+    assert [row["chunk_id"] for row in found] == ["000007"]
+
+
+def test_a_word_that_is_only_in_another_column_is_not_found(store):
+    columns = ("text", "title", "source", "namespace", "memory_id", "embedding_hash", "state")
+    row = random_chunks(1).with_columns(
+        **{name: pl.lit(f"canary{name.replace('_', '')}") for name in columns}
+    )
+    store.upsert("chunks", row.with_columns(tags=pl.lit(["canarytags"]), headings=pl.lit(["canaryheadings"])))
+    for name in (*columns, "tags", "headings"):
+        word = f"canary{name.replace('_', '')}"
+        for query in (MatchQuery(word, "search_text"), word):
+            assert store.table("chunks").search(query, query_type="fts").to_list() == []
+    assert (
+        len(store.table("chunks").search(MatchQuery("word0", "search_text"), query_type="fts").to_list()) == 1
+    )
+
+
+def test_words_are_found_by_their_stem_and_without_accents(store):
+    rows = random_chunks(3).with_columns(
+        search_text=pl.Series(["the cafés deployed", "a lighthouse", "running"])
+    )
+    store.upsert("chunks", rows)
+
+    def hits(word: str) -> list[str]:
+        found = store.table("chunks").search(MatchQuery(word, "search_text"), query_type="fts").to_list()
+        return [row["chunk_id"] for row in found]
+
+    assert hits("deploying CAFE") == hits("deploy") == ["000000"]
+    assert hits("lighthouses") == ["000001"]
+    assert hits("the") == []
+
+
+def test_the_columns_that_searches_filter_by_get_bitmaps(store):
+    store.upsert("chunks", random_chunks(10))
+    for _ in range(2):
+        create_bitmap_indexes(store.table("chunks"), store.specs["chunks"])
+        found = [
+            tuple(one.columns) for one in store.table("chunks").list_indices() if one.index_type == "Bitmap"
+        ]
+        assert sorted(found) == [("namespace",), ("status",)]
+
+
+def test_saved_rows_are_taken_into_the_index_when_they_have_become_many(store):
+    def unindexed() -> int:
+        table = store.table("chunks")
+        (name,) = [index.name for index in table.list_indices() if index.index_type.upper() == "FTS"]
+        return table.index_stats(name).num_unindexed_rows
+
+    store.upsert("chunks", random_chunks(UNINDEXED_ROWS - 1))
+    assert not keep_fresh(store)
+    assert unindexed() == UNINDEXED_ROWS - 1
+    store.upsert("chunks", random_chunks(1, first=UNINDEXED_ROWS))
+    assert keep_fresh(store)
+    assert unindexed() == 0
+    for number in (0, UNINDEXED_ROWS):
+        found = (
+            store.table("chunks")
+            .search(MatchQuery(f"word{number}", "search_text"), query_type="fts")
+            .to_list()
+        )
+        assert [row["chunk_id"] for row in found] == [f"{number:06}"]
+
+
+# -- vectors ---------------------------------------------------------------------------------------
+
+
+def test_below_the_limit_there_is_no_vector_index(store):
+    store.upsert("chunks", random_chunks(999))
+    index = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.99)
+    assert (index.rows, index.indexed, index.probes, index.recall) == (999, False, None, None)
+    assert vector_indexes(store) == []
+    assert store.get_meta("vector_index") is None
+
+
+def test_from_the_limit_on_an_index_is_built_and_its_recall_is_measured(store):
+    store.upsert("chunks", random_chunks(COUNT))
+    index = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.99)
+    assert (index.rows, index.indexed) == (COUNT, True)
+    assert len(vector_indexes(store)) == 1
+    assert index.recall >= 0.99
+    assert store.get_meta("vector_index") == {"rows": COUNT, "probes": index.probes, "recall": index.recall}
+
+    shares = []
+    for seed in range(20):
+        query = np.random.default_rng(900 + seed).normal(size=8).astype(np.float32)
+        search = store.table("chunks").search(query).distance_type("cosine").nprobes(index.probes).limit(10)
+        hits = {row["chunk_id"] for row in search.to_list()}
+        shares.append(len(hits & set(exact(store, query / np.linalg.norm(query), 10))) / 10)
+    assert np.mean(shares) >= 0.95
+
+
+def test_an_index_is_kept_until_the_table_has_doubled(store):
+    store.upsert("chunks", random_chunks(COUNT))
+    first = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9)
+    version = store.table("chunks").version
+    assert refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9) == first
+    assert store.table("chunks").version == version
+    store.upsert("chunks", random_chunks(COUNT, first=COUNT))
+    second = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9)
+    assert second.rows == 2 * COUNT == store.get_meta("vector_index")["rows"]
+    assert len(vector_indexes(store)) == 1
+
+
+@pytest.mark.parametrize("wanted", [0.5, 0.99])
+def test_more_partitions_are_visited_when_more_recall_is_wanted(store, wanted):
+    store.upsert("chunks", random_chunks(COUNT))
+    index = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=wanted)
+    assert index.recall >= wanted
+    if wanted == 0.5:
+        assert index.probes == FEWEST_PROBES
+
+
+def test_rows_added_after_the_index_was_built_are_found(store):
+    store.upsert("chunks", random_chunks(COUNT))
+    index = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.99)
+    query = np.array([1, 2, 3, 4, 5, 6, 7, 8], dtype=np.float32)
+    new = random_chunks(1, first=COUNT).with_columns(
+        vector=pl.Series([query / np.linalg.norm(query)], dtype=pl.Array(pl.Float32, 8))
+    )
+    store.upsert("chunks", new)
+    search = store.table("chunks").search(query).distance_type("cosine").nprobes(index.probes).limit(1)
+    assert [row["chunk_id"] for row in search.to_list()] == [f"{COUNT:06}"]
