@@ -163,8 +163,8 @@ def memories(
     """
     store = slowwave.space.store
     days = list(context.partition_keys)
-    accepted = _last(passed(staged_notes, gate_verdicts))
-    forgotten = _last(passed(staged_notes, gate_verdicts, "retire"))
+    accepted = stages.last_acts(passed(staged_notes, gate_verdicts))
+    forgotten = stages.last_acts(passed(staged_notes, gate_verdicts, "retire"))
     applied = stages.apply_days(store, accepted, days)
     retired = stages.retire(store, forgotten)
     return dg.MaterializeResult(
@@ -177,10 +177,6 @@ def memories(
             "memories": table(_by_status(slowwave)),
         }
     )
-
-
-def _last(notes: pl.DataFrame) -> pl.DataFrame:
-    return notes.sort("revision").unique("memory_id", keep="last", maintain_order=True)
 
 
 def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:

@@ -11,16 +11,15 @@ def exact_duplicates(notes: pl.DataFrame, live: pl.DataFrame) -> pl.DataFrame:
     Args:
         notes: namespace, memory_id, content_hash, in the order in which they may enter: of equal notes the
             first one enters.
-        live: namespace, memory_id, content_hash of what is in the memory; rows of memories that are in
-            `notes` do not count, since their content is about to be replaced.
+        live: namespace, memory_id, content_hash of what is in the memory and stays there. A note is no
+            duplicate of itself.
 
     Returns:
         memory_id, duplicate_of: one row per duplicate.
     """
     identity = ["namespace", "content_hash"]
-    others = live.join(notes.select("memory_id"), on="memory_id", how="anti")
     held = (
-        others.sort("memory_id")
+        live.sort("memory_id")
         .unique(identity, keep="first", maintain_order=True)
         .select(*identity, held="memory_id")
     )

@@ -55,11 +55,7 @@ def judge(staged: pl.DataFrame, live: pl.DataFrame, policy: GatePolicy) -> pl.Da
             reasons=pl.when(act == "save").then(pl.Series("found", found)).otherwise(pl.col("reasons"))
         )
         sound = checked.filter((act == "save") & (pl.col("reasons").list.len() == 0))
-        # Content that leaves in this batch is no longer there to be a duplicate of.
-        staying = live.join(
-            staged.filter(act != "unreadable").select("memory_id"), on="memory_id", how="anti"
-        )
-        duplicates = exact_duplicates(sound, staying)
+        duplicates = _duplicates(sound, live, forgotten=staged.filter(act == "forget"))
     return (
         checked.join(duplicates, on="memory_id", how="left", maintain_order="left")
         .with_columns(
@@ -84,6 +80,22 @@ def judge(staged: pl.DataFrame, live: pl.DataFrame, policy: GatePolicy) -> pl.Da
         )
         .cast(VERDICT_SCHEMA)  # type: ignore[arg-type]
     )
+
+
+def _duplicates(sound: pl.DataFrame, live: pl.DataFrame, *, forgotten: pl.DataFrame) -> pl.DataFrame:
+    """Exact duplicates among the sound notes and what stays live beside them.
+
+    What a note said before leaves only if its new text enters; a note that is refused as a duplicate keeps
+    its old text, which may make another one a duplicate.
+    """
+    entering = sound
+    while True:
+        leaving = pl.concat([entering.select("memory_id"), forgotten.select("memory_id")])
+        found = exact_duplicates(sound, live.join(leaving, on="memory_id", how="anti"))
+        still = sound.join(found, on="memory_id", how="anti")
+        if still.height == entering.height:
+            return found
+        entering = still
 
 
 def live_at(history: pl.DataFrame) -> pl.DataFrame:

@@ -35,7 +35,7 @@ def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> pl.Series:
         "too_short": pl.col("content").fill_null("").str.strip_chars().str.len_chars() < min_characters,
         "bad_namespace": ~pl.col("namespace").fill_null("").str.contains(NAMESPACE),
         "bad_path": _bad_path(pl.col("source").fill_null("")),
-        "bad_timestamp": pl.col("metadata").fill_null("").str.contains('"created_invalid"', literal=True),
+        "bad_timestamp": pl.col("metadata").str.json_path_match("$.created_invalid").is_not_null(),
     } | {
         f"unknown_{column}": ~pl.col(column).fill_null("").is_in(list(words))
         for column, words in KNOWN_WORDS.items()

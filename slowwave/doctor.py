@@ -95,7 +95,7 @@ def _journal(space: Workspace) -> Iterator[Finding]:
 
 
 def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
-    from slowwave.stages import reconcile
+    from slowwave.stages import differences, reconcile
     from slowwave.store.checkpoints import interrupted_restore
     from slowwave.store.indexes import full_text_columns
 
@@ -128,14 +128,15 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding(
         "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
     )
-    heads = ["memory_id", "revision", "status"]
-    chunks, memories = store.read("chunks", columns=heads), store.read("memories", columns=heads)
-    stale = chunks.join(memories, on=heads, how="anti").height
-    if stale and repair:
+    apart = differences(store)
+    wrong_chunks = apart.stale.height + len(apart.lacking)
+    if wrong_chunks and repair:
         reconcile(store, space.chunker, space.embedder)
-        stale = 0
+    message = f"{apart.stale.height} stale chunks, {len(apart.lacking)} memories that lack chunks"
+    mended = " (mended)" if wrong_chunks and repair else ""
+    healthy = not wrong_chunks or repair
     yield Finding(
-        "chunks", stale == 0, f"{stale} chunks differ from their memory", "slowwave night" if stale else ""
+        "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
     )
 
 

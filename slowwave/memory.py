@@ -308,7 +308,11 @@ class Memory:
         columns = [part.name for part in fields(MemoryRecord)]
         from slowwave.store import one_of
 
-        rows = self.store.read("memories", self._mine(one_of("memory_id", [memory_id])), columns=columns)
+        rows = self.store.read(
+            "memories",
+            self._mine(f"{one_of('memory_id', [memory_id])} AND content_hash IS NOT NULL"),
+            columns=columns,
+        )
         if rows.is_empty():
             raise NotFoundError(
                 f"Namespace {self.namespace!r} has no memory {memory_id!r}. "
@@ -391,14 +395,11 @@ def _note(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
         raise SlowwaveError(
             f"Note {number}: {sorted(unknown)} are not labels of a note. Known: {sorted(known)}."
         )
-    content = labels.get("content")
-    if not isinstance(content, str):
-        raise SlowwaveError(f"Note {number}: content is {type(content).__name__}, it has to be text.")
-    if "\0" in content:
-        raise SlowwaveError(f"Note {number}: the content has a NUL character at {content.index(chr(0))}.")
-    note = plain_note(content, source=labels.get("key") or fallback_key)
+    content = _text(labels.get("content"), "content", number)
+    key = _text(labels.get("key") or fallback_key, "key", number)
+    note = plain_note(content, source=key)
     given = {name: value for name, value in labels.items() if name not in ("content", "key") and value}
-    title = given.pop("title", "") or note.title
+    title = _text(given.pop("title", "") or note.title, "title", number)
     if not title or title == note.source:
         title = _first_words(content)
     return replace(note, title=title, **_typed(given, number))
@@ -409,10 +410,7 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
     typed: dict[str, Any] = {}
     for name, value in given.items():
         if name in ("tags", "trigger_phrases", "aliases"):
-            items = (value,) if isinstance(value, str) else tuple(value)
-            if not all(isinstance(item, str) for item in items):
-                raise SlowwaveError(f"Note {number}: {name} = {value!r} has to be a list of texts.")
-            typed[name] = items
+            typed[name] = _texts(value, name, number)
         elif name == "created_at":
             if not isinstance(value, datetime) or value.tzinfo is None:
                 raise SlowwaveError(
@@ -420,10 +418,48 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
                 )
             typed[name] = value.astimezone(UTC)
         elif name == "metadata":
-            typed[name] = dict(value)
+            typed[name] = _json_mapping(value, number)
+        elif name == "source_of_truth":
+            if not isinstance(value, bool):
+                raise SlowwaveError(f"Note {number}: source_of_truth = {value!r} has to be True or False.")
+            typed[name] = value
         else:
-            typed[name] = value if isinstance(value, bool) else str(value).strip().lower()
+            typed[name] = _text(value, name, number).strip().lower()
     return typed
+
+
+def _text(value: object, name: str, number: int) -> str:
+    """The value, if it is text that can be stored."""
+    if not isinstance(value, str):
+        raise SlowwaveError(f"Note {number}: {name} is {type(value).__name__}, it has to be text.")
+    if "\0" in value:
+        raise SlowwaveError(f"Note {number}: {name} has a NUL character at {value.index(chr(0))}.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise SlowwaveError(
+            f"Note {number}: {name} is not valid Unicode at character {error.start}. Decode it first."
+        ) from None
+    return value
+
+
+def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (_text(value, name, number),)
+    if not isinstance(value, Sequence | set | frozenset):
+        raise SlowwaveError(f"Note {number}: {name} = {value!r} has to be a list of texts.")
+    return tuple(_text(item, name, number) for item in value)
+
+
+def _json_mapping(value: object, number: int) -> dict[str, Any]:
+    import orjson
+
+    if not isinstance(value, Mapping):
+        raise SlowwaveError(f"Note {number}: metadata = {value!r} has to be a mapping.")
+    try:
+        return dict(orjson.loads(orjson.dumps(dict(value))))
+    except TypeError as error:
+        raise SlowwaveError(f"Note {number}: metadata cannot be written as JSON: {error}.") from None
 
 
 def _first_words(content: str) -> str:

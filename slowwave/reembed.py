@@ -81,14 +81,9 @@ def _missing(store: Store, target: Store) -> list[str]:
 
 def _write_choice(settings: Settings, model: str) -> None:
     """Set embedding.model in the settings file, leaving the rest of the file as it is."""
+    import tomlkit
+
     path = settings.home / CONFIG_FILE
-    text = path.read_text() if path.exists() else ""
-    line = f'model = "{model}"'
-    section = re.search(r"(?ms)^\[embedding\]\n(.*?)(?=^\[|\Z)", text)
-    if section is None:
-        text = f"{text.rstrip()}\n\n[embedding]\n{line}\n".lstrip()
-    else:
-        body = re.sub(r"(?m)^model\s*=.*$", line, section.group(1))
-        body = body if line in body else f"{line}\n{body}"
-        text = text[: section.start(1)] + body + text[section.end(1) :]
-    path.write_text(text)
+    document = tomlkit.parse(path.read_text() if path.exists() else "")
+    document.setdefault("embedding", tomlkit.table())["model"] = model
+    path.write_text(tomlkit.dumps(document))

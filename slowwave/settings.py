@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -26,7 +27,7 @@ CONFIG_FILE = "slowwave.toml"
 HOME_FOLDER = ".slowwave"
 ENV_PREFIX = "SLOWWAVE_"
 _SECRET = re.compile(r"secret|password|token|key", re.IGNORECASE)
-_PASSWORD = re.compile(r"(://[^:/@]+:)[^@]+@")
+_PASSWORD = re.compile(r"(://[^:/@]*:).*@")
 
 
 class _Group(BaseModel):
@@ -73,7 +74,13 @@ class EmbeddingSettings(_Group):
         description="bge-small-en-v1.5, wordllama-256, fastembed:NAME or lancedb:PROVIDER/NAME",
     )
     threads: int = Field(0, ge=0, le=256, description="Threads of the model; 0: one per core")
-    batch_size: int = Field(32, ge=1, le=1_024, description="Texts per model call")
+    batch_size: int = Field(
+        1,
+        ge=1,
+        le=1_024,
+        description="Texts per model call; an int8 model scales a whole batch, so only with 1 is a text's "
+        "vector always the same",
+    )
 
 
 class ChunkSettings(_Group):
@@ -130,6 +137,12 @@ class NightSettings(_Group):
     vault_poll_seconds: int = Field(
         60, ge=30, le=86_400, description="Seconds between two looks of the sensor at the watched vaults"
     )
+
+    @field_validator("first_day")
+    @classmethod
+    def _is_a_day(cls, value: str) -> str:
+        date.fromisoformat(value)
+        return value
 
 
 class Settings(BaseSettings):
@@ -196,12 +209,28 @@ def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa:
     import tomllib
 
     where = Path(home).expanduser().resolve() if home is not None else find_home()
+    _refuse_unknown_variables()
     try:
         return Settings(home=where, **overrides)
     except ValidationError as error:
         raise SettingsError(_explain(error)) from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"{where / CONFIG_FILE} is not UTF-8 (byte {error.start}). Save it again in that encoding."
+        ) from None
+
+
+def _refuse_unknown_variables() -> None:
+    """A misspelt variable would be left out without a word."""
+    known = {_variable((name,)) for name in Settings.model_fields}
+    for name in os.environ:
+        upper = name.upper()
+        if not upper.startswith(ENV_PREFIX) or upper.startswith(f"{ENV_PREFIX}TEST_"):
+            continue
+        if upper.split("__")[0] not in known:
+            raise SettingsError(f"{name} is not a setting. `slowwave settings` lists all of them.")
 
 
 def require_home(settings: Settings) -> Settings:
@@ -246,19 +275,37 @@ class InForce:
         return _PASSWORD.sub(r"\1***@", self.value) if isinstance(self.value, str) else self.value
 
 
+def _variable(path: tuple[str, ...]) -> str:
+    return ENV_PREFIX + "__".join(path).upper()
+
+
+def _same(value: object, given: object) -> bool:
+    """Whether a value is what was given, as text, number or mapping."""
+    if isinstance(value, dict):
+        return True
+    if isinstance(value, bool):
+        return str(given).lower() in {str(value).lower(), str(int(value))}
+    if isinstance(value, Path):
+        return value == Path(str(given)).expanduser().resolve()
+    if isinstance(value, int | float):
+        return float(value) == float(str(given))
+    return str(value) == str(given)
+
+
 def in_force(settings: Settings) -> list[InForce]:
     """Each setting with its value, where the value comes from, and what it means."""
     toml = TomlConfigSettingsSource(Settings, settings.home / CONFIG_FILE)()
     rows: list[InForce] = []
 
     def origin(path: tuple[str, ...], value: object, default: object) -> str:
-        variable = ENV_PREFIX + "__".join(path).upper()
-        if variable in {name.upper() for name in os.environ}:
-            return variable
+        variable = _variable(path)
         node: Any = toml
         for part in path:
             node = node.get(part) if isinstance(node, dict) else None
-        if node is not None:
+        given = {name.upper(): text for name, text in os.environ.items()}.get(variable)
+        if given is not None and _same(value, given):
+            return variable
+        if node is not None and _same(value, node):
             return CONFIG_FILE
         return "default" if value == default else "argument"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import polars as pl
 
 from slowwave import ids, progress
@@ -84,7 +85,7 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         Rows of ``staged_notes``. Direct saves come before vault notes (they were accepted by day
         already), then by (created_at, memory_id), so that the order of arrival does not matter.
     """
-    note = pl.col("payload").cast(pl.String).str.json_decode(_PAYLOAD)
+    entries = _decoded(entries)
     subjects = entries.select("namespace", "subject").unique()
     names = subjects.with_columns(
         memory_id=pl.Series(
@@ -99,23 +100,42 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         dtype=pl.String,
     )
     return (
-        entries.with_columns(note=note, revision=revisions)
+        entries.with_columns(revision=revisions)
         .unnest("note")
         .join(names, on=["namespace", "subject"], how="left")
         .sort("revision")
         .unique(["day", "memory_id"], keep="last", maintain_order=True)
         .with_columns(
             staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"),
-            act="kind",
+            act=pl.when(pl.col("broken")).then(pl.lit("unreadable")).otherwise("kind"),
             source="subject",
+            dated=pl.col("created_at").is_not_null(),
             created_at=pl.coalesce(pl.col("created_at").cast(_UTC), "occurred_at"),
         )
         .sort("day", pl.col("origin") != "", "created_at", "memory_id")
         .select(
             "staged_id", "day", "namespace", "memory_id", "revision", "act", *NOTE_FIELDS,
-            "principal", "created_at", "occurred_at", "seq", "size_bytes", "reason", "message",
+            "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "reason", "message",
         )
     )  # fmt: skip
+
+
+def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries with their payload as a struct `note`; `broken` marks those whose payload is not one.
+
+    One malformed act must not stop a night: it is told apart from the others and quarantined.
+    """
+    note = pl.col("payload").cast(pl.String).str.json_decode(_PAYLOAD)
+    try:
+        return entries.with_columns(note=note, broken=pl.lit(value=False))
+    except pl.exceptions.PolarsError as error:
+        if entries.height > 1:
+            half = entries.height // 2
+            return pl.concat([_decoded(entries[:half]), _decoded(entries[half:])])
+        message = f"This act of the journal cannot be read as a note: {str(error).splitlines()[0]}"
+        stand_in = orjson.dumps({"title": entries["subject"][0], "reason": "bad_entry", "message": message})
+        broken = entries.with_columns(payload=pl.lit(stand_in))
+        return broken.with_columns(note=note, broken=pl.lit(value=True))
 
 
 # -- cut: notes become chunks ---------------------------------------------------------------------
@@ -277,11 +297,36 @@ def outdated(store: Store, notes: pl.DataFrame) -> pl.DataFrame:
         has; null where it has nothing.
     """
     columns = {"revision": "known_revision", "created_at": "known_created", "frequency": "known_frequency"}
-    known = store.read_by(
-        "memories", "memory_id", notes["memory_id"].to_list(), columns=["memory_id", *columns]
-    ).rename(columns)
+    told = pl.col("content_hash").is_not_null()  # else forgotten before its text was ever seen
+    known = (
+        store.read_by(
+            "memories",
+            "memory_id",
+            notes["memory_id"].to_list(),
+            columns=["memory_id", "content_hash", *columns],
+        )
+        .with_columns(pl.when(told).then(name).alias(name) for name in ("created_at", "frequency"))
+        .drop("content_hash")
+        .rename(columns)
+    )
     newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
     return notes.join(known, on="memory_id", how="left", maintain_order="left").filter(newer)
+
+
+def last_acts(notes: pl.DataFrame) -> pl.DataFrame:
+    """The last of the notes on each memory, created when the first of them says or was.
+
+    So a range of days at once gives what its days one by one give.
+    """
+    stated = pl.col("created_at").filter("dated").last().over("memory_id", order_by="revision")
+    first = pl.col("created_at").first().over("memory_id", order_by="revision")
+    return (
+        notes.with_columns(
+            created_at=pl.coalesce(stated, first), dated=pl.col("dated").any().over("memory_id")
+        )
+        .sort("revision")
+        .unique("memory_id", keep="last", maintain_order=True)
+    )
 
 
 def apply_days(store: Store, notes: pl.DataFrame, days: Sequence[str]) -> Applied:
@@ -308,14 +353,11 @@ def apply(store: Store, notes: pl.DataFrame, chunks: pl.DataFrame) -> Applied:
     """
     replaced = notes.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
     counts = chunks.group_by("memory_id").agg(chunk_count=pl.len().cast(pl.Int32))
-    says_when = pl.col("created_at") != pl.col("occurred_at")
     memories = notes.join(counts, on="memory_id", how="left", maintain_order="left").with_columns(
         status=pl.lit(LIVE),
         frequency=pl.col("known_frequency").fill_null(1),
         chunk_count=pl.col("chunk_count").fill_null(0),
-        created_at=pl.when(says_when)
-        .then("created_at")
-        .otherwise(pl.coalesce("known_created", "created_at")),
+        created_at=pl.when("dated").then("created_at").otherwise(pl.coalesce("known_created", "created_at")),
         updated_at="occurred_at",
     )
     columns = [name for name in store.specs["memories"].schema.names if name in memories.columns]
@@ -392,6 +434,39 @@ def _relabel(store: Store, memories: pl.DataFrame) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Differences:
+    """Where chunks and memories disagree.
+
+    Attributes:
+        stale: chunk_id and revision of chunks of another revision or status than their memory's.
+        lacking: memories that have fewer chunks of their revision than they should.
+    """
+
+    stale: pl.DataFrame
+    lacking: list[str]
+
+
+def differences(store: Store, memory_ids: Sequence[str] | None = None) -> Differences:
+    """Compare the chunks with the memories, of all or of these."""
+    head = ["memory_id", "revision", "status"]
+
+    def read(name: str, columns: list[str]) -> pl.DataFrame:
+        if memory_ids is None:
+            return store.read(name, columns=columns)
+        return store.read_by(name, "memory_id", memory_ids, columns=columns)
+
+    # Chunks first: what a save finishes between the two reads then looks lacking, never stale.
+    chunks = read("chunks", ["chunk_id", *head])
+    memories = read("memories", [*head, "chunk_count"])
+    present = chunks.join(memories, on=head, how="semi").group_by("memory_id").agg(have=pl.len())
+    lacking = memories.join(present, on="memory_id", how="left").filter(
+        pl.col("have").fill_null(0) < pl.col("chunk_count")
+    )
+    stale = chunks.join(memories, on=head, how="anti").select("chunk_id", "revision")
+    return Differences(stale, lacking["memory_id"].to_list())
+
+
+@dataclass(frozen=True, slots=True)
 class Reconciled:
     """What had to be mended: normally nothing."""
 
@@ -407,32 +482,15 @@ def reconcile(
     A chunk of another revision than its memory's is stale and goes; a memory that lacks chunks gets them
     made again. Needed only when a writer was killed between two tables or two writers met.
     """
-    head = ["memory_id", "revision", "status"]
-
-    def read(name: str, columns: list[str]) -> pl.DataFrame:
-        if memory_ids is None:
-            return store.read(name, columns=columns)
-        return store.read_by(name, "memory_id", memory_ids, columns=columns)
-
-    # Chunks first: what a save finishes between the two reads then looks lacking, never stale.
-    chunks = read("chunks", ["chunk_id", *head])
-    memories = read("memories", [*head, "chunk_count"])
-    stale = chunks.join(memories, on=head, how="anti")
-    present = chunks.join(memories, on=head, how="semi").group_by("memory_id").agg(have=pl.len())
-    lacking = (
-        memories.join(present, on="memory_id", how="left")
-        .filter(pl.col("have").fill_null(0) < pl.col("chunk_count"))
-        .get_column("memory_id")
-        .to_list()
-    )
-    if lacking:
-        whole = store.read_by("memories", "memory_id", lacking)
-        made = embed(store, embedder, cut(whole, chunker, embedder.name))
-        rows = labelled(made, whole)
+    found = differences(store, memory_ids)
+    stale = found.stale
+    if found.lacking:
+        whole = store.read_by("memories", "memory_id", found.lacking)
+        rows = labelled(embed(store, embedder, cut(whole, chunker, embedder.name)), whole)
         store.upsert("chunks", rows, newer=True)
         stale = stale.join(rows, on="chunk_id", how="anti")
     delete_chunks(store, stale)
-    return Reconciled(stale.height, len(lacking))
+    return Reconciled(stale.height, len(found.lacking))
 
 
 # -- quarantine: what was refused is kept, with its reasons ---------------------------------------

@@ -134,10 +134,18 @@ class _Look:
         self._last = {row["subject"]: row for row in latest.iter_rows(named=True)}
         self._seen: set[str] = set()
         self._acted: set[str] = set()
+        self._files: dict[str, Path] = {}
         self._lost_hashes: set[str] = set()
 
     def acts_of(self, file: VaultFile) -> list[Entry]:
         """Acts that this file gives rise to; one that the journal cannot name is a warning."""
+        if file.source in self._files:
+            self.result.warnings.append(
+                f"{file.path} was left out: {self._files[file.source]} has the same name but for its "
+                f"encoding. Rename one of them."
+            )
+            return []
+        self._files[file.source] = file.path
         try:
             return list(self._at(file))
         except JournalEntryError as error:

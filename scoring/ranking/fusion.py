@@ -14,7 +14,9 @@ def normalised_cosine(cosine: Floats, floor: float) -> Floats:
     The scale is absolute: it does not depend on the other candidates, so a query that nothing answers
     keeps low scores.
     """
-    scaled: Floats = np.clip((np.nan_to_num(cosine, nan=-1.0, posinf=-1.0, neginf=-1.0) - floor) / (1 - floor), 0.0, 1.0)
+    scaled: Floats = np.clip(
+        (np.nan_to_num(cosine, nan=-1.0, posinf=-1.0, neginf=-1.0) - floor) / (1 - floor), 0.0, 1.0
+    )
     return scaled
 
 

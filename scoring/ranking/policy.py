@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+Fusion = Literal["convex", "rrf"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +21,14 @@ class RankingPolicy:
         rrf_k: constant of reciprocal rank fusion.
     """
 
-    fusion: Literal["convex", "rrf"] = "convex"
+    fusion: Fusion = "convex"
     vector_weight: float = 0.7
     cosine_floor: float = 0.5
     rrf_k: int = 10
 
     def __post_init__(self) -> None:
+        if self.fusion not in get_args(Fusion):
+            raise ValueError(f"fusion = {self.fusion!r} is not one of {', '.join(get_args(Fusion))}")
         if not 0 <= self.vector_weight <= 1:
             raise ValueError(f"vector_weight = {self.vector_weight} is not in [0, 1]")
         if not -1 <= self.cosine_floor < 1:

@@ -210,7 +210,9 @@ def get(
     if json:
         print_json(asdict(record))
         return
-    out.print(f"[bold]{record.title}[/]  [dim]{record.source} · {record.status} · {record.memory_type}[/]")
+    out.print(record.title, style="bold", markup=False, highlight=False)
+    labels = f"{record.source} · {record.status} · {record.memory_type}"
+    out.print(labels, style="dim", markup=False, highlight=False)
     out.print(record.content, markup=False, highlight=False)
 
 

@@ -122,12 +122,15 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
     if looks_like_utf16(data):
         yield failure(data, source, utf16_error(source))
         return
+    lines: dict[str, int] = {}
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         place = f"{source}#L{number}"
         try:
-            yield _json_note(line, source, place, max_bytes)
+            note = _json_note(line, source, place, max_bytes)
+            _require_new_id(note, place, lines.setdefault(note.source, number), number)
+            yield note
         except NoteError as error:
             yield failure(line, place, error)
 
@@ -158,6 +161,14 @@ def _markdown_note(
 
 def _first_title(structure: Outline) -> str:
     return next((heading.text for heading in structure.headings if heading.level == 1 and heading.text), "")
+
+
+def _require_new_id(note: Note, place: str, first: int, number: int) -> None:
+    if first != number:
+        raise NoteError(
+            "bad_json_line",
+            f"{place}: the id of {note.source} is on line {first} already; give this one its own",
+        )
 
 
 def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:

@@ -19,7 +19,7 @@ from slowwave.store.frames import quote
 
 _PREFIX = "checkpoint-"
 _RESTORING = "restoring"
-_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def create_checkpoint(store: Store, name: str, as_of: datetime) -> Checkpoint:
     Raises:
         StoreError: the name is taken or has characters that a tag cannot have.
     """
-    if not _NAME.match(name):
+    if not _NAME.fullmatch(name):
         raise StoreError(f"Checkpoint name {name!r}: use letters, digits, '.', '_' and '-', at most 64.")
     if name in {checkpoint.name for checkpoint in list_checkpoints(store)}:
         raise StoreError(f"There is a checkpoint {name!r} already. Choose another name.")
@@ -69,11 +69,7 @@ def restore_checkpoint(store: Store, name: str, *, only: Sequence[str] | None = 
     Raises:
         NotFoundError: no such checkpoint.
     """
-    known = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
-    if name not in known:
-        listed = ", ".join(known) or "none"
-        raise NotFoundError(f"No checkpoint {name!r}. There are: {listed}.")
-    checkpoint = known[name]
+    checkpoint = _named(store, name)
     tables = [table for table in checkpoint.tables if only is None or table in only]
     records = store.list_meta(_PREFIX)
     store.put_meta(_RESTORING, {"name": name})
@@ -89,7 +85,12 @@ def restore_checkpoint(store: Store, name: str, *, only: Sequence[str] | None = 
 
 
 def delete_checkpoint(store: Store, name: str) -> None:
-    """Remove a checkpoint, so that maintenance may free what only it holds."""
+    """Remove a checkpoint, so that maintenance may free what only it holds.
+
+    Raises:
+        NotFoundError: no such checkpoint.
+    """
+    _named(store, name)
     for table_name in _table_names(store):
         table = store.db.open_table(table_name)
         if _PREFIX + name in table.tags.list():
@@ -112,6 +113,13 @@ def checkpointed(store: Store, name: str, as_of: datetime, tables: Sequence[str]
     except BaseException:
         restore_checkpoint(store, name, only=tables)
         raise
+
+
+def _named(store: Store, name: str) -> Checkpoint:
+    known = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
+    if name not in known:
+        raise NotFoundError(f"No checkpoint {name!r}. There are: {', '.join(known) or 'none'}.")
+    return known[name]
 
 
 def _table_names(store: Store) -> list[str]:

@@ -254,7 +254,7 @@ class Store:
         column = self.specs[name].partition
         if column is None:
             raise ValueError(f"{name} is not a partitioned table; write it with upsert()")
-        strays = rows.filter(~pl.col(column).is_in(list(partitions)))
+        strays = rows.filter(~pl.col(column).is_in(list(partitions)).fill_null(False))
         if strays.height:
             raise ValueError(
                 f"{strays.height} rows of {name} belong to {strays[column].unique().to_list()}, "

@@ -217,6 +217,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     *_fields(
                         principal=TEXT,
                         created_at=TIME,
+                        dated=FLAG,
                         occurred_at=TIME,
                         seq=pa.int64(),
                         size_bytes=pa.int64(),

@@ -126,7 +126,6 @@ def test_a_note_is_saved_found_shown_and_forgotten(ready):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="`get` reads a title as Rich markup")
 def test_a_title_with_marks_is_shown_as_it_is(ready):
     saved = data("save", DEPLOY, "--title", "[/] [bold]x", home=ready)
     assert "[/] [bold]x" in run("search", "deploy", home=ready).stdout

@@ -31,7 +31,7 @@ FLAGS = (
 )  # fmt: skip
 ASSETS = ("staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index")
 PATIENCE_S = 180
-SCREENSHOTS = os.environ.get("SLOWWAVE_SCREENSHOTS")  # a folder to keep them in
+SCREENSHOTS = os.environ.get("SLOWWAVE_TEST_SCREENSHOTS")  # a folder to keep them in
 RUNS = """{ runsOrError(limit: 20) { ... on Runs { results {
     runId status jobName tags { key value } assetSelection { path }
 } } } }"""

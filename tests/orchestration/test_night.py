@@ -246,9 +246,6 @@ def test_a_backfill_in_one_run_equals_a_run_per_day(homes):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True, reason="of a range only the last revision is applied, so the first save's moment is lost"
-)
 def test_a_backfill_in_one_run_keeps_when_a_note_was_first_saved(homes):
     one, many = homes
     one.run(DAYS[0], DAYS[1])

@@ -33,8 +33,9 @@ def test_a_memory_is_no_duplicate_of_itself():
     assert found([("n", "a", "1")], [("n", "a", "1")]) == {}
 
 
-def test_content_that_a_note_of_the_batch_replaces_does_not_count():
-    assert found([("n", "a", "2"), ("n", "b", "1")], [("n", "a", "1")]) == {}
+def test_a_note_is_no_duplicate_of_what_it_says_already():
+    assert found([("n", "a", "1")], [("n", "a", "1")]) == {}
+    assert found([("n", "b", "1")], [("n", "a", "1")]) == {"b": "a"}
 
 
 def test_another_namespace_never_counts():

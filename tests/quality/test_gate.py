@@ -101,9 +101,6 @@ def test_content_of_a_note_that_became_unreadable_stays():
     assert verdicts(*rows, known=live(a="1"))["b"] == ("refuse", "exact_duplicate", "a")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the accepted content of a note whose new version is refused counts as leaving"
-)
 @pytest.mark.parametrize("refused", [{"content": "short", "content_hash": "9"}, {"content_hash": "2"}])
 def test_content_of_a_note_whose_new_version_is_refused_stays(refused):
     found = verdicts(note("a") | refused, note("b", "1"), known=live(a="1", z="2"))

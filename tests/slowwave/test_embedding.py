@@ -26,7 +26,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module", params=MODELS)
 def embedder(request):
-    return load_embedder(EmbeddingSettings(model=request.param, batch_size=4))
+    return load_embedder(EmbeddingSettings(model=request.param))
 
 
 def test_vectors_have_the_models_shape_and_length_one(embedder):
@@ -48,10 +48,7 @@ def test_a_batch_gives_the_vectors_of_its_texts_in_their_order(embedder):
     assert embedder.embed_documents([TEXTS[at] for at in order]) == pytest.approx(together[order], abs=1e-3)
 
 
-def test_a_batch_equals_its_texts_one_by_one(embedder, request):
-    if embedder.name == "bge-small-en-v1.5":
-        reason = "int8 activations are scaled over the whole batch, so a vector depends on its neighbours"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_a_batch_equals_its_texts_one_by_one(embedder):
     together = embedder.embed_documents(TEXTS)
     single = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
     assert together == pytest.approx(single, abs=1e-3)

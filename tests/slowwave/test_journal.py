@@ -331,8 +331,12 @@ def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> N
 def test_sources_are_added_once_and_removed(journal: Journal) -> None:
     assert journal.sources() == []
     assert journal.add_source("default", "b", "file:///b", added_at=NOON, principal="ann")
-    assert journal.add_source("default", "a", "file:///a", added_at=NOON + timedelta(hours=1), principal="bob")
-    assert not journal.add_source("default", "b", "file:///b", added_at=NOON + timedelta(hours=2), principal="eve")
+    assert journal.add_source(
+        "default", "a", "file:///a", added_at=NOON + timedelta(hours=1), principal="bob"
+    )
+    assert not journal.add_source(
+        "default", "b", "file:///b", added_at=NOON + timedelta(hours=2), principal="eve"
+    )
     assert journal.sources() == [
         Source("default", "b", "file:///b", NOON, "ann"),
         Source("default", "a", "file:///a", NOON + timedelta(hours=1), "bob"),

@@ -247,7 +247,7 @@ def test_a_note_that_is_not_allowed_keeps_the_whole_batch_out(memory):
             r"\['colour'\] are not labels of a note. Known: \['aliases', 'content', 'created_at'",
         ),
         ({"source": "x"}, "are not labels"),
-        ({"tags": [1]}, r"tags = \[1\] has to be a list of texts"),
+        ({"tags": [1]}, "tags is int, it has to be text"),
         ({"created_at": "2026-01-01"}, "has to be a datetime with a zone"),
         ({"created_at": datetime(2026, 1, 1)}, "has to be a datetime with a zone"),  # noqa: DTZ001
     ],
@@ -266,7 +266,6 @@ def test_a_label_that_is_not_allowed_is_named(memory, labels, message):
         {"metadata": {"n": 2**70}},
     ],
 )  # fmt: skip
-@pytest.mark.xfail(strict=True, reason="labels of these types are not looked at before they are used")
 def test_a_label_of_a_wrong_type_is_an_error_made_for_people(memory, labels):
     with pytest.raises(SlowwaveError):
         memory.save_many([{"content": DEPLOY, **labels}])

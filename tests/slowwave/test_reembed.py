@@ -84,7 +84,6 @@ def test_the_choice_is_written_whatever_the_settings_file_holds(home, text):
     assert (after.gate, after.embedding.threads) == (settings.gate, settings.embedding.threads)
 
 
-@pytest.mark.xfail(strict=True, reason="only a plain [embedding] header at the start of a line is recognised")
 @pytest.mark.parametrize(
     "text", ["[embedding] # mine\nthreads = 2\n", "[ embedding ]\nthreads = 2\n", "embedding.threads = 2\n"]
 )

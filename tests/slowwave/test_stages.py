@@ -322,9 +322,6 @@ def test_a_forget_of_the_last_moment_wins_in_any_order(store, act, hash_embedder
     assert set(store.read("chunks")["status"]) <= {"retired"}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the row without text that a forget leaves passes on its moment and frequency 0"
-)
 @pytest.mark.parametrize("order", [(1, 0, 2), (1, 2, 0)])
 def test_a_forget_that_arrives_first_leaves_nothing_to_a_later_save(store, act, hash_embedder, order):
     acts = [act("a.md", SHORT), act("a.md", at=NOON + HOUR), act("a.md", LONG, at=NOON + 2 * HOUR)]

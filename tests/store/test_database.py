@@ -224,9 +224,6 @@ def test_rows_of_another_partition_are_refused_and_nothing_is_written(store):
     assert held(store, "staged_notes") == [("1:a",)]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a null partition is neither in nor out of the given ones, so it is written"
-)
 def test_rows_of_no_partition_at_all_are_refused(store):
     rows = pl.DataFrame({"staged_id": ["x", "1:a"], "day": [None, "1"]})
     with pytest.raises(ValueError, match="staged_notes belong to"):
