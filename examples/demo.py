@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ QUESTIONS = (
     "What weekday and hour do new backend versions go live?",
     "Where do we keep the thing that opens our backups?",
     "Which reference height do I enter for the second instrument on the Lyness quay?",
-    "How many years does the Yokohama maker guarantee its level sensor?",
+    "Which landing place is closed to us while the seals are there?",
 )
 
 
@@ -39,6 +40,7 @@ def main() -> None:
     refused()
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
+    grade(say)
     say.rule("[bold]Where to look next[/]")
     shown = os.path.relpath(home)
     say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
@@ -80,6 +82,27 @@ def ask(say: Console) -> None:
                 say.print(f"  {mark} {result.score:.2f}  [bold]{result.title}[/]  [dim]{result.source}[/]")
                 if result.rank == 1:
                     say.print(f"       {text}", markup=False)
+
+
+def grade(say: Console) -> None:
+    """Say how often the right note came first, over all example questions that have one."""
+    import slowwave
+
+    questions = [json.loads(line) for line in (HERE / "questions.jsonl").read_text().splitlines()]
+    answerable = [question for question in questions if question["expected"]]
+    ranks = []
+    with slowwave.open(namespace="default", principal="demo") as memory:
+        for question in answerable:
+            found = [result.source for result in memory.search(question["text"], limit=5)]
+            expected = f"vault/{question['expected']}"
+            ranks.append(found.index(expected) + 1 if expected in found else 0)
+    first, five = ranks.count(1), len(ranks) - ranks.count(0)
+    say.print(
+        f"\n  These four were picked. Of all {len(ranks)} answerable questions in examples/questions.jsonl,"
+    )
+    say.print(
+        f"  asked in other words than the notes use, {first} have the right note first, {five} in the first five."
+    )
 
 
 if __name__ == "__main__":
