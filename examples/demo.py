@@ -98,9 +98,9 @@ def grade(say: Console) -> None:
             ranks.append(found.index(expected) + 1 if expected in found else 0)
     first, five = ranks.count(1), len(ranks) - ranks.count(0)
     say.print(
-        f"\n  These four were picked. Of all {len(ranks)} answerable questions in examples/questions.jsonl,"
+        f"\n  These were picked. examples/questions.jsonl has {len(ranks)} with an answer, in other words"
     )
-    say.print(XX)
+    say.print(f"  than the notes use: {first} have the right note first, {five} in the top five.")
 
 
 if __name__ == "__main__":
