@@ -15,7 +15,7 @@ demo: $(VENV)/.runtime ## Set everything up, take in the example vault by night,
 
 test: $(VENV)/.dev check ## Set everything up and pass every test
 	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n 2 --dist worksteal
 
 fast: $(VENV)/.dev ## Only the fast tests
 	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
