@@ -20,7 +20,7 @@ from slowwave.embedding import Embedder
 from slowwave.store import NOTE_FIELDS, Store, one_of
 from slowwave.store.database import IDS_PER_FILTER, batches
 
-CHUNKS_PER_COMMIT = 1_024
+CHUNKS_PER_COMMIT = 4_096
 MEMORIES_PER_COMMIT = 2_000
 LOOK_UP_FROM = 8
 LIVE = "live"

@@ -100,30 +100,31 @@ def refresh_vector_index(store: Store, *, minimum_rows: int, wanted_recall: floa
 
 
 def _probes_for(table: Any, rows: int, partitions: int, wanted: float) -> tuple[int, float]:  # noqa: ANN401
-    """Fewest visited partitions that reach the wanted recall on vectors of the table itself."""
-    random = np.random.default_rng(0)
-    picks = sorted(random.choice(rows, size=min(RECALL_QUERIES, rows), replace=False).tolist())
-    stored = table.take_offsets(picks).select(["vector"]).to_arrow().column("vector")
-    # A stored vector finds itself first; halfway to another one it is a query that was never stored.
-    vectors = np.array(stored.to_pylist(), dtype=np.float32)
-    queries = vectors + random.permutation(vectors)
+    """Fewest visited partitions with which the table's own vectors find their neighbours.
+
+    A vector always finds itself, so itself does not count.
+    """
+    picks = np.random.default_rng(0).choice(rows, size=min(RECALL_QUERIES, rows), replace=False)
+    sample = table.take_offsets(sorted(picks.tolist())).select(["chunk_id", "vector"]).to_arrow()
+    queries = np.array(sample.column("vector").to_pylist(), dtype=np.float32)
+    own = sample.column("chunk_id").to_pylist()
 
     def nearest(probes: int | None) -> list[set[str]]:
-        search = table.search(list(queries)).distance_type("cosine").limit(RECALL_AT)
+        search = table.search(list(queries)).distance_type("cosine").limit(RECALL_AT + 1)
         search = search.bypass_vector_index() if probes is None else search.nprobes(probes)
         found = search.select(["chunk_id", "_distance"]).to_arrow()
-        lists: list[set[str]] = [set() for _ in queries]
+        lists: list[set[str]] = [set() for _ in own]
         for query, chunk in zip(
             found.column("query_index").to_pylist(), found.column("chunk_id").to_pylist(), strict=True
         ):
             lists[query].add(chunk)
-        return lists
+        return [chunks - {self} for chunks, self in zip(lists, own, strict=True)]
 
     exact = nearest(None)
     probes = FEWEST_PROBES
     while True:
         pairs = zip(nearest(probes), exact, strict=True)
-        recall = float(np.mean([len(found & truth) / len(truth) for found, truth in pairs]))
+        recall = float(np.mean([len(found & truth) / max(1, len(truth)) for found, truth in pairs]))
         if recall >= wanted or probes >= partitions:
             return probes, recall
         probes = min(2 * probes, partitions)

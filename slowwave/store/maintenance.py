@@ -11,6 +11,8 @@ from datetime import timedelta
 
 from slowwave.store.database import Store, compact
 
+MOST_FRAGMENTS = 32  # a table without indexes is left alone up to so many files
+
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
@@ -29,7 +31,8 @@ def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
     done = []
     for name in sorted(store.db.list_tables().tables):
         table = store.db.open_table(name)
-        compact(table)
+        if table.list_indices() or table.stats()["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS:
+            compact(table)
         dataset = lance.dataset(
             f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
         )
