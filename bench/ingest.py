@@ -192,12 +192,12 @@ def _save_many(vault: Path, model: str, home: Path) -> Measured:
         return seconds, memory.count(), memory.store.count("chunks"), sum(in_model)
 
 
-def _timed(embedder: Any) -> list[float]:
+def _timed(embedder: Any) -> list[float]:  # noqa: ANN401 - an embedder to be wrapped
     """Note how long each call of the model takes from now on."""
     took: list[float] = []
     embed = embedder.embed_documents
 
-    def timed(*arguments: Any) -> Any:
+    def timed(*arguments: Any) -> Any:  # noqa: ANN401
         start = time.perf_counter()
         vectors = embed(*arguments)
         took.append(time.perf_counter() - start)
