@@ -85,17 +85,18 @@ def judge(staged: pl.DataFrame, live: pl.DataFrame, policy: GatePolicy) -> pl.Da
 def _duplicates(sound: pl.DataFrame, live: pl.DataFrame, *, forgotten: pl.DataFrame) -> pl.DataFrame:
     """Exact duplicates among the sound notes and what stays live beside them.
 
-    What a note said before leaves only if its new text enters; a note that is refused as a duplicate keeps
-    its old text, which may make another one a duplicate.
+    What a note said before leaves only if its new text enters: one that is refused as a duplicate keeps its
+    old text, which may make another one a duplicate. What stays only grows, so this comes to an end.
     """
-    entering = sound
+    unchanged = live.join(sound, on=["namespace", "memory_id", "content_hash"], how="semi")
+    touched = pl.concat([sound.select("memory_id"), forgotten.select("memory_id")])
+    staying = pl.concat([live.join(touched, on="memory_id", how="anti"), unchanged])
     while True:
-        leaving = pl.concat([entering.select("memory_id"), forgotten.select("memory_id")])
-        found = exact_duplicates(sound, live.join(leaving, on="memory_id", how="anti"))
-        still = sound.join(found, on="memory_id", how="anti")
-        if still.height == entering.height:
+        found = exact_duplicates(sound, staying)
+        kept = live.join(found, on="memory_id", how="semi").join(staying, on="memory_id", how="anti")
+        if kept.is_empty():
             return found
-        entering = still
+        staying = pl.concat([staying, kept])
 
 
 def live_at(history: pl.DataFrame) -> pl.DataFrame:
