@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from slowwave.store.database import Store, compact
 
-MOST_FRAGMENTS = 32  # a table without indexes is left alone up to so many files
+MOST_FRAGMENTS = 8  # a table without indexes is left alone up to so many files
 
 
 @dataclass(frozen=True, slots=True)
