@@ -9,9 +9,14 @@ import polars as pl
 from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import SlowwaveResource
-from quality.gate import judge_days, live_at
+from quality.gate import GatePolicy, judge
 from slowwave import stages, vault
+from slowwave.admission import settle
+from slowwave.decisions import titled
 from slowwave.progress import task
+from slowwave.quarantine import hold, lost_originals
+from slowwave.reconcile import reconcile
+from slowwave.store import Store
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
 
@@ -19,6 +24,7 @@ GROUP = "ingest"
 IO_MANAGER = "lance_partitions"
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = {"python", "polars", "lancedb"}
+ACTS = ("save", "forget", "undo", "unreadable")
 
 
 @dg.asset(
@@ -37,7 +43,7 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     """
     days = list(context.partition_keys)
     scans = _look_at_vaults(slowwave, days[-1])
-    entries = slowwave.space.journal.read(kinds=["save", "forget", "unreadable"], days=days)
+    entries = slowwave.space.journal.read(kinds=ACTS, days=days)
     rows = stages.stage(entries)
     for scan in scans:
         for warning in scan.warnings:
@@ -82,30 +88,49 @@ def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Sca
 def gate_verdicts(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, staged_notes: pl.DataFrame
 ) -> dg.Output[pl.DataFrame]:
-    """The save gate's verdict on each staged note: pass, refuse or retire, with every reason.
+    """The save gate's verdict on each staged note by itself: pass or refuse, with every reason and its score.
 
-    A day is judged by what was live when it began, so judging an old day again gives the old verdicts.
-    Refused and unreadable notes go to quarantine, whole.
+    Structure (L1), content (L2) and the named kinds of junk. While the gate only warns, a note with faults
+    passes and its reasons say what the gate would refuse. Refused and unreadable notes go to quarantine,
+    whole. Duplicates (L3) are decided by `memories`, one note after the other.
     """
     space = slowwave.space
-    first = context.partition_keys[0]
-    history = space.store.read("gate_verdicts", f"day < '{first}'")
-    verdicts = judge_days(staged_notes, live_at(history), space.gate_policy)
-    held = stages.quarantine(space.store, staged_notes, verdicts)
+    policy = space.gate_policy
+    served = space.served.of_days(list(context.partition_keys), policy.echo_window)
+    judged = judge(staged_notes, policy, served).drop("memory_id")
+    verdicts = pl.concat(
+        [staged_notes.select("day", "namespace", "memory_id", "revision", "content_hash"), judged],
+        how="horizontal",
+    ).with_columns(verdict_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
     refused = verdicts.filter(pl.col("verdict") == "refuse")
-    reasons = refused.explode("reasons").group_by("reasons").len("notes").sort("notes", descending=True)
-    examples = refused.join(
+    held = hold(space.store, staged_notes, refused.drop("details"))
+    faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
+    examples = faulty.join(
         staged_notes.select("memory_id", "revision", "source", "title"), on=["memory_id", "revision"]
-    ).select("source", "title", "reasons")
+    ).select("source", "title", "verdict", "score", "reasons")
+    scores = verdicts["score"].drop_nulls()
     return dg.Output(
         verdicts,
         metadata={
+            "gate": _gate_state(policy, space.settings.gate.mode),
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
-            "reasons": table(reasons.rename({"reasons": "reason"})),
+            "reasons": table(_by_reason(faulty)),
+            "would refuse": faulty.height - refused.height,
             "quarantined": held,
-            "refused (examples)": table(examples.sort("source")),
+            "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
+            "faulty notes (examples)": table(examples.sort("source")),
         },
     )
+
+
+def _gate_state(policy: GatePolicy, mode: str) -> str:
+    start = policy.enforces_from
+    return mode if start is None else f"warns, enforces from {start:%Y-%m-%d %H:%M} UTC"
+
+
+def _by_reason(faulty: pl.DataFrame) -> pl.DataFrame:
+    counts = faulty.explode("reasons").group_by(reason="reasons", verdict="verdict").len("notes")
+    return counts.sort("notes", "reason", descending=[True, False])
 
 
 @dg.asset(
@@ -156,27 +181,54 @@ def memories(
     staged_notes: pl.DataFrame,
     gate_verdicts: pl.DataFrame,
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """The memory takes over what passed and retires what was deleted; the last revision wins.
+    """Notes that passed enter one after the other: stored, merged, superseding, or refused as duplicates.
 
-    Unchanged notes are not touched, changed ones replace their chunks, deleted ones are retired and never
-    erased.
+    Also retires what was forgotten and takes back what a person undid. Every decision is in the log, with
+    its reason; nothing is ever erased.
     """
-    store = slowwave.space.store
-    days = list(context.partition_keys)
-    accepted = stages.last_acts(passed(staged_notes, gate_verdicts))
-    forgotten = stages.last_acts(passed(staged_notes, gate_verdicts, "retire"))
-    applied = stages.apply_days(store, accepted, days)
-    retired = stages.retire(store, forgotten)
+    space = slowwave.space
+    acts = pl.concat([passed(staged_notes, gate_verdicts, name) for name in ("pass", "retire", "undo")])
+
+    def embedded(notes: pl.DataFrame) -> pl.DataFrame:
+        rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
+        return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
+
+    done = settle(space, acts, embedded, again=True)
+    lost = lost_originals(space.store)
+    if not lost.is_empty():
+        back = space.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
+        done += settle(space, back.join(lost, on=["memory_id", "revision"], how="semi"), embedded)
+    for warning in done.warnings:
+        context.log.warning(warning)
     return dg.MaterializeResult(
         metadata={
-            "dagster/row_count": store.count("memories"),
-            "added": applied.added,
-            "changed": applied.changed,
-            "retired": retired.retired,
-            "unchanged": applied.unchanged + retired.unchanged,
+            "dagster/row_count": space.store.count("memories"),
+            "reconsolidation": space.admission()[0].reconsolidation,
+            **{name: getattr(done, name) for name in COUNTED},
+            "decisions": table(_by_outcome(done.decisions)),
+            "decisions (examples)": table(_examples(space.store, done.decisions)),
             "memories": table(_by_status(slowwave)),
         }
     )
+
+
+COUNTED = (
+    "added", "changed", "unchanged", "retired", "merged", "superseded", "related", "refused", "undone",
+)  # fmt: skip
+
+
+def _by_outcome(decisions: pl.DataFrame) -> pl.DataFrame:
+    if decisions.is_empty():
+        return decisions
+    return decisions.group_by("outcome", "refused").len("notes").sort("outcome")
+
+
+def _examples(store: Store, decisions: pl.DataFrame) -> pl.DataFrame:
+    """The decisions that changed something, with the titles of both memories."""
+    if decisions.is_empty():
+        return decisions
+    shown = titled(store, decisions.filter(pl.col("outcome") != "complement").sort("similarity").head(20))
+    return shown.select("outcome", "similarity", "title", "other_title", "evidence", "decision_id")
 
 
 def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
@@ -194,7 +246,8 @@ def search_index(
     """Chunks brought into agreement with the memories, indexes brought up to date, old files removed."""
     space = slowwave.space
     store = space.store
-    mended = stages.reconcile(store, space.chunker, space.embedder)
+    with space.writing():
+        mended = reconcile(store, space.chunker, space.embedder)
     with task("indexing"):
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
         index = refresh_vector_index(

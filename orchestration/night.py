@@ -14,6 +14,7 @@ from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_START_TAG,
 )
 
+from assets.ingest import ACTS
 from assets.resources import SlowwaveResource
 from orchestration.cli import dagster_home
 from orchestration.definitions import definitions
@@ -63,7 +64,7 @@ def pending_days(settings: Settings) -> list[str]:
     """Days with acts in the journal that no finished night has seen."""
     space = Workspace(settings)
     try:
-        days = space.journal.days(["save", "forget", "unreadable"])
+        days = space.journal.days(ACTS)
         seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
         rows = days.select("day", "last_seq").iter_rows()
         waiting = {day for day, last_seq in rows if last_seq > seen.get(day, 0)}

@@ -1,146 +1,162 @@
-"""The save gate: one verdict per note, with every reason (rule 1).
+"""The save gate's verdict on a note by itself: L1 structure, L2 content and the named kinds of junk (rule 1).
 
-The night runs it on a day's batch, `Memory.save` on a batch of one; both call :func:`judge`.
+What a note is to the others (L3: duplicates) is decided in :mod:`quality.admission`, one note after the
+other, because it needs vectors and depends on the order. The night judges a day's batch, `Memory.save` a
+batch of one; both call :func:`judge`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 
 import polars as pl
 
-from quality.duplicates import exact_duplicates
+from quality.content import LOW_CONTENT, content_scores
+from quality.junk import echoes, junk_reasons
 from quality.structure import structure_faults
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
 REFUSE = "refuse"
 RETIRE = "retire"
+UNDO = "undo"
+VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO}
 
+ALWAYS_REFUSED = frozenset({"bad_namespace"})
+"""Faults with which a note cannot be stored, whatever the mode."""
+
+PARTS = ("title", "triggers", "length", "anchors", "metadata", "density")
 VERDICT_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "memory_id": pl.String,
     "verdict": pl.String,
     "reasons": pl.List(pl.String),
-    "duplicate_of": pl.String,
+    "score": pl.Float64,
+    "details": pl.String,
 }
+SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "namespace": pl.String,
+    "memory_id": pl.String,
+    "text": pl.String,
+    "search_id": pl.String,
+    "shown_at": pl.Datetime("us", "UTC"),
+}
+"""Passages that searches showed: what :func:`judge` looks for echoes of."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatePolicy:
-    """What the gate asks for."""
+    """What the gate asks for.
 
-    mode: Literal["off", "enforce"] = "enforce"
+    Attributes:
+        mode: off (everything readable passes), warn (the gate enforces when `warn_days` have passed since
+            `activated_at`; until then it only records what it would refuse) or enforce.
+        min_characters: least length of the trimmed content.
+        min_quality: least L2 score, in [0, 1].
+        echo_window: for how long a text that a search showed is an echo; zero looks for none.
+        echo_share: share of a note that has to come from what was shown.
+    """
+
+    mode: Literal["off", "warn", "enforce"] = "enforce"
     min_characters: int = 50
+    min_quality: float = 0.40
+    activated_at: datetime | None = None
+    warn_days: float = 14.0
+    echo_window: timedelta = timedelta(hours=24)
+    echo_share: float = 0.8
+
+    @property
+    def enforces_from(self) -> datetime | None:
+        """The moment from which refusals count; None while the gate is off or was never activated."""
+        if self.mode != "warn" or self.activated_at is None:
+            return None
+        return self.activated_at + timedelta(days=self.warn_days)
+
+    def enforces_at(self, moment: datetime) -> bool:
+        """Whether a note of this moment that has faults is refused."""
+        start = self.enforces_from
+        return self.mode == "enforce" or (start is not None and moment >= start)
 
 
-def judge(staged: pl.DataFrame, live: pl.DataFrame, policy: GatePolicy) -> pl.DataFrame:
+def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None = None) -> pl.DataFrame:
     """Verdicts on staged notes, one row each, in their order.
 
     Args:
-        staged: one row per memory: act (save, forget, unreadable), reason (of an unreadable note) and the
-            columns of a note. The order of the rows is the order in which they may enter.
-        live: namespace, memory_id, content_hash of the memories that are live before this batch.
-        policy: with mode ``off`` everything that could be read passes.
+        staged: one row per memory: act (save, forget, undo, unreadable), occurred_at, released, reason (of an
+            unreadable note) and the columns of a note.
+        policy: what the gate asks for.
+        served: passages that searches showed lately, as in `SERVED_SCHEMA`.
 
     Returns:
-        memory_id; verdict: pass, refuse or retire; reasons: all of them; duplicate_of.
+        memory_id; verdict: pass, refuse, retire or undo; reasons: all of them (a note that passes with
+        reasons is one that the gate would refuse if it did more than warn); score: L2, null where it was not
+        asked; details: the six parts of the score, as JSON.
     """
     act = pl.col("act")
-    faults = pl.concat_list(pl.col("reason"))  # what reading said, for the unreadable
-    checked = staged.select("memory_id", "namespace", "content_hash", "act", reasons=faults)
-    duplicates = pl.DataFrame(schema={"memory_id": pl.String, "duplicate_of": pl.String})
-    if policy.mode != "off":
-        found = structure_faults(staged, min_characters=policy.min_characters)
-        checked = checked.with_columns(
-            reasons=pl.when(act == "save").then(pl.Series("found", found)).otherwise(pl.col("reasons"))
-        )
-        sound = checked.filter((act == "save") & (pl.col("reasons").list.len() == 0))
-        duplicates = _duplicates(sound, live, forgotten=staged.filter(act == "forget"))
+    reasons = pl.Series("reasons", [[]] * staged.height, dtype=pl.List(pl.String))
+    scores = pl.DataFrame(
+        {name: pl.Series([None] * staged.height, dtype=pl.Float64) for name in (*PARTS, "score")}
+    )
+    if policy.mode != "off" and not staged.is_empty():
+        scores = content_scores(staged)
+        reasons = _reasons(staged, scores["score"], policy, served)
+    judged = pl.concat([staged.drop(scores.columns, strict=False), scores], how="horizontal").with_columns(
+        found=reasons,
+        warned=~(pl.col("released").fill_null(value=False)) & ~_enforced(policy),
+    )
+    unreadable = pl.concat_list(pl.col("reason")).list.drop_nulls()
+    always = pl.col("found").list.set_intersection(pl.lit(sorted(ALWAYS_REFUSED), dtype=pl.List(pl.String)))
+    found = pl.when(act == "unreadable").then(unreadable)
+    found = found.when(act != "save").then(pl.lit([], dtype=pl.List(pl.String)))
+    found = found.when(pl.col("released").fill_null(value=False)).then(always).otherwise(pl.col("found"))
+    refused = (act == "unreadable") | (
+        (act == "save")
+        & pl.when("warned").then(always.list.len() > 0).otherwise(pl.col("reasons").list.len() > 0)
+    )
+    asked = (act == "save") & pl.col("score").is_not_null()
     return (
-        checked.join(duplicates, on="memory_id", how="left", maintain_order="left")
-        .with_columns(
-            reasons=pl.when(act == "forget")
-            .then(pl.lit([], dtype=pl.List(pl.String)))
-            .when(pl.col("duplicate_of").is_not_null())
-            .then(pl.concat_list("reasons", pl.lit("exact_duplicate")))
-            .when((act == "save") & (policy.mode == "off"))
-            .then(pl.lit([], dtype=pl.List(pl.String)))
-            .otherwise(pl.col("reasons"))
-            .list.drop_nulls()
-        )
+        judged.with_columns(reasons=found)
         .select(
             "memory_id",
-            verdict=pl.when(act == "forget")
-            .then(pl.lit(RETIRE))
-            .when(pl.col("reasons").list.len() > 0)
+            verdict=pl.when(refused)
             .then(pl.lit(REFUSE))
-            .otherwise(pl.lit(PASS)),
+            .otherwise(act.replace_strict(VERDICT_OF_ACT, default=PASS, return_dtype=pl.String)),
             reasons="reasons",
-            duplicate_of="duplicate_of",
+            score=pl.when(asked).then("score"),
+            details=pl.when(asked).then(pl.struct(PARTS).struct.json_encode()),
         )
         .cast(VERDICT_SCHEMA)  # type: ignore[arg-type]
     )
 
 
-def _duplicates(sound: pl.DataFrame, live: pl.DataFrame, *, forgotten: pl.DataFrame) -> pl.DataFrame:
-    """Exact duplicates among the sound notes and what stays live beside them.
-
-    What a note said before leaves only if its new text enters: one that is refused as a duplicate keeps its
-    old text, which may make another one a duplicate. What stays only grows, so this comes to an end.
-    """
-    unchanged = live.join(sound, on=["namespace", "memory_id", "content_hash"], how="semi")
-    touched = pl.concat([sound.select("memory_id"), forgotten.select("memory_id")])
-    staying = pl.concat([live.join(touched, on="memory_id", how="anti"), unchanged])
-    while True:
-        found = exact_duplicates(sound, staying)
-        kept = live.join(found, on="memory_id", how="semi").join(staying, on="memory_id", how="anti")
-        if kept.is_empty():
-            return found
-        staying = pl.concat([staying, kept])
+def _enforced(policy: GatePolicy) -> pl.Expr:
+    """Whether refusals count at each note's moment."""
+    start = policy.enforces_from
+    if start is None:
+        return pl.lit(value=policy.mode == "enforce")
+    return pl.col("occurred_at") >= pl.lit(start)
 
 
-def live_at(history: pl.DataFrame) -> pl.DataFrame:
-    """What was live after these verdicts: namespace, memory_id, content_hash.
+def _reasons(
+    staged: pl.DataFrame, scores: pl.Series, policy: GatePolicy, served: pl.DataFrame | None
+) -> pl.Series:
+    """Every fault of each note, in the order of the layers."""
+    notes = staged.with_columns(
+        structure=structure_faults(staged, min_characters=policy.min_characters),
+        junk=junk_reasons(staged),
+        poor=pl.when(scores < policy.min_quality).then(pl.lit(LOW_CONTENT)),
+    ).with_columns(echo=_echo(staged, policy, served))
+    return notes.select(
+        reasons=pl.concat_list("structure", pl.concat_list("poor"), "junk", pl.concat_list("echo"))
+        .list.drop_nulls()
+        .list.unique(maintain_order=True)
+    )["reasons"]
 
-    A refused note changes nothing: what was accepted of it before stays.
-    """
-    return (
-        history.filter(pl.col("verdict") != REFUSE)
-        .sort("revision")
-        .unique("memory_id", keep="last", maintain_order=True)
-        .filter(pl.col("verdict") == PASS)
-        .select("namespace", "memory_id", "content_hash")
-    )
 
-
-def judge_days(staged: pl.DataFrame, live: pl.DataFrame, policy: GatePolicy) -> pl.DataFrame:
-    """Verdicts on a range of days, each day judged by what was live when it began.
-
-    Args:
-        staged: rows of ``staged_notes`` of any days.
-        live: what was live before the first of them, as from :func:`live_at`.
-        policy: what the gate asks for.
-
-    Returns:
-        Rows of ``gate_verdicts``; the same whether the days are judged at once or one by one.
-    """
-    carried = ("day", "namespace", "memory_id", "revision", "content_hash")
-    known = live.select("namespace", "memory_id", "content_hash").with_columns(
-        verdict=pl.lit(PASS), revision=pl.lit("")
-    )
-    done = []
-    for _, day in staged.sort("day", maintain_order=True).group_by("day", maintain_order=True):
-        ordered = day.sort(pl.col("origin") != "", "created_at", "memory_id")
-        verdicts = judge(ordered, live_at(known), policy).join(
-            ordered.select(carried), on="memory_id", how="left", maintain_order="left"
-        )
-        done.append(verdicts)
-        known = pl.concat([known, verdicts.select(known.columns)])
-    columns = ("verdict_id", *carried, "verdict", "reasons", "duplicate_of")
-    if not done:
-        return pl.DataFrame(schema={name: VERDICT_SCHEMA.get(name, pl.String) for name in columns})
-    return (
-        pl.concat(done)
-        .with_columns(verdict_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
-        .select(columns)
-    )
+def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> pl.Series:
+    """`echo` for each note that repeats what the memory showed lately, else null."""
+    if served is None or served.is_empty() or not policy.echo_window:
+        return pl.Series("echo", [None] * staged.height, dtype=pl.String)
+    found = echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
+    marks = found.select("memory_id", echo=pl.lit("echo")).unique("memory_id")
+    return staged.join(marks, on="memory_id", how="left", maintain_order="left")["echo"]

@@ -112,6 +112,18 @@ def forget_entry(
     )
 
 
+def undo_entry(*, namespace: str, decision_id: str, occurred_at: datetime, principal: str) -> Entry:
+    """The act of taking a decision of the log back."""
+    return Entry(
+        event_id=ids.digest("undo", decision_id),
+        kind="undo",
+        namespace=namespace,
+        subject=decision_id,
+        occurred_at=occurred_at,
+        principal=principal,
+    )
+
+
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
     """Entries in the form in which :meth:`slowwave.journal.Journal.read` gives them."""
     return pl.DataFrame(

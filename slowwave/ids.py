@@ -65,6 +65,20 @@ def revision(occurred_at: datetime, event_id: str) -> str:
     return f"{microseconds(occurred_at):016x}-{event_id}"
 
 
-def revision_floor(moment: datetime) -> str:
-    """The least revision that an act at `moment` or later can have."""
-    return f"{microseconds(moment):016x}"
+def state_revision(note_revision: str, *standing: str) -> str:
+    """Version of what a memory is: of its own text, and of its standing among others where it has one.
+
+    The same text and the same standing always give the same version, so taking a merge back brings back the
+    version that the memory had.
+    """
+    return f"{note_revision}+{digest('standing', *standing)[:12]}" if standing else note_revision
+
+
+def note_revision(state: str) -> str:
+    """Version of a memory's own text, from the version of what it is."""
+    return state.partition("+")[0]
+
+
+def decision_id(memory: str, note_revision: str) -> str:
+    """Id of the decision about one version of a note."""
+    return digest("decision", memory, note_revision)[:20]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from scoring.ranking import RankingPolicy
+    from slowwave.admission import Settled
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Entry, Journal
@@ -46,9 +47,15 @@ class Saved:
 
     Attributes:
         memory_id: the memory's id, also when it was refused.
-        status: ``live`` (searchable now) or ``quarantined``.
-        reasons: why it was quarantined, all of it.
+        status: ``live`` (searchable now), ``merged`` (another memory says it now) or ``quarantined``.
+        reasons: why it was quarantined, all of it; of a stored note, why it would be if the gate did more
+            than warn.
         duplicate_of: the memory that says the same already.
+        outcome: what reconsolidation made of it: merge, supersede, related, duplicate or nothing.
+        other: the memory that it was merged into, superseded or is related to.
+        decision_id: for `Memory.undo`.
+        quality: the content score of the gate (L2), in [0, 1].
+        warnings: what a person should know.
     """
 
     memory_id: str
@@ -56,6 +63,11 @@ class Saved:
     status: str
     reasons: tuple[str, ...] = ()
     duplicate_of: str | None = None
+    outcome: str = ""
+    other: str | None = None
+    decision_id: str | None = None
+    quality: float | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,9 @@ class MemoryRecord:
     created_at: datetime
     updated_at: datetime
     chunk_count: int
+    frequency: int = 1
+    replaced_by: str | None = None
+    absorbed: tuple[str, ...] = ()
 
 
 class Memory:
@@ -198,32 +213,28 @@ class Memory:
         """Run the night's stages on these acts, now."""
         import polars as pl
 
-        from quality.gate import judge
+        from quality.gate import PASS, judge
         from slowwave import stages
+        from slowwave.admission import settle
         from slowwave.entries import entries_frame
+        from slowwave.quarantine import hold
         from slowwave.store.indexes import keep_fresh
 
         if not entries:
             return []
         staged = stages.stage(entries_frame(entries))
-        hashes = staged["content_hash"].to_list()
-        live = self.store.read_by(
-            "memories",
-            "content_hash",
-            hashes,
-            columns=["namespace", "memory_id", "content_hash"],
-            also=self._mine("status = 'live'"),
+        now: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
+        served = self._space.served.recent(self.namespace, now, self._space.gate_policy.echo_window)
+        verdicts = judge(staged, self._space.gate_policy, served).with_columns(staged["revision"])
+        hold(self.store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
+        passed = staged.join(verdicts.filter(pl.col("verdict") == PASS), on="memory_id", how="semi")
+        chunks = stages.embed(
+            self.store, self.embedder, stages.cut(passed, self._chunker, self.embedder.name)
         )
-        verdicts = judge(staged, live, self._space.gate_policy).with_columns(staged["revision"])
-        stages.quarantine(self.store, staged, verdicts)
-        passed = staged.join(verdicts.filter(pl.col("verdict") == "pass"), on="memory_id", how="semi")
-        new = stages.outdated(self.store, passed)
-        if not new.is_empty():
-            chunks = stages.cut(new, self._chunker, self.embedder.name)
-            stages.apply(self.store, new, stages.embed(self.store, self.embedder, chunks))
-            stages.reconcile(self.store, self._chunker, self.embedder, memory_ids=new["memory_id"].to_list())
+        settled = settle(self._space, passed, lambda _: chunks)
+        if settled.added or settled.changed:
             keep_fresh(self.store)
-        return _outcomes(entries, verdicts, self.namespace)
+        return _outcomes(entries, verdicts, settled, self.namespace)
 
     # -- searching -------------------------------------------------------------------------------
 
@@ -319,28 +330,120 @@ class Memory:
                 f"Ids come from save() and search()."
             )
         row: dict[str, Any] = rows.row(0, named=True)
-        lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases")}
+        lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
         return MemoryRecord(**row | lists)
 
     def forget(self, memory_id: str) -> None:
         """Take a memory out of every search. Its text stays in the history; saving it again revives it.
 
+        What it superseded or absorbed can be found again.
+
         Raises:
             NotFoundError: this namespace has no such memory.
         """
-        from slowwave import stages
-        from slowwave.entries import entries_frame, forget_entry
+        from slowwave.entries import forget_entry
 
         source = self.get(memory_id).source
-        act = forget_entry(
+        self._happen(
+            forget_entry(
+                namespace=self.namespace,
+                source=source,
+                origin="",
+                occurred_at=datetime.now(UTC),
+                principal=self.principal,
+            )
+        )
+
+    def _happen(self, act: Entry) -> None:
+        """Journal a forget or an undo and carry it out."""
+        from slowwave import stages
+        from slowwave.admission import settle
+        from slowwave.entries import entries_frame
+
+        self.journal.append([act])
+        settle(self._space, stages.stage(entries_frame([act])), lambda notes: stages.no_chunks(self.embedder))
+
+    # -- what was decided ------------------------------------------------------------------------
+
+    def decisions(self, *, memory_id: str = "", outcome: str = "", limit: int = 50) -> list[dict[str, Any]]:
+        """The decision log, the newest first: what became of notes beside what was known.
+
+        Args:
+            memory_id: only decisions about or against this memory.
+            outcome: only duplicate, merge, supersede, related or complement.
+            limit: how many.
+        """
+        from slowwave import decisions
+
+        return decisions.listed(self.store, self.namespace, memory_id=memory_id, outcome=outcome, limit=limit)
+
+    def history(self, memory_id: str) -> list[dict[str, Any]]:
+        """Everything that ever happened to a memory, the oldest first: texts, verdicts, decisions.
+
+        Raises:
+            NotFoundError: this namespace has no such memory.
+        """
+        from slowwave import decisions
+
+        return decisions.history(self._space, self.namespace, memory_id)
+
+    def undo(self, decision_id: str) -> dict[str, Any]:
+        """Take a merge, a superseding or a relation back: both memories are what they were before.
+
+        The two are never merged or superseded by each other again. Undoing the refusal of a duplicate
+        releases it.
+
+        Returns:
+            The decision, as it stands now.
+
+        Raises:
+            NotFoundError: this namespace has no such decision.
+            SlowwaveError: it was taken back already, or it changed nothing.
+        """
+        from slowwave import decisions
+        from slowwave.entries import undo_entry
+
+        row = decisions.undoable(self.store, self.namespace, decision_id)
+        if row["refused"]:
+            self.release(f"{row['memory_id']}:{row['revision']}")
+        act = undo_entry(
             namespace=self.namespace,
-            source=source,
-            origin="",
+            decision_id=decision_id,
             occurred_at=datetime.now(UTC),
             principal=self.principal,
         )
-        self.journal.append([act])
-        stages.retire(self.store, stages.stage(entries_frame([act])))
+        self._happen(act)
+        return decisions.one(self.store, self.namespace, decision_id)
+
+    def quarantine(
+        self, *, status: str = "held", reason: str = "", limit: int | None = None
+    ) -> list[dict[str, Any]]:
+        """What was refused, the newest first.
+
+        Args:
+            status: held, resolved, or empty for both.
+            reason: only with this reason.
+            limit: how many; None is all.
+        """
+        from slowwave.quarantine import listed
+
+        return listed(self.store, self.namespace, status=status, reason=reason, limit=limit)
+
+    def release(self, quarantine_id: str) -> Saved:
+        """Let in a note that was refused, as it is: nothing is asked of it any more but a valid namespace.
+
+        Raises:
+            NotFoundError: this namespace holds no such note.
+            SlowwaveError: it was settled already, or it could not be read.
+        """
+        from slowwave.quarantine import held, release_entry
+
+        row = held(self.store, self.namespace, quarantine_id)
+        entry = release_entry(
+            self.journal, row, occurred_at=datetime.now(UTC), principal=self.principal
+        )
+        self.journal.append([entry])
+        return self._take_in([entry])[0]
 
     def count(self) -> int:
         """Live memories of this namespace."""
@@ -469,19 +572,29 @@ def _first_words(content: str) -> str:
     return line[:_TITLE_CHARACTERS].rsplit(" ", 1)[0] + " …"
 
 
-def _outcomes(entries: Sequence[Entry], verdicts: pl.DataFrame, namespace: str) -> list[Saved]:
+def _outcomes(
+    entries: Sequence[Entry], verdicts: pl.DataFrame, settled: Settled, namespace: str
+) -> list[Saved]:
     by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
+    decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
     outcomes = []
     for entry in entries:
         memory = ids.memory_id(namespace, entry.subject)
-        verdict = by_id[memory]
+        verdict, decision = by_id[memory], decided.get(memory, {})
+        refused = verdict["verdict"] != "pass" or decision.get("refused", False)
+        outcome = decision.get("outcome", "")
         outcomes.append(
             Saved(
                 memory,
                 entry.subject,
-                "live" if verdict["verdict"] == "pass" else "quarantined",
-                tuple(verdict["reasons"]),
-                verdict["duplicate_of"],
+                "quarantined" if refused else "merged" if outcome == "merge" else "live",
+                (*verdict["reasons"], *decision.get("reasons", ())),
+                decision["other_memory"] if refused and decision else None,
+                outcome if outcome != "complement" else "",
+                decision.get("other_memory"),
+                decision.get("decision_id"),
+                verdict["score"],
+                settled.warnings,
             )
         )
     return outcomes

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from quality.admission import LIVE
 from scoring.ranking import Candidates, RankedMemory, RankingPolicy, rank
 from slowwave.embedding import Embedder
-from slowwave.stages import LIVE
 from slowwave.store import Store, quote
 
 SHOWN = (
@@ -261,6 +261,7 @@ def logged(
             {
                 "memory_id": result.memory_id, "rank": result.rank, "score": result.score,
                 "channels": result.channels, "scores": result.scores,
+                "chunks": [passage.chunk_id for passage in result.passages],
             }
             for result in response_results
         ],

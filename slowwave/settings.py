@@ -110,8 +110,48 @@ class NotesSettings(_Group):
 class GateSettings(_Group):
     """The save gate (rule 1)."""
 
-    mode: Literal["off", "enforce"] = Field("enforce", description="off lets everything readable in")
+    mode: Literal["off", "warn", "enforce"] = Field(
+        "warn",
+        description="off: everything readable enters; warn: for `warn_days` the gate only records what it "
+        "would refuse, then it enforces; enforce: at once",
+    )
+    warn_days: float = Field(
+        14.0, ge=0, le=36_500, description="Days from its first use in which a gate of mode warn only warns"
+    )
     min_characters: int = Field(50, ge=0, description="Characters of content below which a note is refused")
+    min_quality: float = Field(
+        0.40, ge=0, le=1, description="Content score (L2, 0 to 1) below which a note is refused"
+    )
+    echo_hours: float = Field(
+        24.0, ge=0, le=8_760, description="Hours in which repeating what a search showed is an echo; 0: never"
+    )
+
+
+class ReconsolidationSettings(_Group):
+    """What becomes of notes that say again, or say otherwise, what is known (rule 2)."""
+
+    policy: Literal["off", "guarded", "literal"] = Field(
+        "off",
+        description="off: stored as they are; guarded: merged only if nothing differs, superseded only on the "
+        "same subject; literal: by similarity alone",
+    )
+    neighbours: int = Field(3, ge=1, le=20, description="Most similar memories that are looked at (count)")
+    duplicate: float | None = Field(
+        None, ge=-1, le=1, description="Cosine above which the gate refuses a duplicate; unset: the model's own"
+    )
+    merge: float | None = Field(
+        None, ge=-1, le=1, description="Cosine from which notes are merged; unset: the model's own"
+    )
+    conflict: float | None = Field(
+        None, ge=-1, le=1, description="Cosine from which notes may conflict; unset: the model's own"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> ReconsolidationSettings:
+        given = [value for value in (self.conflict, self.merge, self.duplicate) if value is not None]
+        if given != sorted(given):
+            raise ValueError("conflict, merge and duplicate have to be in rising order")
+        return self
 
 
 class RankingSettings(_Group):
@@ -162,6 +202,7 @@ class Settings(BaseSettings):
     chunks: ChunkSettings = ChunkSettings()
     notes: NotesSettings = NotesSettings()
     gate: GateSettings = GateSettings()
+    reconsolidation: ReconsolidationSettings = ReconsolidationSettings()
     ranking: RankingSettings = RankingSettings()
     night: NightSettings = NightSettings()
 

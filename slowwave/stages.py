@@ -1,7 +1,7 @@
-"""The stages that a note passes, by night on a day's batch and by day on a batch of one.
+"""The stages that a note passes before it is decided about, by night on a day's batch and by day on one note.
 
-``stage -> judge (quality.gate) -> cut -> embed -> apply -> reconcile``. Each takes and gives Polars
-frames; only the last three touch the store, and every write of theirs can be repeated.
+``stage -> judge (quality.gate) -> cut -> embed``, then ``settle`` (slowwave.admission). Each takes and gives
+Polars frames; `embed_days` alone writes, and can be repeated.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ from slowwave.store import NOTE_FIELDS, Store, one_of
 from slowwave.store.database import IDS_PER_FILTER, batches
 
 CHUNKS_PER_COMMIT = 4_096
-MEMORIES_PER_COMMIT = 2_000
 LOOK_UP_FROM = 8
-LIVE = "live"
-RETIRED = "retired"
 
 _PAYLOAD = pl.Struct(
     {
@@ -47,14 +44,10 @@ _PAYLOAD = pl.Struct(
         "reason": pl.String,
         "message": pl.String,
         "size_bytes": pl.Int64,
+        "released": pl.Boolean,
     }
 )
 _UTC = pl.Datetime("us", "UTC")
-_CHUNK_LABELS = (
-    "title", "source", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
-    "state", "source_kind", "source_of_truth", "tags",
-)  # fmt: skip
-
 
 _CUT: dict[str, pl.DataType | type[pl.DataType]] = {
     "chunk_id": pl.String,
@@ -79,7 +72,7 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
     """What a day brought: the last act on each memory, in the order in which memories may enter.
 
     Args:
-        entries: journal rows of kinds save, forget and unreadable.
+        entries: journal rows of kinds save, forget, undo and unreadable.
 
     Returns:
         Rows of ``staged_notes``. Direct saves come before vault notes (they were accepted by day
@@ -115,7 +108,8 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         .sort("day", pl.col("origin") != "", "created_at", "memory_id")
         .select(
             "staged_id", "day", "namespace", "memory_id", "revision", "act", *NOTE_FIELDS,
-            "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "reason", "message",
+            "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "released", "reason",
+            "message",
         )
     )  # fmt: skip
 
@@ -163,6 +157,11 @@ def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
             for append, value in zip(add, values, strict=True):
                 append(value)
     return pl.DataFrame(columns, schema=_CUT)
+
+
+def no_chunks(embedder: Embedder) -> pl.DataFrame:
+    """No chunks, with vectors."""
+    return pl.DataFrame(schema={**_CUT, "vector": pl.Array(pl.Float32, embedder.dimension)})
 
 
 # -- embed: chunks get vectors; equal text is embedded once, ever --------------------------------
@@ -218,10 +217,12 @@ class _Vectors:
         return chunks.join(self._known, on="embedding_hash", how="left", maintain_order="left")
 
 
-def embed(store: Store, embedder: Embedder, chunks: pl.DataFrame) -> pl.DataFrame:
+def embed(
+    store: Store, embedder: Embedder, chunks: pl.DataFrame, *, look_up_from: int = LOOK_UP_FROM
+) -> pl.DataFrame:
     """The chunks, as from :func:`cut`, with the vector of their ``search_text``."""
-    # For a few chunks, asking whether their vectors are known costs about what computing them costs.
-    tables = ["chunks"] if chunks.height >= LOOK_UP_FROM else []
+    # For a few new chunks, asking whether their vectors are known costs about what computing them costs.
+    tables = ["chunks"] if chunks.height >= look_up_from else []
     vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), tables)
     with progress.task("embedding chunks", vectors.missing(chunks).height) as advance:
         return vectors.fill(chunks, advance)
@@ -266,270 +267,3 @@ def embed_days(
     for gone in batches(stale["embedded_id"].to_list()):
         store.delete("embedded_chunks", one_of("embedded_id", gone))
     return Embedded(kept.height + todo.height, vectors.computed, vectors.seconds)
-
-
-# -- apply: the memory takes over what passed -----------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """What became of notes that passed or were to be retired."""
-
-    added: int = 0
-    changed: int = 0
-    retired: int = 0
-    unchanged: int = 0
-
-    def __add__(self, other: Applied) -> Applied:
-        return Applied(
-            self.added + other.added,
-            self.changed + other.changed,
-            self.retired + other.retired,
-            self.unchanged + other.unchanged,
-        )
-
-
-def outdated(store: Store, notes: pl.DataFrame) -> pl.DataFrame:
-    """Those of the notes that are newer than what the memory has (or that it does not have).
-
-    Returns:
-        The notes, with ``known_revision``, ``known_created`` and ``known_frequency`` of what the memory
-        has; null where it has nothing.
-    """
-    columns = {"revision": "known_revision", "created_at": "known_created", "frequency": "known_frequency"}
-    told = pl.col("content_hash").is_not_null()  # else forgotten before its text was ever seen
-    known = (
-        store.read_by(
-            "memories",
-            "memory_id",
-            notes["memory_id"].to_list(),
-            columns=["memory_id", "content_hash", *columns],
-        )
-        .with_columns(pl.when(told).then(name).alias(name) for name in ("created_at", "frequency"))
-        .drop("content_hash")
-        .rename(columns)
-    )
-    newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
-    return notes.join(known, on="memory_id", how="left", maintain_order="left").filter(newer)
-
-
-def last_acts(notes: pl.DataFrame) -> pl.DataFrame:
-    """The last of the notes on each memory, created when the first of them says or was.
-
-    So a range of days at once gives what its days one by one give.
-    """
-    stated = pl.col("created_at").filter("dated").last().over("memory_id", order_by="revision")
-    first = pl.col("created_at").first().over("memory_id", order_by="revision")
-    return (
-        notes.with_columns(
-            created_at=pl.coalesce(stated, first), dated=pl.col("dated").any().over("memory_id")
-        )
-        .sort("revision")
-        .unique("memory_id", keep="last", maintain_order=True)
-    )
-
-
-def apply_days(store: Store, notes: pl.DataFrame, days: Sequence[str]) -> Applied:
-    """Put notes that passed on these days into the memory, with their rows of ``embedded_chunks``."""
-    new = outdated(store, notes)
-    done = Applied(unchanged=notes.height - new.height)
-    with progress.task("writing memories", new.height) as advance:
-        for part in new.iter_slices(MEMORIES_PER_COMMIT):
-            chunks = store.read_by(
-                "embedded_chunks", "memory_id", part["memory_id"].to_list(), also=one_of("day", days)
-            ).join(part, on=["memory_id", "revision"], how="semi")
-            done += apply(store, part, chunks.drop("embedded_id", "day", "cutter"))
-            advance(part.height)
-    return done
-
-
-def apply(store: Store, notes: pl.DataFrame, chunks: pl.DataFrame) -> Applied:
-    """Put notes that passed, with their embedded chunks, into the memory; the last revision wins.
-
-    Args:
-        store: the memory.
-        notes: what :func:`outdated` gave, one per memory.
-        chunks: their chunks, with vectors.
-    """
-    replaced = notes.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
-    counts = chunks.group_by("memory_id").agg(chunk_count=pl.len().cast(pl.Int32))
-    memories = notes.join(counts, on="memory_id", how="left", maintain_order="left").with_columns(
-        status=pl.lit(LIVE),
-        frequency=pl.col("known_frequency").fill_null(1),
-        chunk_count=pl.col("chunk_count").fill_null(0),
-        created_at=pl.when("dated").then("created_at").otherwise(pl.coalesce("known_created", "created_at")),
-        updated_at="occurred_at",
-    )
-    columns = [name for name in store.specs["memories"].schema.names if name in memories.columns]
-    store.upsert("memories", memories.select(columns), newer=True)
-    rows = labelled(chunks, memories)
-    store.upsert("chunks", rows, newer=True)
-    there = store.read_by("chunks", "memory_id", replaced, columns=["chunk_id", "memory_id", "revision"])
-    older = there.join(memories.select("memory_id", by="revision"), on="memory_id").filter(
-        pl.col("revision") < pl.col("by")
-    )
-    delete_chunks(store, older)
-    return Applied(added=notes.height - len(replaced), changed=len(replaced))
-
-
-def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``chunks``: each chunk of these memories with the labels that searches filter by."""
-    labels = memories.select("memory_id", "status", *_CHUNK_LABELS, "created_at", "updated_at")
-    return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
-
-
-def delete_chunks(store: Store, chunks: pl.DataFrame) -> None:
-    """Take chunks of these revisions out of the search; they can be made again from their memory.
-
-    A chunk that another writer has replaced meanwhile has another revision and stays.
-    """
-    for part in chunks.iter_slices(IDS_PER_FILTER):
-        these = f"{one_of('chunk_id', part['chunk_id'])} AND {one_of('revision', part['revision'].unique())}"
-        store.delete("chunks", these)
-
-
-def retire(store: Store, forgets: pl.DataFrame) -> Applied:
-    """Take memories out of every search; their rows and texts stay.
-
-    A memory that is not there yet (its night is still to come) gets a row without text, so that an older
-    text cannot enter afterwards.
-
-    Args:
-        store: the memory.
-        forgets: rows of ``staged_notes`` with act forget, one per memory.
-    """
-    acts = forgets.select("memory_id", at="occurred_at", by="revision")
-    known = store.read_by("memories", "memory_id", acts["memory_id"].to_list())
-    unknown = forgets.join(known, on="memory_id", how="anti").select(
-        "memory_id", "namespace", "revision", "source", "origin", "principal", "created_at",
-        status=pl.lit(RETIRED), content=pl.lit(""), title="source", chunk_count=pl.lit(0, pl.Int32),
-        frequency=pl.lit(0, pl.Int32), updated_at="occurred_at", retired_at="occurred_at",
-    )  # fmt: skip
-    retired = (
-        known.join(acts, on="memory_id", how="inner")
-        .filter((pl.col("status") != RETIRED) & (pl.col("revision") < pl.col("by")))
-        .with_columns(status=pl.lit(RETIRED), revision="by", retired_at="at", updated_at="at")
-        .drop("by", "at")
-    )
-    for rows in (unknown, retired):
-        if not rows.is_empty():
-            store.upsert("memories", rows, newer=True)
-    if not retired.is_empty():
-        _relabel(store, retired)
-    return Applied(retired=retired.height, unchanged=forgets.height - retired.height)
-
-
-def _relabel(store: Store, memories: pl.DataFrame) -> None:
-    """Bring the chunks of these memories to their memory's revision, status and labels."""
-    found = store.read_by("chunks", "memory_id", memories["memory_id"].to_list())
-    mine = store.specs["chunks"].schema.names
-    carried = ["memory_id", "revision", "status", *_CHUNK_LABELS, "created_at", "updated_at"]
-    rows = found.drop([name for name in carried if name != "memory_id"]).join(
-        memories.select(carried), on="memory_id", how="inner"
-    )
-    store.upsert("chunks", rows.select(mine), newer=True)
-
-
-# -- reconcile: after a crash or a race, chunks follow their memory -------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """Where chunks and memories disagree.
-
-    Attributes:
-        stale: chunk_id and revision of chunks of another revision or status than their memory's.
-        lacking: memories that have fewer chunks of their revision than they should.
-    """
-
-    stale: pl.DataFrame
-    lacking: list[str]
-
-
-def differences(store: Store, memory_ids: Sequence[str] | None = None) -> Differences:
-    """Compare the chunks with the memories, of all or of these."""
-    head = ["memory_id", "revision", "status"]
-
-    def read(name: str, columns: list[str]) -> pl.DataFrame:
-        if memory_ids is None:
-            return store.read(name, columns=columns)
-        return store.read_by(name, "memory_id", memory_ids, columns=columns)
-
-    # Chunks first: what a save finishes between the two reads then looks lacking, never stale.
-    chunks = read("chunks", ["chunk_id", *head])
-    memories = read("memories", [*head, "chunk_count"])
-    present = chunks.join(memories, on=head, how="semi").group_by("memory_id").agg(have=pl.len())
-    lacking = memories.join(present, on="memory_id", how="left").filter(
-        pl.col("have").fill_null(0) < pl.col("chunk_count")
-    )
-    stale = chunks.join(memories, on=head, how="anti").select("chunk_id", "revision")
-    return Differences(stale, lacking["memory_id"].to_list())
-
-
-@dataclass(frozen=True, slots=True)
-class Reconciled:
-    """What had to be mended: normally nothing."""
-
-    stale_chunks: int
-    remade_memories: int
-
-
-def reconcile(
-    store: Store, chunker: Chunker, embedder: Embedder, *, memory_ids: Sequence[str] | None = None
-) -> Reconciled:
-    """Make the chunks agree with the memories, which are right: Lance commits are per table.
-
-    A chunk of another revision than its memory's is stale and goes; a memory that lacks chunks gets them
-    made again. Needed only when a writer was killed between two tables or two writers met.
-    """
-    found = differences(store, memory_ids)
-    stale = found.stale
-    if found.lacking:
-        whole = store.read_by("memories", "memory_id", found.lacking)
-        rows = labelled(embed(store, embedder, cut(whole, chunker, embedder.name)), whole)
-        store.upsert("chunks", rows, newer=True)
-        stale = stale.join(rows, on="chunk_id", how="anti")
-    delete_chunks(store, stale)
-    return Reconciled(stale.height, len(found.lacking))
-
-
-# -- quarantine: what was refused is kept, with its reasons ---------------------------------------
-
-
-def quarantine(store: Store, staged: pl.DataFrame, verdicts: pl.DataFrame) -> int:
-    """Keep refused and unreadable notes, whole; release from hold those that have passed since.
-
-    Args:
-        store: the memory.
-        staged: rows of ``staged_notes``.
-        verdicts: memory_id, revision, verdict, reasons, duplicate_of of the same rows.
-
-    Returns:
-        How many rows of this batch are in quarantine.
-    """
-    judged = staged.join(
-        verdicts.select("memory_id", "revision", "verdict", "reasons", "duplicate_of"),
-        on=["memory_id", "revision"],
-        how="inner",
-    )
-    refused = judged.filter(pl.col("verdict") == "refuse")
-    rows = refused.select(
-        "day", "namespace", "memory_id", "revision", "source", "title", "content", "reasons",
-        "duplicate_of", "occurred_at",
-        quarantine_id=pl.concat_str("memory_id", pl.lit(":"), "revision"),
-        details="message",
-        size_bytes=pl.coalesce("size_bytes", pl.col("content").str.len_bytes().cast(pl.Int64)),
-        status=pl.lit("held"),
-    )  # fmt: skip
-    if not rows.is_empty():
-        store.upsert("quarantine", rows, insert_only=True)
-    settled = judged.filter(pl.col("verdict") != "refuse").select("memory_id", by="revision")
-    if store.count("quarantine", "status = 'held'") > 0 and not settled.is_empty():
-        held = (
-            store.read_by("quarantine", "memory_id", settled["memory_id"].to_list(), also="status = 'held'")
-            .join(settled, on="memory_id", how="inner")
-            .filter(pl.col("revision") <= pl.col("by"))
-        )
-        if not held.is_empty():
-            store.upsert("quarantine", held.drop("by").with_columns(status=pl.lit("resolved")))
-    return rows.height

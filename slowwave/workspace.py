@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from quality.gate import GatePolicy
+from quality.reconsolidation import Thresholds
 from scoring.ranking import RankingPolicy
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
+    from quality.admission import AdmissionPolicy
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
     from slowwave.search import Searcher
+    from slowwave.served import Served
     from slowwave.store import Store
+
+GATE_ACTIVATED = "gate-activated"
+RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
 
 
 class Workspace:
@@ -22,6 +32,7 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._checkpointed = False
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -71,11 +82,77 @@ class Workspace:
 
         return Searcher(self.store, self.embedder)
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The one writer of the memories at a time, over all processes that have this home open."""
+        with self.journal.exclusive():
+            yield
+
     @cached_property
     def gate_policy(self) -> GatePolicy:
-        """The save gate's settings."""
+        """The save gate's settings. Its first use is its activation, which the store remembers (rule 1)."""
         gate = self.settings.gate
-        return GatePolicy(mode=gate.mode, min_characters=gate.min_characters)
+        activated = self.store.get_meta(GATE_ACTIVATED)
+        if activated is None:
+            self.store.put_meta(GATE_ACTIVATED, {"at": datetime.now(UTC).isoformat()}, keep=True)
+            activated = self.store.get_meta(GATE_ACTIVATED)
+            assert activated is not None
+        return GatePolicy(
+            mode=gate.mode,
+            min_characters=gate.min_characters,
+            min_quality=gate.min_quality,
+            activated_at=datetime.fromisoformat(activated["at"]),
+            warn_days=gate.warn_days,
+            echo_window=timedelta(hours=gate.echo_hours),
+        )
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """Cosine thresholds: the settings, else the calibration of the model, else its profile (rule 2.4)."""
+        from slowwave.calibration import stored_thresholds
+
+        known, given = stored_thresholds(self.store), self.settings.reconsolidation
+        return Thresholds(
+            duplicate=known.duplicate if given.duplicate is None else given.duplicate,
+            merge=known.merge if given.merge is None else given.merge,
+            conflict=known.conflict if given.conflict is None else given.conflict,
+        )
+
+    def admission(self) -> tuple[AdmissionPolicy, tuple[str, ...]]:
+        """How notes enter, and what a person should know of it.
+
+        The first time that reconsolidation is on, every table gets a checkpoint; when that fails it stays off
+        (rule 2.5).
+        """
+        from quality.admission import AdmissionPolicy
+        from slowwave.store.checkpoints import ensure_checkpoint
+
+        given = self.settings.reconsolidation
+        policy = AdmissionPolicy(
+            gate=self.gate_policy.mode != "off",
+            reconsolidation=given.policy,
+            thresholds=self.thresholds,
+            neighbours=given.neighbours,
+        )
+        if given.policy == "off" or self._checkpointed:
+            return policy, ()
+        try:
+            ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, datetime.now(UTC))
+        except (RuntimeError, OSError, ValueError) as error:
+            warning = (
+                f"Reconsolidation stays off: no checkpoint of the tables could be made before it ({error}). "
+                f"Nothing was merged or superseded."
+            )
+            return replace(policy, reconsolidation="off"), (warning,)
+        self._checkpointed = True
+        return policy, ()
+
+    @cached_property
+    def served(self) -> Served:
+        """What searches showed lately."""
+        from slowwave.served import Served
+
+        return Served(self.journal, self.store)
 
     @cached_property
     def policy(self) -> RankingPolicy:

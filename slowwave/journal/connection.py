@@ -22,6 +22,11 @@ Durability = Literal["full", "normal"]
 LOCK_TIMEOUT_S = 30
 """How long a writer waits for other writers, in seconds."""
 
+EXCLUSIVE_TIMEOUT_S = 1_800
+"""How long a writer of the memories waits for another one, such as a night, in seconds."""
+
+_EXCLUSIVE = 7309475035214279  # any number will do
+
 _DRIVERS = {
     "sqlite": "sqlite",
     "sqlite+pysqlite": "sqlite",
@@ -83,6 +88,33 @@ class Connections:
         """A transaction that is committed, durably, at the end of the block, or rolled back by an error."""
         with self._transaction(self._writer) as connection:
             yield connection
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Held by one thread of one process at a time, for as long as the block takes; a killed one lets go.
+
+        Raises:
+            JournalError: another one has held it for longer than `EXCLUSIVE_TIMEOUT_S`.
+        """
+        if self.dialect == "sqlite":
+            from filelock import FileLock, Timeout
+
+            try:
+                with FileLock(f"{self.name}.lock", timeout=EXCLUSIVE_TIMEOUT_S):
+                    yield
+            except Timeout as error:
+                raise JournalError(
+                    f"another process has been writing to {self.name} for {EXCLUSIVE_TIMEOUT_S} s; "
+                    "wait for it to end, then try again"
+                ) from error
+            return
+        with self._told(), self._engine.connect() as connection:
+            connection.exec_driver_sql(f"SELECT set_config('lock_timeout', '{EXCLUSIVE_TIMEOUT_S}s', false)")
+            connection.exec_driver_sql(f"SELECT pg_advisory_lock({_EXCLUSIVE})")
+            try:
+                yield
+            finally:
+                connection.exec_driver_sql(f"SELECT pg_advisory_unlock({_EXCLUSIVE})")
 
     def close(self) -> None:
         """Close every connection; using this object afterwards is an error."""

@@ -99,6 +99,13 @@ class Database:
             row = connection.execute(sa.select(entries).where(entries.c.event_id == event_id)).first()
         return None if row is None else row._asdict()
 
+    def about(self, namespace: str, subject: str) -> list[dict[str, Any]]:
+        """Every row about a source, the oldest first."""
+        c = entries.c
+        query = sa.select(entries).where(c.namespace == namespace, c.subject == subject, IS_ABOUT_A_SOURCE)
+        with self.connections.reading() as connection:
+            return [row._asdict() for row in connection.execute(query.order_by(c.occurred_at, c.seq))]
+
     def latest_sources(self, namespace: str, origin: str) -> Sequence[Sequence[Any]]:
         """The newest row about each source; see `Journal.latest_sources`."""
         c = entries.c

@@ -12,7 +12,7 @@ from slowwave.journal.errors import JournalEntryError
 SOURCE_KINDS = ("save", "forget", "unreadable")
 """Kinds that say something about a source: its text, its absence, or that it could not be read."""
 
-KINDS = (*SOURCE_KINDS, "search", "feedback")
+KINDS = (*SOURCE_KINDS, "undo", "search", "feedback")
 """Every kind of entry."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
@@ -31,8 +31,8 @@ class Entry:
         event_id: Unique name of the act; appending it again is a no-op.
         kind: One of `KINDS`.
         namespace: The tenant it belongs to.
-        subject: Of a save, forget or unreadable: the source (vault path or caller's key); of a search or
-            feedback: the search's id.
+        subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo: the
+            decision's id; of a search or feedback: the search's id.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
         principal: Who did it.
         digest: Hash of a save's raw bytes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -134,6 +135,10 @@ class Journal:
         row = self._database.find(event_id)
         return None if row is None else _to_entry(row)
 
+    def about(self, namespace: str, subject: str) -> list[Entry]:
+        """Every save, forget and unreadable of one source, the oldest first."""
+        return [_to_entry(row) for row in self._database.about(namespace, subject)]
+
     def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
         """The newest save, forget or unreadable of every source that came from one vault.
 
@@ -184,6 +189,13 @@ class Journal:
             Source(**{**row, "added_at": from_microseconds(row["added_at"])})
             for row in self._database.sources()
         ]
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """A lock that one user of this journal holds at a time, over threads, processes and machines.
+
+        It guards what more than one process changes beside the journal; appending and reading do not need it.
+        """
+        return self._database.connections.exclusive()
 
     def check(self) -> list[str]:
         """What is wrong with the journal, a sentence per problem; empty if nothing is.

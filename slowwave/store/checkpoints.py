@@ -54,6 +54,16 @@ def create_checkpoint(store: Store, name: str, as_of: datetime) -> Checkpoint:
     return Checkpoint(name, as_of, versions)
 
 
+def ensure_checkpoint(store: Store, name: str, as_of: datetime) -> Checkpoint:
+    """The checkpoint of this name, made now when there is none.
+
+    Raises:
+        StoreError: the name has characters that a tag cannot have.
+    """
+    known = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
+    return known[name] if name in known else create_checkpoint(store, name, as_of)
+
+
 def list_checkpoints(store: Store) -> list[Checkpoint]:
     """All complete checkpoints, oldest first."""
     found = [

@@ -25,7 +25,7 @@ from slowwave.store.schemas import TableSpec, table_specs
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 IDS_PER_FILTER = 2_000
 T = TypeVar("T")
 
@@ -297,7 +297,3 @@ class Store:
             name.removeprefix(prefix): json.loads(value)
             for name, value in zip(rows["name"], rows["value"], strict=True)
         }
-
-    def arrow_schema(self, name: str) -> pa.Schema:
-        """The schema as declared."""
-        return self.specs[name].schema

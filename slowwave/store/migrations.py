@@ -11,8 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import polars as pl
+
 from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
 from slowwave.store.database import SCHEMA_VERSION, Store
+from slowwave.store.vectors import mean_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +28,34 @@ class Migration:
     apply: Callable[[Store], None]
 
 
-# Version 1 is what `Store` creates. Add the next step here and raise SCHEMA_VERSION to its number.
-MIGRATIONS: tuple[Migration, ...] = ()
+def _columns_of_today(store: Store, *names: str) -> None:
+    """Give tables the columns of their present schema: new ones are null, dropped ones go."""
+    for name in names:
+        table, wanted = store.table(name), store.specs[name].schema
+        have = set(table.schema.names)
+        if lacking := [field for field in wanted if field.name not in have]:
+            table.add_columns(lacking)
+        if surplus := sorted(have - set(wanted.names)):
+            table.drop_columns(surplus)
+
+
+_RECONSOLIDATED = ("memories", "decisions", "quarantine", "staged_notes", "gate_verdicts")
+
+
+def _reconsolidation(store: Store) -> None:
+    """A memory has a vector of its own, the mean of its chunks', and knows what it absorbed."""
+    _columns_of_today(store, *_RECONSOLIDATED)
+    chunks = store.read("chunks", columns=["memory_id", "revision", "ordinal", "vector"])
+    rows = store.read("memories", "vector IS NULL").drop("vector")
+    vectors = mean_vectors(chunks, store.identity.dimension)
+    filled = rows.join(vectors, on="memory_id", how="inner").with_columns(
+        pl.col("absorbed").fill_null(pl.lit([], dtype=pl.List(pl.String)))
+    )
+    store.upsert("memories", filled)
+
+
+# Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
+MIGRATIONS: tuple[Migration, ...] = (Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),)
 
 
 def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:

@@ -107,10 +107,15 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         created_at=TIME,
                         updated_at=TIME,
                         retired_at=TIME,
+                        replaced_by=TEXT,
+                        absorbed=LIST,
+                        original=TEXT,
                     ),
+                    pa.field("vector", pa.list_(pa.float32(), dimension)),
                 ]
             ),
-            "One row per memory. status: live, superseded or retired; no row is ever erased.",
+            "One row per memory. status: live, merged, superseded or retired; no row is ever erased. original: "
+            "the memory's own text where its content holds lines of memories that it absorbed.",
             bitmap=("namespace",),
         ),
         TableSpec(
@@ -169,19 +174,24 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         day=TEXT,
                         namespace=TEXT,
                         memory_id=TEXT,
+                        revision=TEXT,
                         other_memory=TEXT,
                         outcome=TEXT,
                         similarity=pa.float64(),
+                        reasons=LIST,
+                        refused=FLAG,
                         policy=TEXT,
                         evidence=TEXT,
-                        before=TEXT,
-                        after=TEXT,
+                        appended=LIST,
                         decided_at=TIME,
                         undone_at=TIME,
+                        undone_by=TEXT,
+                        undone_why=TEXT,
                     ),
                 ]
             ),
-            "Append-only log of what reconsolidation decided, with enough to undo it.",
+            "The decision log: what became of each note beside the others (duplicate, merge, supersede, related, "
+            "complement), why, and whether that was taken back.",
         ),
         TableSpec(
             "quarantine",
@@ -198,6 +208,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         content=TEXT,
                         reasons=LIST,
                         details=TEXT,
+                        score=pa.float64(),
                         duplicate_of=TEXT,
                         size_bytes=pa.int64(),
                         status=TEXT,
@@ -221,12 +232,13 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         occurred_at=TIME,
                         seq=pa.int64(),
                         size_bytes=pa.int64(),
+                        released=FLAG,
                         reason=TEXT,
                         message=TEXT,
                     ),
                 ]
             ),
-            "What a day brought: the last act (save, forget, unreadable) on each memory.",
+            "What a day brought: the last act (save, forget, undo, unreadable) on each memory.",
             partition="day",
         ),
         TableSpec(
@@ -242,12 +254,13 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         content_hash=TEXT,
                         verdict=TEXT,
                         reasons=LIST,
+                        score=pa.float64(),
                         details=TEXT,
-                        duplicate_of=TEXT,
                     ),
                 ]
             ),
-            "The gate's verdict on each staged note: pass, refuse or retire, with all reasons.",
+            "The gate's verdict on each staged note by itself: pass, refuse, retire or undo, with all reasons. "
+            "One that passes with reasons would be refused if the gate did more than warn.",
             partition="day",
         ),
         TableSpec(

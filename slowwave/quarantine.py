@@ -1,0 +1,159 @@
+"""Quarantine: what was refused is kept, whole and with its reasons, until a person or a newer text settles it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from slowwave import ids
+from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.store import Store, one_of, quote
+
+if TYPE_CHECKING:
+    from slowwave.journal import Entry, Journal
+
+HELD, RESOLVED = "held", "resolved"
+
+
+def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame) -> int:
+    """Keep notes that were refused or could not be read.
+
+    Args:
+        store: the memory.
+        staged: rows of ``staged_notes``.
+        refused: memory_id, revision, reasons of those that were refused; score, details and duplicate_of
+            where there are some.
+
+    Returns:
+        How many they are.
+    """
+    if refused.is_empty():
+        return 0
+    extra = [name for name in ("score", "details", "duplicate_of") if name in refused.columns]
+    rows = staged.join(
+        refused.select("memory_id", "revision", "reasons", *extra), on=["memory_id", "revision"], how="inner"
+    )
+    details = pl.coalesce("details", "message") if "details" in extra else pl.col("message")
+    rows = rows.select(
+        "day", "namespace", "memory_id", "revision", "source", "title", "content", "reasons", "occurred_at",
+        *[name for name in extra if name != "details"],
+        quarantine_id=pl.concat_str("memory_id", pl.lit(":"), "revision"),
+        details=details,
+        size_bytes=pl.coalesce("size_bytes", pl.col("content").str.len_bytes().cast(pl.Int64)),
+        status=pl.lit(HELD),
+    )  # fmt: skip
+    store.upsert("quarantine", rows, insert_only=True)
+    return rows.height
+
+
+def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> None:
+    """What is held of memories that have had a newer act, and were not refused again, is settled.
+
+    Args:
+        store: the memory.
+        acts: memory_id, revision of acts that passed the gate.
+        refused: those of them that were refused after all.
+    """
+    settled = acts.filter(~pl.col("memory_id").is_in(list(refused))).select("memory_id", by="revision")
+    if settled.is_empty() or store.count("quarantine", f"status = '{HELD}'") == 0:
+        return
+    held = (
+        store.read_by("quarantine", "memory_id", settled["memory_id"].to_list(), also=f"status = '{HELD}'")
+        .join(settled, on="memory_id", how="inner")
+        .filter(pl.col("revision") <= pl.col("by"))
+    )
+    if not held.is_empty():
+        store.upsert("quarantine", held.drop("by").with_columns(status=pl.lit(RESOLVED)))
+
+
+def listed(
+    store: Store, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None
+) -> list[dict[str, Any]]:
+    """What is in quarantine, the newest first."""
+    where = [f"namespace = {quote(namespace)}"] + ([f"status = {quote(status)}"] if status else [])
+    rows = store.read("quarantine", " AND ".join(where)).sort(
+        "occurred_at", "quarantine_id", descending=[True, False]
+    )
+    if reason:
+        rows = rows.filter(pl.col("reasons").list.contains(reason))
+    return rows.head(rows.height if limit is None else limit).to_dicts()
+
+
+def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
+    """One row, by its id or by the id of its memory (then the newest).
+
+    Raises:
+        NotFoundError: this namespace has no such row.
+    """
+    column = "quarantine_id" if ":" in quarantine_id else "memory_id"
+    where = f"namespace = {quote(namespace)} AND {column} = {quote(quarantine_id)}"
+    rows = store.read("quarantine", where).sort("revision")
+    if rows.is_empty():
+        raise NotFoundError(
+            f"Namespace {namespace!r} holds nothing called {quarantine_id!r} in quarantine. "
+            f"`slowwave quarantine list` shows what there is."
+        )
+    return rows.row(-1, named=True)
+
+
+def lost_originals(store: Store) -> pl.DataFrame:
+    """What is held as a duplicate of a memory that is no longer there; the newest of each memory.
+
+    Returns:
+        memory_id, revision.
+    """
+    held = store.read(
+        "quarantine", f"status = '{HELD}' AND duplicate_of IS NOT NULL",
+        columns=["memory_id", "revision", "duplicate_of"],
+    )  # fmt: skip
+    there = store.read_by(
+        "memories", "memory_id", held["duplicate_of"].to_list(), columns=["memory_id"],
+        also=one_of("status", ["live", "merged"]),
+    )  # fmt: skip
+    return (
+        held.join(there, left_on="duplicate_of", right_on="memory_id", how="anti")
+        .sort("revision")
+        .unique("memory_id", keep="last", maintain_order=True)
+        .select("memory_id", "revision")
+    )
+
+
+def release_entry(
+    journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str
+) -> Entry:
+    """The act of letting in a note that was refused: the same note again, marked as released.
+
+    Args:
+        journal: where the note was first written.
+        row: of ``quarantine``.
+        occurred_at: when it is released.
+        principal: who says so.
+
+    Raises:
+        SlowwaveError: it is not held any more, or there is no text that could be let in.
+        NotFoundError: the journal does not have the note.
+    """
+    from dataclasses import replace
+
+    name = row["quarantine_id"]
+    if row["status"] != HELD:
+        raise SlowwaveError(f"{name} is {row['status']}, not held: a newer text or a release settled it.")
+    entry = journal.get(row["revision"].partition("-")[2])
+    if entry is None:
+        raise NotFoundError(f"The journal has no entry for {name}: it may belong to another home.")
+    if entry.kind != "save":
+        raise SlowwaveError(
+            f"{name} could not be read ({', '.join(row['reasons'])}), so there is no text to let in. "
+            f"Mend the file; the next night takes it in."
+        )
+    return replace(
+        entry,
+        event_id=ids.digest("release", name),
+        occurred_at=occurred_at,
+        principal=principal,
+        payload={**entry.payload, "released": True},
+        seq=None,
+    )

@@ -1,0 +1,32 @@
+"""The vector of a memory: the mean direction of its chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+
+def mean_vectors(chunks: pl.DataFrame, dimension: int) -> pl.DataFrame:
+    """One unit vector per memory.
+
+    Args:
+        chunks: memory_id, ordinal, vector, the chunks of a memory being of one revision.
+        dimension: numbers per vector.
+
+    Returns:
+        memory_id, vector. A memory of one chunk has that chunk's vector, bit for bit; one whose chunks have
+        nothing to embed has zeros.
+    """
+    ordered = chunks.sort("memory_id", "ordinal")
+    names = ordered["memory_id"].unique(maintain_order=True)
+    kind = pl.Array(pl.Float32, dimension)
+    if names.is_empty():
+        return pl.DataFrame(schema={"memory_id": pl.String, "vector": kind})
+    vectors = ordered["vector"].cast(kind).to_numpy().astype(np.float64)
+    starts = np.flatnonzero(ordered["memory_id"].rle_id().diff().fill_null(1).to_numpy() != 0)
+    sums = np.add.reduceat(vectors, starts, axis=0)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    means = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 1e-12).astype(np.float32)
+    single = np.diff(np.append(starts, len(vectors))) == 1
+    means[single] = vectors[starts[single]]
+    return pl.DataFrame({"memory_id": names, "vector": pl.Series(means, dtype=kind)})
