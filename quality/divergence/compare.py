@@ -106,10 +106,10 @@ class _Pair:
         self.right = [one for one in self.right if one.form not in in_left and one.start not in drop_right]
 
     def _labels(self, left: Traits, right: Traits) -> None:
-        """ "sensor A" against "sensor B": the article is a label where the other text has a letter for it."""
+        """ "sensor A" against "sensor B": a function word is a label where only the other text has a name."""
         self.left, self.right = (
-            self.left + _label_a(left, right, self.left, self.right),
-            self.right + _label_a(right, left, self.right, self.left),
+            self.left + _label(left, right, self.left, self.right),
+            self.right + _label(right, left, self.right, self.left),
         )
 
 
@@ -152,12 +152,13 @@ def _joined(text: Traits, exclusive: Sequence[Token]) -> dict[str, list[int]]:
     return found
 
 
-def _label_a(one: Traits, other: Traits, mine: Sequence[Token], theirs: Sequence[Token]) -> list[Token]:
-    surplus = len(one.articles) - len(other.articles)
-    letters = [token for token in theirs if len(token.form) == 1 and token.kind in _WORDS]
-    if surplus < 1 or not letters or any(len(token.form) == 1 for token in mine):
+def _label(one: Traits, other: Traits, mine: Sequence[Token], theirs: Sequence[Token]) -> list[Token]:
+    if not one.labels or mine or not theirs:
         return []
-    return list(one.articles[-surplus:])[: len(letters)]
+    surplus = Counter(token.form for token in one.labels) - Counter(token.form for token in other.labels)
+    letter = any(len(token.form) == 1 for token in theirs)
+    name = any(token.kind == "entity" for token in theirs)
+    return [token for token in one.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)]
 
 
 def _values(pair: _Pair) -> list[Difference]:
@@ -220,9 +221,7 @@ def _between(kind: str, left: Traits, right: Traits, mine: Sequence[Token], thei
 
 def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
     """Function words with an opposite: on/off, before/after, he/she, must/may. Both must have been exchanged."""
-    in_left, in_right = ({token.key: token for token in side.light} for side in (left, right))
-    mine = [token for key, token in in_left.items() if key not in in_right]
-    theirs = [token for key, token in in_right.items() if key not in in_left]
+    mine, theirs = _more(left.light, right.light), _more(right.light, left.light)
     groups = {_group(token) for token in mine} & {_group(token) for token in theirs}
     if not groups:
         return []
@@ -235,6 +234,11 @@ def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
             [token for token in theirs if _group(token) in groups],
         )
     ]
+
+
+def _more(one: Sequence[Token], other: Sequence[Token]) -> list[Token]:
+    more = Counter(token.key for token in one) - Counter(token.key for token in other)
+    return [token for token in one if more[token.key]]
 
 
 def _group(token: Token) -> str:

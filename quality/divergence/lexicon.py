@@ -18,23 +18,23 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Ambiguous with an English content word, hence left out: die, war, man, son, pour, sans, sin.
+# Ambiguous with an English word or name, hence left out: die, war, man, son, met, den, un; and single letters.
 FUNCTION_WORDS = _words("""
     a an the this that these those there here it its itself they them their theirs themselves who whom whose
     which what where when while whether why how is am are was were be been being isn has have had having do
-    does did doing done will would shall wo ll ve re s t d m let got get gets getting and or but nor so if then than as of
+    does did doing done will would shall let got get gets getting and or but nor so if then than as of
     to from by at on in into onto upon with for about across along around through throughout towards toward
     via per within during since until till because although though however also too very just quite rather
-    really some any such own other another each up down out off over under above below before after inside
-    between among beside besides behind against near-by e.g i.e etc eg ie please one's ones oneself
+    really some any such own up down out off over under above below before after inside
+    between among beside besides against etc eg ie please one's ones oneself
     become becomes became becoming make makes made making
-    der das den dem des ein eine einen einem einer eines und oder aber ist sind wird werden wurde wurden sein
+    der das dem des ein eine einen einem einer eines und oder aber ist sind wird werden wurde wurden sein
     im zum zur von vom mit bei auf aus nach
-    le la les un une des du de et ou est sont ce cette ces dans sur avec au aux
-    el los las uno una unos unas y o es son del al en con para por que
-    il lo gli di e che è da nel nella della
-    os um uma do dos das em no-se na nos nas ao
-    het een van op te voor met
+    le la les une des du de et ou est sont ce cette ces dans sur avec au aux
+    el los las uno una unos unas es del al en con para por que
+    il lo gli di che è da nel nella della
+    os um uma do dos das em na nos nas ao
+    het een van op te voor 
     och att ett som är på av
     и в во на с со к у о об от до из за по что это как а но же бы
 """)
@@ -74,8 +74,8 @@ _LIGHT = {
     "to": {"to": "to toward towards", "from": "from"},
     "for": {"for": "for", "against": "against"},
     "modal": {"must": "must", "should": "should ought", "may": "may might could", "can": "can"},
-    "each": {"other": "other another", "each": "each"},
-    "some": {"some": "some any someone somebody something anyone anybody anything"},
+    "some": {"some": "some any someone somebody something anyone anybody anything",
+             "all": "all every each everyone everybody everything"},
 }  # fmt: skip
 LIGHT = {
     word: (group, value)
@@ -114,7 +114,7 @@ _SPELLING = """
 _SYNONYMS = """
     big:large,huge small:little,tiny child:kid,youngster mother:mom,mum,mommy,mummy father:dad,daddy
     woman:lady man:guy,gentleman bicycle:bike motorcycle:motorbike picture:photo,photograph,image
-    road:street couch:sofa begin:start,commence finish:complete happy:glad,delighted near:close,nearby
+    road:street couch:sofa begin:start,commence finish:complete happy:glad,delighted,joyful,pleased sad:unhappy,miserable near:close,nearby
     talk:speak,chat,converse buy:purchase car:automobile movie:film taxi:cab airplane:plane,aeroplane,aircraft
     television:tv telephone:phone fast:quick,rapid,quickly forest:woods rabbit:bunny police:cop shop:store
     cut:slice,chop,dice garbage:trash,rubbish sick:ill fix:repair aid:help,assist choose:select,pick
@@ -122,11 +122,10 @@ _SYNONYMS = """
     usa:us,america,american uk:britain,british vote:ballot chef:cook instructor:teacher
     doctor:physician pupil:student baby:infant puppy:pup cat:kitty error:mistake answer:reply,response
     require:need permit:allow show:display delete:remove,erase hurt:injure kill:slay dead:deceased error:fault
-    rich:wealthy smart:clever,intelligent angry:mad hard:difficult easy:simple correct:right wrong:incorrect
-    everyone:everybody,all,every config:configuration repo:repository db:database app:application
+    rich:wealthy smart:clever,intelligent angry:mad,furious hard:difficult easy:simple correct:right wrong:incorrect
+    other:another,others config:configuration repo:repository db:database app:application
     info:information doc:document docs:documentation env:environment auth:authentication
     carrot:carrots approximately:roughly,circa
-    someone:somebody
 """
 
 

@@ -25,7 +25,7 @@ _GENERIC = frozenset(
 )
 _CHANGED = re.compile(
     r"\b(?:since|as of|no longer|any ?more|now|from now on|instead|changed (?:to|from)|moved (?:to|from)|switched"
-    r"|replaces|replaced|used to|updated|corrected|starting|effective|seit|ab sofort|nicht mehr|désormais"
+    r"|replaces|replaced|used to|updated|corrected|starting (?:on|from|in|with)|effective (?:from|on)|seit|ab sofort|nicht mehr|désormais"
     r"|ahora|ya no)\b",
     re.IGNORECASE,
 )
@@ -66,8 +66,11 @@ def _same_statement(left: Traits, right: Traits, differences: tuple[Difference, 
     exchanged = [one for one in differences if (one.left and one.right) or one.kind == "negation"]
     if not exchanged or any(one.kind not in _VALUES for one in exchanged):
         return False
-    names = [{token.key for token in side.tokens if _names(token.kind)} for side in (left, right)]
-    return bool(names[0] & names[1]) or any(_CHANGED.search(side.text) for side in (left, right))
+    # What a statement begins with is what it is about; "Ada" alone there may be any capitalised word.
+    opening = [[token.key for token in side.tokens[:2]] for side in (left, right)]
+    named = any(_names(token.kind) for side in (left, right) for token in side.tokens[:2])
+    about_one = named and opening[0] == opening[1]
+    return about_one or any(_CHANGED.search(side.text) for side in (left, right))
 
 
 def _names(kind: str) -> bool:

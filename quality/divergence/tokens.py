@@ -40,7 +40,7 @@ class Traits:
     tokens: tuple[Token, ...]  # content, in the order of the text
     light: tuple[Token, ...]  # function words that count only when exchanged: on/off, he/she
     negations: tuple[Token, ...]
-    articles: tuple[Token, ...]  # "a", which is a label in "sensor A"
+    labels: tuple[Token, ...]  # function words that may be names: sensor A, US, IT
     passive: bool
     counts: Counter[str] = field(repr=False)
     forms: frozenset[str] = field(repr=False)
@@ -118,6 +118,7 @@ _TOKEN = re.compile(_DATES + _PATH + _REST, re.VERBOSE | re.IGNORECASE)
 _PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE)
+_LABELS = frozenset({"a", "i", "us", "it", "who"})
 _MONTH_CUES = frozenset("in since until by of from during last next this early late mid before after".split())
 
 
@@ -158,7 +159,7 @@ def traits(text: str) -> Traits:
         tokens=tuple(scan.content),
         light=tuple(scan.light),
         negations=tuple(scan.negations),
-        articles=tuple(scan.articles),
+        labels=tuple(scan.labels),
         passive=_PASSIVE.search(scan.text) is not None,
         counts=counts,
         forms=frozenset(token.form for token in scan.content),
@@ -173,7 +174,7 @@ class _Scan:
         self.content: list[Token] = []
         self.light: list[Token] = []
         self.negations: list[Token] = []
-        self.articles: list[Token] = []
+        self.labels: list[Token] = []
         self._layout = {match.end() for match in _LIST_NUMBER.finditer(self.text)}
         self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
         self._previous = ""
@@ -355,13 +356,13 @@ class _Scan:
         if folded in NEGATIONS and not self._negation_is_a_name(match):
             self._negation(match)
             return
+        if folded in _LABELS:
+            self.labels.append(Token(folded, "word", *self._span(match), folded))
         if folded in LIGHT:
             group, value = LIGHT[folded]
             self.light.append(Token(f"{group}:{value}", "word", *self._span(match), folded))
-            if folded not in {"may"} or previous not in _MONTH_CUES:
+            if folded != "may" or previous not in _MONTH_CUES:
                 return
-        if folded == "a":
-            self.articles.append(Token("a", "word", *self._span(match), folded))
         if folded in FUNCTION_WORDS:
             return
         if folded in WEEKDAY_KEYS:
