@@ -1,0 +1,176 @@
+"""Words as the divergence guard knows them: general linguistics, no vocabulary of any collection.
+
+A word is *function* (ignored), *light* (counts only when exchanged for another of its group: on/off, he/she,
+must/may), a *negation*, or *content*. Content words are compared by a key: Snowball stem, after irregular
+forms, British spelling and a short list of everyday synonyms were put into one form.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from py_rust_stemmers import SnowballStemmer
+
+_STEMMERS = {name: SnowballStemmer(name) for name in ("english", "russian", "greek", "arabic")}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Ambiguous with an English word or name, hence left out: die, war, man, son, met, den, un; and single letters.
+FUNCTION_WORDS = _words("""
+    a an the this that these those there here it its itself they them their theirs themselves who whom whose
+    which what where when while whether why how is am are was were be been being isn has have had having do
+    does did doing done will would shall let got get gets getting and or but nor so if then than as of
+    to from by at on in into onto upon with for about across along around through throughout towards toward
+    via per within during since until till because although though however also too very just quite rather
+    really some any such own up down out off over under above below before after inside
+    between among beside besides against etc eg ie please one's ones oneself
+    become becomes became becoming make makes made making
+    der das dem des ein eine einen einem einer eines und oder aber ist sind wird werden wurde wurden sein
+    im zum zur von vom mit bei auf aus nach
+    le la les une des du de et ou est sont ce cette ces dans sur avec au aux
+    el los las uno una unos unas es del al en con para por que
+    il lo gli di che è da nel nella della
+    os um uma do dos das em na nos nas ao
+    het een van op te voor 
+    och att ett som är på av
+    и в во на с со к у о об от до из за по что это как а но же бы
+""")
+
+NEGATIONS = _words("""
+    not no never none nobody nothing nowhere neither cannot without n't nt hardly scarcely barely noone
+    nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne
+    pas jamais aucun aucune sans rien
+    nunca jamás nada nadie ningún ninguno ninguna tampoco sin
+    nessuno nessuna senza mai
+    não nem sem nenhum nenhuma
+    niet geen nooit niets zonder
+    inte aldrig utan ingen
+    ikke aldri uten
+    не нет ни никогда никто ничто ничего без
+    nie nigdy bez nikt
+    değil yok hiç
+    لا ليس لم لن بدون غير
+    לא אין בלי
+    नहीं मत बिना ना
+    δεν μη μην χωρίς ποτέ
+    tidak bukan tanpa belum không chưa
+""")
+# Scripts without spaces: the negation is a character or a short ending.
+NEGATIONS_UNSPACED = ("ません", "なかった", "ない", "ず", "不", "没", "沒", "無", "无", "未", "別", "别", "非", "ไม่")
+FUNCTION_CHARACTERS = frozenset("的了着地得之也吧呢吗啊は が を に の で と も へ や ね よ か".replace(" ", ""))
+
+_LIGHT = {
+    "self": {"i": "i me my mine myself im", "we": "we us our ours ourselves", "you": "you your yours yourself",
+             "he": "he him his himself", "she": "she her hers herself"},
+    "on": {"on": "on onto upon", "off": "off"},
+    "in": {"in": "in into inside within indoors indoor", "out": "out outside outdoors outdoor"},
+    "up": {"up": "up upward upwards upstairs", "down": "down downward downwards downstairs"},
+    "over": {"over": "over above", "under": "under below beneath underneath"},
+    "before": {"before": "before", "after": "after"},
+    "since": {"since": "since", "until": "until till"},
+    "to": {"to": "to toward towards", "from": "from"},
+    "for": {"for": "for", "against": "against"},
+    "modal": {"must": "must", "should": "should ought", "may": "may might could", "can": "can"},
+    "some": {"some": "some any someone somebody something anyone anybody anything",
+             "all": "all every each everyone everybody everything"},
+}  # fmt: skip
+LIGHT = {
+    word: (group, value)
+    for group, values in _LIGHT.items()
+    for value, words in values.items()
+    for word in words.split()
+}
+
+_IRREGULAR = """
+    man:men woman:women child:children foot:feet tooth:teeth goose:geese mouse:mice person:people,persons
+    wife:wives knife:knives life:lives wolf:wolves leaf:leaves half:halves shelf:shelves thief:thieves
+    criterion:criteria index:indices analysis:analyses vertex:vertices datum:data
+    eat:ate,eaten go:went,gone see:saw,seen say:said take:took,taken give:gave,given know:knew,known
+    come:came think:thought find:found tell:told feel:felt leave:left keep:kept begin:began,begun bring:brought
+    write:wrote,written,writing sit:sat stand:stood lose:lost pay:paid meet:met run:ran hold:held buy:bought
+    speak:spoke,spoken grow:grew,grown fall:fell,fallen send:sent build:built understand:understood
+    draw:drew,drawn break:broke,broken spend:spent rise:rose,risen drive:drove,driven ride:rode,ridden
+    wear:wore,worn choose:chose,chosen throw:threw,thrown catch:caught teach:taught sell:sold fight:fought
+    sing:sang,sung swim:swam,swum drink:drank,drunk ring:rang,rung sink:sank,sunk fly:flew,flown
+    blow:blew,blown show:shown sleep:slept sweep:swept leap:leapt creep:crept win:won hang:hung dig:dug
+    swing:swung stick:stuck strike:struck shoot:shot hide:hid,hidden bite:bit,bitten tear:tore,torn
+    steal:stole,stolen freeze:froze,frozen wake:woke,woken feed:fed lead:led bleed:bled light:lit slide:slid
+    kneel:knelt deal:dealt mean:meant dream:dreamt burn:burnt learn:learnt spill:spilt bend:bent lend:lent
+    lay:laid lie:lain forget:forgot,forgotten get:gotten forgive:forgave,forgiven hear:heard seek:sought
+    shake:shook,shaken bind:bound grind:ground wind:wound weave:wove,woven tie:tying die:dying lie:lying
+    ski:skis,skiing,skied big:bigger,biggest good:better,best bad:worse,worst
+"""
+_SPELLING = """
+    gray:grey center:centre theater:theatre meter:metre liter:litre fiber:fibre defense:defence license:licence
+    program:programme catalog:catalogue dialog:dialogue check:cheque tire:tyre pajamas:pyjamas jewelry:jewellery
+    plow:plough skeptical:sceptical mustache:moustache okay:ok color:colour favor:favour behavior:behaviour
+    honor:honour labor:labour neighbor:neighbour flavor:flavour harbor:harbour humor:humour rumor:rumour
+    favorite:favourite armor:armour donut:doughnut
+"""
+# Everyday words with one meaning in almost any sentence; a pair that is only sometimes equal is left out.
+_SYNONYMS = """
+    big:large,huge small:little,tiny child:kid,youngster mother:mom,mum,mommy,mummy father:dad,daddy
+    woman:lady man:guy,gentleman bicycle:bike motorcycle:motorbike picture:photo,photograph,image
+    road:street couch:sofa begin:start,commence finish:complete happy:glad,delighted,joyful,pleased sad:unhappy,miserable near:close,nearby
+    talk:speak,chat,converse buy:purchase car:automobile movie:film taxi:cab airplane:plane,aeroplane,aircraft
+    television:tv telephone:phone fast:quick,rapid,quickly forest:woods rabbit:bunny police:cop shop:store
+    cut:slice,chop,dice garbage:trash,rubbish sick:ill fix:repair aid:help,assist choose:select,pick
+    nation:country lawn:grass present:gift seashore:seaside,shore match:game jump:leap,hop
+    usa:us,america,american uk:britain,british vote:ballot chef:cook instructor:teacher
+    doctor:physician pupil:student baby:infant puppy:pup cat:kitty error:mistake answer:reply,response
+    require:need permit:allow show:display delete:remove,erase hurt:injure kill:slay dead:deceased error:fault
+    rich:wealthy smart:clever,intelligent angry:mad,furious hard:difficult easy:simple correct:right wrong:incorrect
+    other:another,others config:configuration repo:repository db:database app:application
+    info:information doc:document docs:documentation env:environment auth:authentication
+    carrot:carrots approximately:roughly,circa
+"""
+
+
+def _table(text: str) -> dict[str, str]:
+    return {
+        form: head
+        for entry in text.split()
+        for head, _, forms in [entry.partition(":")]
+        for form in forms.split(",")
+    }
+
+
+_FORMS = _table(_IRREGULAR) | _table(_SPELLING)
+
+
+def _stem(word: str) -> str:
+    first = ord(word[0])
+    if first < 0x250:
+        return _STEMMERS["english"].stem_word(word)
+    if 0x370 <= first < 0x400:
+        return _STEMMERS["greek"].stem_word(word)
+    if 0x400 <= first < 0x530:
+        return _STEMMERS["russian"].stem_word(word)
+    if 0x600 <= first < 0x700:
+        return _STEMMERS["arabic"].stem_word(word)
+    return word
+
+
+def _spelled(word: str) -> str:
+    word = _FORMS.get(word, word)
+    if len(word) > 6:
+        for british, american in (("isation", "ization"), ("ise", "ize"), ("ised", "ized"), ("ising", "izing")):
+            if word.endswith(british):
+                return word[: -len(british)] + american
+        for british in ("lled", "lling", "ller"):
+            if word.endswith(british):
+                return word[: -len(british)] + british[1:]
+    return word
+
+
+_SYNONYM_STEMS = {_stem(_spelled(form)): _stem(_spelled(head)) for form, head in _table(_SYNONYMS).items()}
+
+
+@lru_cache(maxsize=65_536)
+def word_key(word: str) -> str:
+    """The key under which a folded content word is compared."""
+    stem = _stem(_FORMS.get(base, base)) if (base := _spelled(word)) else word
+    return _SYNONYM_STEMS.get(stem, stem)

@@ -1,0 +1,424 @@
+"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from functools import lru_cache
+from typing import NamedTuple
+
+from quality.divergence.lexicon import (
+    FUNCTION_CHARACTERS,
+    FUNCTION_WORDS,
+    LIGHT,
+    NEGATIONS,
+    NEGATIONS_UNSPACED,
+    word_key,
+)
+from quality.divergence.lexicon_numbers import CARDINALS, MONTHS, ORDINALS, SCALES, UNITS, WEEKDAY_KEYS
+
+
+class Token(NamedTuple):
+    """One stated thing: what it is compared by, its kind, and its place in the text as written."""
+
+    key: str
+    kind: str
+    start: int
+    end: int
+    form: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traits:
+    """All that `compare` needs of a text. Immutable by convention: share it, never change it."""
+
+    text: str
+    tokens: tuple[Token, ...]  # content, in the order of the text
+    light: tuple[Token, ...]  # function words that count only when exchanged: on/off, he/she
+    negations: tuple[Token, ...]
+    labels: tuple[Token, ...]  # function words that may be names: sensor A, US, IT
+    passive: bool
+    counts: Counter[str] = field(repr=False)
+    forms: frozenset[str] = field(repr=False)
+
+
+def _marks() -> str:
+    """Combining marks as ranges of a character class: Python's \\w does not hold them."""
+    codes = [
+        code
+        for span in (range(0x300, 0x2100), range(0x3099, 0x309B), range(0xA600, 0xAC00), range(0xFE00, 0xFE30))
+        for code in span
+        if unicodedata.category(chr(code))[0] == "M"
+    ]
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(f"\\u{low:04x}-\\u{high:04x}" for low, high in ranges)
+
+
+_MARK = _marks()
+_CLUSTER = re.compile(f".[{_MARK}]+|[\u1100-\u11ff]+|[^\\x00-\\x7f]", re.DOTALL)
+_TYPOGRAPHY = str.maketrans(
+    {**dict.fromkeys("‘’‚‛′＇ʼ´", "'"), **dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‐‑‒–—―−", "-"), "⁄": "/", "μ": "µ"}
+)
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_LETTER = f"[^\\W_{_UNSPACED}]"
+_WORD = f"(?:{_LETTER}[{_MARK}]*)"
+_MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?(?![^\W\d_])"
+_DAY = r"(?:[0-3]?\d)(?:st|nd|rd|th)?(?!\d)"
+_CARDINAL = "|".join(sorted(CARDINALS, key=len, reverse=True))
+_UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
+_SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
+_ISO_TIME = r"[T ](?P<isotime>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+# Each alternative begins where the one before it cannot have begun, and runs are bounded: the scan is linear.
+_DATES = rf"""
+      (?P<url>(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{{1,12}}://|(?<!\w)www\.)[^\s<>"'|\]}}]+)
+    | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
+    | (?P<iso>(?<![\w.-])\d{{4}}-[01]\d-[0-3]\d(?!\d)(?:{_ISO_TIME})?)
+    | (?P<dmy>(?<!\w){_DAY}\ (?:of\ )?{_MONTH},?\ \d{{4}}(?!\w))
+    | (?P<mdy>(?<!\w){_MONTH}\ {_DAY},?\ \d{{4}}(?!\w))
+    | (?P<dm>(?<!\w){_DAY}\ (?:of\ )?{_MONTH}(?!\w))
+    | (?P<md>(?<!\w){_MONTH}\ {_DAY}(?![\w:]))
+    | (?P<my>(?<!\w){_MONTH},?\ \d{{4}}(?!\w))
+    | (?P<dots>(?<![\w./])(?:[0-3]?\d\.[01]?\d\.\d{{4}}|[0-3]?\d/[0-3]?\d/\d{{4}})(?![\w/]))
+"""
+_PATH = r"""
+    | (?P<path>(?<![\w.\-/\\~:])(?:~|\.{1,2}|[a-z]:)?(?:[/\\]|[\w.-]{1,80}[/\\])[\w./\\-]{1,400})
+"""
+_REST = rf"""
+    | (?P<flag>(?<![\w-])--[a-z][\w-]*)
+    | (?P<ticket>(?<![\w-])[a-z][a-z0-9]+-\d+(?![\w.-]*\w))
+    | (?P<hex>(?<!\w)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,}}(?:-[0-9a-f]{{4,}})*(?!\w))
+    | (?P<clock>(?<![\w.:])[0-2]?\d(?::[0-5]\d){{1,2}}(?:\ ?[ap]\.?m\b\.?)?(?![\w:])
+            |(?<![\w.:])1?\d\ ?[ap]\.?m\b\.?)
+    | (?P<version>(?<![\w.])v?\d+(?:\.\d+){{2,}}(?:-?[a-z]+\.?\d*)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w))
+    | (?P<ordinal>(?<!\w)\d+(?:st|nd|rd|th)(?!\w))
+    | (?P<number>(?:(?P<currency>[$€£¥])\ ?|(?<!\w))(?P<sign>(?<=\s-)|(?<=\(-)|(?<=^-))?
+        (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,]\d)|\d+(?:[.,]\d+)*)
+        (?:\ ?(?P<scale>{_SCALE})(?!\w))?
+        (?:[\ -]?(?P<unit>{_UNIT})(?![\w/]))?)
+    | (?P<spelled>(?<!\w)(?:{_CARDINAL})(?:[\ -](?:and\ )?(?:{_CARDINAL}))*(?:\ (?P<wordscale>{_SCALE}))?(?!\w)
+        (?:[\ -](?P<wordunit>{_UNIT})(?![\w/]))?)
+    | (?P<pairof>(?<!\w)(?:pair|couple)\ of(?!\w))
+    | (?P<acronym>(?<!\w)(?:[a-z]\.){{2,}})
+    | (?P<word>{_WORD}+(?:(?:_+{_WORD}+)+|(?:'{_WORD}+))?)
+    | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
+"""
+_TOKEN = re.compile(_DATES + _PATH + _REST, re.VERBOSE | re.IGNORECASE)
+_PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
+_LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE)
+_LABELS = frozenset({"a", "i", "us", "it", "who"})
+_MONTH_CUES = frozenset("in since until by of from during last next this early late mid before after".split())
+
+
+def normalise(text: str) -> tuple[str, list[int], list[int]]:
+    """NFKC, plain quotes and dashes, no invisible characters; with the places where offsets shift.
+
+    Returns:
+        The text, and two lists of equal length: offsets in it and the offsets in the original they stand for.
+    """
+    pieces: list[str] = []
+    at, here, there, length = 0, [0], [0], 0
+    for match in _CLUSTER.finditer(text) if not text.isascii() else ():
+        before = text[at : match.start()]
+        found = _cluster(match.group())
+        pieces += (before, found)
+        at = match.end()
+        length += len(before) + len(found)
+        if len(found) != len(match.group()):
+            here.append(length)
+            there.append(at)
+    pieces.append(text[at:])
+    return "".join(pieces), here, there
+
+
+@lru_cache(maxsize=8_192)
+def _cluster(cluster: str) -> str:
+    if all(unicodedata.category(character) in {"Cf", "Cs"} for character in cluster):
+        return ""
+    return unicodedata.normalize("NFKC", cluster).translate(_TYPOGRAPHY)
+
+
+def traits(text: str) -> Traits:
+    """Analyse a text once, for any number of comparisons. Linear in its length."""
+    scan = _Scan(text)
+    counts = Counter(token.key for token in scan.content)
+    return Traits(
+        text=text,
+        tokens=tuple(scan.content),
+        light=tuple(scan.light),
+        negations=tuple(scan.negations),
+        labels=tuple(scan.labels),
+        passive=_PASSIVE.search(scan.text) is not None,
+        counts=counts,
+        forms=frozenset(token.form for token in scan.content),
+    )
+
+
+class _Scan:
+    """One pass over a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self._here, self._there = normalise(text)
+        self.content: list[Token] = []
+        self.light: list[Token] = []
+        self.negations: list[Token] = []
+        self.labels: list[Token] = []
+        self._layout = {match.end() for match in _LIST_NUMBER.finditer(self.text)}
+        self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
+        self._previous = ""
+        self._run(_TOKEN, 0, len(self.text))
+        self._close("")
+
+    def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
+        for match in pattern.finditer(self.text, start, end):
+            kind = match.lastgroup or ""
+            # Nested groups end before the outer one, so the outer name is the last one.
+            getattr(self, f"_on_{kind}")(match)
+
+    def _add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
+        token = Token(key, kind, self._at(match.start()), self._end(match.end()), form or key)
+        self.content.append(token)
+        self._close(key)
+
+    def _close(self, key: str) -> None:
+        self.negations += (token._replace(key=f"not {key}") for token in self._open)
+        self._open = []
+
+    def _at(self, offset: int) -> int:
+        step = bisect_right(self._here, offset) - 1
+        return self._there[step] + offset - self._here[step]
+
+    def _end(self, offset: int) -> int:
+        # The last character's own place, plus one: what follows it may have vanished.
+        return self._at(offset - 1) + 1
+
+    def _on_url(self, match: re.Match[str]) -> None:
+        url = match.group().rstrip(".,;:!?)*_~`").casefold()
+        self._add("u:" + url.split("://", 1)[-1].removeprefix("www.").rstrip("/"), "url", match)
+
+    def _on_email(self, match: re.Match[str]) -> None:
+        self._add("e:" + match.group().rstrip("._-").casefold(), "identifier", match)
+
+    def _on_path(self, match: re.Match[str]) -> None:
+        found = match.group()
+        path = found.rstrip(".-_").replace("\\", "/").casefold()
+        rooted = found[0] in "/\\~." or found[1:2] == ":"
+        parts = [part for part in path.split("/") if part]
+        deep = len(parts) > 2 and any(not part.isdigit() for part in parts)
+        if rooted or deep or re.search(r"/[^/]*\.[a-z]\w{0,5}$", path):
+            self._add("p:" + path.removeprefix("./").rstrip("/"), "path", match)
+        else:
+            self._run(_PIECE, match.start(), match.end())
+
+    def _on_flag(self, match: re.Match[str]) -> None:
+        self._add("i:" + match.group().casefold(), "identifier", match)
+
+    _on_ticket = _on_hex = _on_flag
+
+    def _on_iso(self, match: re.Match[str]) -> None:
+        year, month, day = (int(part) for part in match.group()[:10].split("-"))
+        self._date(match, year, month, day)
+        if match.group("isotime"):
+            self._add(_clock_key(match.group("isotime")), "time", match)
+
+    def _on_dmy(self, match: re.Match[str]) -> None:
+        found = match.group().casefold()
+        month = re.search(_MONTH, found, re.IGNORECASE)
+        numbers = [int(number) for number in re.findall(r"\d+", found)]
+        # A day has one or two digits and a year four, in either order.
+        day = next((number for number in numbers if number < 100), None)
+        year = next((number for number in numbers if number >= 100), None)
+        self._date(match, year, MONTHS[month.group().rstrip(".")] if month else 0, day)
+
+    _on_mdy = _on_dm = _on_md = _on_my = _on_dmy
+
+    def _on_dots(self, match: re.Match[str]) -> None:
+        first, second, year = (int(part) for part in re.split(r"[./]", match.group()))
+        if "." in match.group() or first > 12:
+            self._date(match, year, second, first)
+        elif second > 12:
+            self._date(match, year, first, second)
+        else:  # 3/4/2026 is March or April: equal only to itself
+            self._add(f"d:{first}/{second}/{year}", "date", match)
+
+    def _date(self, match: re.Match[str], year: int | None, month: int, day: int | None) -> None:
+        """A date is its month, its day of the month and its year: one that says less is no contradiction."""
+        self._add(f"m:{month}", "date", match)
+        if day is not None:
+            self._add(f"md:{month}-{day}", "date", match)
+        if year is not None:
+            self._add(f"n:{year}", "date", match)
+
+    def _on_clock(self, match: re.Match[str]) -> None:
+        self._add(_clock_key(match.group()), "time", match)
+
+    def _on_version(self, match: re.Match[str]) -> None:
+        found = match.group().casefold().removeprefix("v")
+        self._add(("n:" if found.count(".") < 2 else "v:") + found, "version", match)
+
+    def _on_ordinal(self, match: re.Match[str]) -> None:
+        self._add(f"o:{match.group()[:-2].lstrip('0')}", "number", match)
+
+    def _on_number(self, match: re.Match[str]) -> None:
+        if match.end() + 1 in self._layout and match.group().isdigit():
+            return
+        currency, unit, scale = match.group("currency"), match.group("unit"), match.group("scale")
+        sign = "-" if match.group("sign") is not None else ""
+        self._quantity(match, sign + _plain(match.group("digits")), scale, currency or unit)
+
+    def _on_spelled(self, match: re.Match[str]) -> None:
+        words = re.findall(r"[a-z]+", match.group().casefold())
+        if words == ["one"]:
+            self._add("n:1", "one", match)
+            return
+        value = 0
+        for word in words:
+            if word == "hundred":
+                value = max(value, 1) * 100
+            else:
+                value += CARDINALS.get(word, 0)
+        self._quantity(match, str(value), match.group("wordscale"), match.group("wordunit"))
+
+    def _quantity(self, match: re.Match[str], digits: str, scale: str | None, unit: str | None) -> None:
+        if not scale and not unit:
+            self._add("n:" + digits, "number", match)
+            return
+        base, factor = UNITS[unit.casefold()] if unit else ("", Decimal(1))
+        if scale:
+            factor *= SCALES[scale.casefold()]
+        if len(digits) > 24 or digits.count(".") > 1 or "," in digits:
+            self._add(f"n:{digits}{factor}{base}", "number", match)
+            return
+        with localcontext() as context:
+            context.prec = 60
+            value = format((Decimal(digits) * factor).normalize(), "f")
+        self._add(f"n:{value}{base}", "number", match)
+
+    def _on_pairof(self, match: re.Match[str]) -> None:
+        self._add("n:2", "number", match)
+
+    def _on_acronym(self, match: re.Match[str]) -> None:
+        letters = match.group().replace(".", "").casefold()
+        if letters not in {"eg", "ie"}:
+            self._word(letters, match, entity=True)
+
+    def _on_unspaced(self, match: re.Match[str]) -> None:
+        character = match.group()
+        if self.text.startswith(NEGATIONS_UNSPACED, match.start()):
+            self._negation(match)
+        if character not in FUNCTION_CHARACTERS:
+            self._add("c:" + character, "word", match)
+
+    def _on_word(self, match: re.Match[str]) -> None:
+        written = match.group()
+        if written.isalpha():
+            self._word(written.casefold(), match, entity=self._named(written, match))
+        elif "'" in written:
+            self._contraction(written, match)
+        else:
+            self._identifier(written, match)
+
+    def _identifier(self, written: str, match: re.Match[str]) -> None:
+        folded = written.casefold()
+        if "_" in written or any(character.isdigit() for character in written):
+            self._add("i:" + folded.strip("_"), "identifier", match)
+        else:  # a word with combining marks
+            self._word(folded, match, entity=False)
+
+    def _contraction(self, written: str, match: re.Match[str]) -> None:
+        head, _, tail = written.casefold().partition("'")
+        if tail == "t" and head.endswith("n"):
+            self._negation(match)
+        elif tail in {"s", "re", "m", "ve", "ll", "d"}:
+            self._word(head, match, entity=self._named(written, match))
+        else:
+            self._word(head, match, entity=False)
+            self._word(tail, match, entity=False)
+
+    def _negation(self, match: re.Match[str]) -> None:
+        token = Token("", "negation", self._at(match.start()), self._end(match.end()), "")
+        self._open.append(token)
+
+    def _word(self, folded: str, match: re.Match[str], *, entity: bool) -> None:
+        previous, self._previous = self._previous, folded
+        if folded in NEGATIONS and not self._negation_is_a_name(match):
+            self._negation(match)
+            return
+        if folded in _LABELS:
+            self.labels.append(Token(folded, "word", *self._span(match), folded))
+        if folded in LIGHT:
+            group, value = LIGHT[folded]
+            self.light.append(Token(f"{group}:{value}", "word", *self._span(match), folded))
+            if folded != "may" or previous not in _MONTH_CUES:
+                return
+        if folded in FUNCTION_WORDS:
+            return
+        if folded in WEEKDAY_KEYS:
+            self._add("wd:" + WEEKDAY_KEYS[folded], "date", match)
+        elif folded in MONTHS and (len(folded) > 3 or previous in _MONTH_CUES):
+            self._add(f"m:{MONTHS[folded]}", "date", match)
+        elif folded in ORDINALS:
+            self._add(f"o:{ORDINALS[folded]}", "number", match)
+        elif folded in {"noon", "midnight"}:
+            self._add("t:12:00" if folded == "noon" else "t:0:00", "time", match)
+        else:
+            kind = "camel" if _camel(match.group()) else "entity" if entity else "word"
+            self._add("w:" + word_key(folded), kind, match, folded)
+
+    def _span(self, match: re.Match[str]) -> tuple[int, int]:
+        return self._at(match.start()), self._end(match.end())
+
+    def _negation_is_a_name(self, match: re.Match[str]) -> bool:
+        """ "no-fly zone" and "No. 5" deny nothing."""
+        after = self.text[match.end() : match.end() + 3]
+        if match.group().casefold() != "no":
+            return False
+        return (after[:1] == "-" and after[1:2].isalpha()) or (
+            after[:1] == "." and after[1:].strip()[:1].isdigit()
+        )
+
+    def _named(self, written: str, match: re.Match[str]) -> bool:
+        """Whether capitals mark a name: an acronym, or a capital that no sentence, line or heading begins."""
+        if not written[0].isupper():
+            return False
+        before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[")
+        return (len(written) > 1 and written.isupper()) or not (
+            not before or before[-1] in ".!?:;\n\r#>-|•"
+        )
+
+
+def _camel(written: str) -> bool:
+    return written[1:] != written[1:].lower() and not written.isupper()
+
+
+def _plain(digits: str) -> str:
+    """Digits without separators of thousands and leading zeros; "3.10" stays: it may be a version."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+        return digits.replace(",", "")
+    return digits
+
+
+def _clock_key(written: str) -> str:
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    folded = written.casefold()
+    if "p" in folded and numbers[0] < 12:
+        numbers[0] += 12
+    if "a" in folded and numbers[0] == 12:
+        numbers[0] = 0
+    if len(numbers) == 1:
+        numbers.append(0)
+    while len(numbers) > 2 and numbers[-1] == 0:
+        numbers.pop()
+    return "t:" + ":".join(f"{number:02}" if at else str(number) for at, number in enumerate(numbers))

@@ -1,0 +1,71 @@
+"""What becomes of a new memory that resembles an old one: the decision about one pair (rules 1 L3, 2.1-2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from quality.divergence import Difference, contradicts, says_more
+
+TOLERANCE = 1e-6
+
+Policy = Literal["off", "guarded", "literal"]
+Band = Literal["merge", "conflict", "complement"]
+Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Cosines of rule 2.1, as they are for a transformer encoder; they belong to the model (rule 2.4)."""
+
+    duplicate: float = 0.92
+    merge: float = 0.88
+    conflict: float = 0.75
+
+
+def band(similarity: float, thresholds: Thresholds) -> Band:
+    """The band of rule 2.1; lower edges belong to the band. NaN, no similarity at all, is a complement."""
+    if similarity >= thresholds.merge:
+        return "merge"
+    return "conflict" if similarity >= thresholds.conflict else "complement"
+
+
+def is_near_duplicate(similarity: float, thresholds: Thresholds) -> bool:
+    """Strictly above the threshold, with the tolerance of rule 1 L3."""
+    return similarity > thresholds.duplicate + TOLERANCE
+
+
+def decide(
+    similarity: float,
+    differences: Sequence[Difference],
+    *,
+    same_subject: bool,
+    thresholds: Thresholds,
+    policy: Policy,
+    gate: bool = True,
+) -> Outcome:
+    """What becomes of a new memory, given its nearest old one.
+
+    Args:
+        similarity: cosine of the two.
+        differences: ``compare(new, old)``: left is new.
+        same_subject: whether the new one replaces what the old one states.
+        thresholds: cosines of the embedding model.
+        policy: ``guarded`` asks the guard, ``literal`` trusts the cosine, ``off`` leaves out reconsolidation.
+        gate: whether the save gate looks for near duplicates first (rule 1 L3).
+
+    A duplicate is refused, so the new text must say nothing that the old one lacks. A merge appends, so one
+    of the two may say more. Nothing that was exchanged or denied is ever refused or merged under ``guarded``.
+    """
+    if gate and is_near_duplicate(similarity, thresholds):
+        if policy == "literal" or not differences or says_more(differences) == "right":
+            return "duplicate"
+    found = band(similarity, thresholds)
+    if policy == "off" or found == "complement":
+        return "complement"
+    if policy == "literal":
+        return "merge" if found == "merge" else "supersede"
+    if found == "merge" and (not differences or says_more(differences)):
+        return "merge"
+    return "supersede" if same_subject and contradicts(differences) else "related"
