@@ -6,6 +6,7 @@ import pytest
 from assets.ingest import ASSETS
 from assets.resources import SlowwaveResource
 from orchestration.definitions import definitions, defs
+from quality.contract import CHECKS as CONTRACT
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_the_asset_graph_is_the_one_that_was_agreed(code_location, snapshot):
 def test_every_check_blocks_what_comes_after_it(code_location):
     graph = code_location.resolve_asset_graph()
     specs = [spec for definition in code_location.asset_checks for spec in definition.check_specs]
-    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS)
+    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT)
     assert all(spec.blocking for spec in specs)
     assert {spec.asset_key for spec in specs} == {asset.key for asset in ASSETS}
 

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+
+from assets.resources import SlowwaveResource
+from orchestration.checks import accepted_notes, enforced_on
+from orchestration.definitions import definitions
+from quality.contract import CHECKS, run_contract
+from slowwave.journal import Journal
+from slowwave.settings import Settings, load
+from slowwave.workspace import Workspace
+
+FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+FACTS = (
+    "The deploy day is Thursday since the second of March, decided by the whole team.",
+    "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer.",
+)
+
+
+def run(home: Path, first: str, last: str) -> tuple[bool, list[str], dict[str, dg.AssetCheckEvaluation]]:
+    """Whether a night succeeds, the assets it made, and what the contract found."""
+    names = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+    job = definitions(SlowwaveResource(home=str(home))).resolve_job_def("night")
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = job.execute_in_process(
+            instance=instance,
+            tags=dict(zip(names, (first, last), strict=True)),
+            run_config=QUIET,
+            raise_on_error=False,
+        )
+        made = [event.asset_key.path[-1] for event in done.get_asset_materialization_events()]
+        found = {
+            one.check_name: one
+            for one in done.get_asset_check_evaluations()
+            if one.check_name != "unique_key"
+        }
+        return done.success, list(dict.fromkeys(made)), found
+
+
+@pytest.fixture
+def settings(home: Path, act) -> Settings:
+    home.mkdir()
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n[gate]\nmode = "off"\n')
+    made = load(home)
+    with Journal.open_path(made.journal_file) as journal:
+        journal.append(
+            [
+                act("a", FACTS[0], at=FIRST),
+                act("b", FACTS[1], at=FIRST),
+                act("stub", "too short", at=FIRST),
+                # Of one memory on two days, and so no duplicate.
+                act("a", FACTS[0], at=FIRST + timedelta(days=1)),
+            ]
+        )
+    return made
+
+
+@pytest.mark.slow
+def test_the_contract_is_asked_once_of_all_days_of_a_run(settings, home):
+    success, made, found = run(home, "2026-03-01", "2026-03-02")
+    assert success
+    assert "search_index" in made
+    assert set(found) == {check.name for check in CHECKS}
+    failed = [name for name, one in found.items() if not one.passed]
+    assert failed == ["content_is_long_enough"]
+    short = found["content_is_long_enough"]
+    assert short.severity == dg.AssetCheckSeverity.WARN
+    assert short.metadata["notes"].value == 4
+    assert short.metadata["unexpected"].value == 1
+    assert "| 9 |" in short.metadata["examples"].value
+    assert short.metadata["expectation"].value == "expect_column_values_to_be_between"
+
+    # The same notes in a memory whose gate enforces: what was let in is a failure, and nothing follows it.
+    space = Workspace(settings)
+    batch = accepted_notes(space, ["2026-03-01"])
+    assert (batch.height, enforced_on(space, "2026-03-01")) == (3, False)
+    assert not run_contract(batch, enforced=True).passed
+
+
+@pytest.mark.slow
+def test_a_range_over_the_first_enforced_day_is_judged_as_its_days_are(settings, home, monkeypatch):
+    monkeypatch.setattr("orchestration.checks.enforced_on", lambda _, day: day >= "2026-03-02")
+    success, made, found = run(home, "2026-03-01", "2026-03-02")
+    assert success
+    assert "search_index" in made
+    short = found["content_is_long_enough"]
+    assert (short.passed, short.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert (short.metadata["notes"].value, short.metadata["unexpected"].value) == (3, 1)
+
+
+@pytest.mark.slow
+def test_a_gate_that_lets_a_bad_note_in_stops_the_night(settings, home, monkeypatch):
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    monkeypatch.setattr("quality.gate.structure_faults", lambda notes, **_: pl.Series([[]] * notes.height))
+    success, made, found = run(home, "2026-03-01", "2026-03-01")
+    assert not success
+    assert made == ["staged_notes", "gate_verdicts"]
+    assert [name for name, one in found.items() if not one.passed] == ["content_is_long_enough"]
+    assert found["content_is_long_enough"].severity == dg.AssetCheckSeverity.ERROR
