@@ -103,7 +103,7 @@ def gate_verdicts(
         how="horizontal",
     ).with_columns(verdict_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
     refused = verdicts.filter(pl.col("verdict") == "refuse")
-    held = hold(space.store, staged_notes, refused.drop("details"))
+    held = hold(space.store, staged_notes, refused)
     faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
     examples = faulty.join(
         staged_notes.select("memory_id", "revision", "source", "title"), on=["memory_id", "revision"]

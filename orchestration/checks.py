@@ -54,13 +54,20 @@ def gate_contract(
 ) -> Iterable[dg.AssetCheckResult]:
     """What every note that the gate let in keeps to, asked once for all days of the run.
 
-    Days on which the gate only warned are asked apart from the others, so that a range over both is judged
-    as its days would be one by one.
+    Notes that the gate only warned about, or that a person released, are asked apart from the others: what
+    they break is a warning.
     """
     space = slowwave.space
+    policy = space.gate_policy
     batch = accepted_notes(space, list(context.partition_keys))
-    enforced = pl.col("day").is_in([day for day in context.partition_keys if enforced_on(space, day)])
-    limits = Limits(min_characters=space.gate_policy.min_characters)
+    enforced = pl.Series(
+        [
+            policy.enforces_at(moment) and not released
+            for moment, released in batch.select("occurred_at", "released").iter_rows()
+        ],
+        dtype=pl.Boolean,
+    )
+    limits = Limits(min_characters=policy.min_characters, min_score=policy.min_quality)
     hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
     soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):
@@ -68,18 +75,11 @@ def gate_contract(
         yield _check_result(result, hard.notes if result is strict else soft.notes)
 
 
-def enforced_on(space: Workspace, day: str) -> bool:
-    """Whether the gate enforces its rules on this day."""
-    return space.gate_policy.mode == "enforce"
-
-
 def accepted_notes(space: Workspace, days: list[str]) -> pl.DataFrame:
     """The notes that the gate let in on these days, with the columns that the contract is about."""
     wanted = one_of("day", days)
     staged = space.store.read("staged_notes", wanted)
     verdicts = space.store.read("gate_verdicts", wanted)
-    if "score" not in verdicts.columns:
-        verdicts = verdicts.with_columns(score=pl.lit(None, dtype=pl.Float64))
     return (
         passed(staged, verdicts)
         .join(
@@ -112,8 +112,34 @@ def _check_result(result: CheckResult, notes: int) -> dg.AssetCheckResult:
     )
 
 
+@dg.asset_check(
+    asset=dg.AssetKey("memories"),
+    name="no_exact_duplicates",
+    description="No two live memories of a namespace say exactly the same. Possible while the gate is off or "
+    "only warns, and where a person released a duplicate.",
+)
+def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+    """Whether the memory is free of exact duplicates."""
+    columns = ["namespace", "memory_id", "title", "content_hash"]
+    rows = slowwave.space.store.read("memories", "status = 'live'", columns=columns)
+    twins = (
+        rows.group_by("namespace", "content_hash")
+        .agg(pl.len().alias("memories"), pl.col("title").sort().first(), pl.col("memory_id").sort())
+        .filter(pl.col("memories") > 1)
+    )
+    return dg.AssetCheckResult(
+        passed=twins.is_empty(),
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={
+            "live memories": rows.height,
+            "examples": table(twins.drop("content_hash").sort("title")),
+        },
+    )
+
+
 CHECKS = [
     gate_contract,
+    no_exact_duplicates,
     _unique_key_check("staged_notes", dg.AssetKey("staged_notes")),
     _unique_key_check("gate_verdicts", dg.AssetKey("gate_verdicts")),
     _unique_key_check("embedded_chunks", dg.AssetKey("embedded_chunks")),

@@ -220,6 +220,37 @@ def admit(
         staying |= kept
 
 
+def reconsider(
+    names: Sequence[str],
+    known: Mapping[str, Record],
+    neighbours: Neighbours,
+    policy: AdmissionPolicy,
+    *,
+    recall: Callable[[Iterable[str]], Iterable[Record]],
+    embed: Callable[[str, str], Vector],
+    apart: frozenset[frozenset[str]] = frozenset(),
+) -> Admission:
+    """Look at live memories as if they came in now, each against those before it.
+
+    None is refused: what is in stays in. The decisions are about `names`, in their order; everything that
+    becomes of them is in `changes`.
+
+    Args:
+        names: the live memories, by (created_at, id).
+        known: these memories.
+        neighbours: with these memories both as what is live and as the batch.
+        policy: the rules.
+        recall: loads other memories by id.
+        embed: vector of a memory with this title and content.
+        apart: pairs that a person has kept apart.
+    """
+    state = _State(known, neighbours, policy, recall, embed, apart)
+    state.withdrawn = set(names)
+    for name in names:
+        state.look_again(name)
+    return state.result()
+
+
 class _State:
     """The memories while a batch is taken."""
 
@@ -265,6 +296,24 @@ class _State:
         elif act.note is not None:
             self._save(act.note)
 
+    def look_again(self, name: str) -> None:
+        """Decide about a memory that is live already."""
+        self.withdrawn.discard(name)
+        record = self._records[name]
+        decision = self._against_neighbours(replace(record, vector=self._vector(record)), gate=False)
+        self.decisions.append(decision)
+        self._happen(record, decision)
+
+    def _happen(self, record: Record, decision: Decision) -> None:
+        """Let a decision about a live memory take effect."""
+        other = decision.other
+        if decision.outcome == "merge" and other is not None:
+            self._put(replace(record, status=MERGED, replaced_by=other))
+            target = self._records[other]
+            self._put(replace(target, absorbed=(*target.absorbed, record.memory_id)))
+        elif decision.outcome == "supersede" and other is not None:
+            self._put(replace(self._records[other], status=SUPERSEDED, replaced_by=record.memory_id))
+
     def _save(self, note: Record) -> None:
         old = self._records.get(note.memory_id)
         self.withdrawn.discard(note.memory_id)
@@ -282,15 +331,9 @@ class _State:
                 self._also = None
             return
         self._entered.add(note.memory_id)
-        other = decision.other
-        if decision.outcome == "merge" and other is not None:
-            self._put(replace(note, absorbed=absorbed, status=MERGED, replaced_by=other))
-            target = self._records[other]
-            self._put(replace(target, absorbed=(*target.absorbed, note.memory_id)))
-            return
-        self._put(replace(note, absorbed=absorbed, status=LIVE, replaced_by=None))
-        if decision.outcome == "supersede" and other is not None:
-            self._put(replace(self._records[other], status=SUPERSEDED, replaced_by=note.memory_id))
+        entered = replace(note, absorbed=absorbed, status=LIVE, replaced_by=None)
+        self._put(entered)
+        self._happen(entered, decision)
 
     def _leave(self, name: str, *, by: str, keep_absorbed: bool = False) -> None:
         """Dissolve what a memory did to others, and what others did to it."""
@@ -435,7 +478,7 @@ class _State:
         self._recall_missing(name for name, _ in found)
         return found
 
-    def _usable(self, name: str, in_batch: bool) -> bool:  # noqa: FBT001 - called by position
+    def _usable(self, name: str, in_batch: bool) -> bool:
         if (name in self._entered) != in_batch or name in self._elsewhere:
             return False
         return name not in self._records or self.is_live(name)  # what is not loaded was never touched

@@ -32,7 +32,7 @@ VERDICT_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "verdict": pl.String,
     "reasons": pl.List(pl.String),
     "score": pl.Float64,
-    "details": pl.String,
+    "parts": pl.String,
 }
 SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "namespace": pl.String,
@@ -90,7 +90,7 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     Returns:
         memory_id; verdict: pass, refuse, retire or undo; reasons: all of them (a note that passes with
         reasons is one that the gate would refuse if it did more than warn); score: L2, null where it was not
-        asked; details: the six parts of the score, as JSON.
+        asked; parts: the six parts of the score, as JSON.
     """
     act = pl.col("act")
     reasons = pl.Series("reasons", [[]] * staged.height, dtype=pl.List(pl.String))
@@ -104,18 +104,24 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
         found=reasons,
         warned=~(pl.col("released").fill_null(value=False)) & ~_enforced(policy),
     )
-    unreadable = pl.concat_list(pl.col("reason")).list.drop_nulls()
+    nothing = pl.lit([], dtype=pl.List(pl.String))
     always = pl.col("found").list.set_intersection(pl.lit(sorted(ALWAYS_REFUSED), dtype=pl.List(pl.String)))
-    found = pl.when(act == "unreadable").then(unreadable)
-    found = found.when(act != "save").then(pl.lit([], dtype=pl.List(pl.String)))
-    found = found.when(pl.col("released").fill_null(value=False)).then(always).otherwise(pl.col("found"))
+    counted = (
+        pl.when(act == "unreadable")
+        .then(pl.concat_list("reason").list.drop_nulls())
+        .when(act != "save")
+        .then(nothing)
+        .when(pl.col("released").fill_null(value=False))
+        .then(always)
+        .otherwise("found")
+    )
     refused = (act == "unreadable") | (
         (act == "save")
         & pl.when("warned").then(always.list.len() > 0).otherwise(pl.col("reasons").list.len() > 0)
     )
     asked = (act == "save") & pl.col("score").is_not_null()
     return (
-        judged.with_columns(reasons=found)
+        judged.with_columns(reasons=counted)
         .select(
             "memory_id",
             verdict=pl.when(refused)
@@ -123,7 +129,7 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
             .otherwise(act.replace_strict(VERDICT_OF_ACT, default=PASS, return_dtype=pl.String)),
             reasons="reasons",
             score=pl.when(asked).then("score"),
-            details=pl.when(asked).then(pl.struct(PARTS).struct.json_encode()),
+            parts=pl.when(asked).then(pl.struct(PARTS).struct.json_encode()),
         )
         .cast(VERDICT_SCHEMA)  # type: ignore[arg-type]
     )

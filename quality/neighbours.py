@@ -118,4 +118,5 @@ class Neighbours:
 
     def _vector(self, place: int) -> Matrix:
         size = len(self._ids)
-        return self._matrix[place] if place < size else self._batch[place - size]
+        found: Matrix = self._matrix[place] if place < size else self._batch[place - size]
+        return found

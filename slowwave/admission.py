@@ -9,7 +9,7 @@ killed leaves either the old memories or the new ones; chunks follow their memor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,14 +25,17 @@ from quality.admission import (
     Admission,
     AdmissionPolicy,
     Change,
+    Decision,
     Record,
     admit,
+    reconsider,
 )
 from quality.neighbours import Neighbours
 from slowwave import ids, progress, stages
+from slowwave.entries import KEYLESS
 from slowwave.quarantine import hold, settle_held
 from slowwave.reconcile import labelled, reconcile
-from slowwave.store import Store, one_of, quote
+from slowwave.store import one_of, quote
 from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:
@@ -45,7 +48,6 @@ QUERIES_UP_TO = 8
 NEAREST_BY_QUERY = 16
 """Memories that a query gives (count): each of the few notes before it can take at most one away."""
 UNDONE_BY_HAND = "undo"
-LOCKED_UNTIL_WRITTEN = "memories"
 
 _RECORD = (
     "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
@@ -105,6 +107,14 @@ def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: 
     return done
 
 
+def look_again(
+    space: Workspace, namespace: str, policy: AdmissionPolicy, as_of: datetime, *, dry_run: bool
+) -> tuple[int, Settled, list[Decision]]:
+    """Reconsolidate what is live already: how many memories, what became of them, and every decision."""
+    with space.writing():
+        return _Batch(space, namespace, policy).look_again(as_of, dry_run=dry_run)
+
+
 def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Acts cut so that a piece has each memory once, whole days where they fit."""
     days = acts.partition_by("day", maintain_order=True)
@@ -157,6 +167,43 @@ class _Batch:
         decisions = self._log(admission, saves, news)
         self._refuse(admission, saves)
         return self._write(admission, news, chunks, decisions) + Settled(unchanged=unchanged)
+
+    def look_again(self, as_of: datetime, *, dry_run: bool) -> tuple[int, Settled, list[Decision]]:
+        """Decide about the live memories, one after the other, and write unless it is a dry run."""
+        rows = self._store.read("memories", self._mine("status = 'live'"), columns=_RECORD)
+        rows = rows.sort("created_at", "memory_id")
+        known = {row["memory_id"]: _record(row) for row in rows.iter_rows(named=True)}
+        names = list(known)
+        dimension = self._store.identity.dimension
+        matrix = _matrix(rows["vector"], dimension)
+        admission = reconsider(
+            names,
+            known,
+            Neighbours(names, matrix, names, matrix, self._policy.floor),
+            self._policy,
+            recall=self._recall,
+            embed=self._embed,
+            apart=self._apart(),
+        )
+        if dry_run:
+            return len(names), Settled(), admission.decisions
+        acts = pl.DataFrame(
+            {
+                "memory_id": names,
+                "revision": [record.revision for record in known.values()],
+            }
+        ).with_columns(
+            day=pl.lit(as_of.date().isoformat()),
+            act=pl.lit("save"),
+            occurred_at=pl.lit(as_of).cast(pl.Datetime("us", "UTC")),
+            known_revision="revision",
+        )
+        looked = replace(
+            admission, decisions=[one for one in admission.decisions if one.outcome != "complement"]
+        )
+        decisions = self._log(looked, acts, acts)
+        done = self._write(looked, acts.clear(), stages.no_chunks(self._space.embedder), decisions)
+        return len(names), done, admission.decisions
 
     # -- what has to be known --------------------------------------------------------------------
 
@@ -271,7 +318,9 @@ class _Batch:
             )  # fmt: skip
         else:
             rows = pl.concat(self._nearest(vector) for vector in batch if vector.any()).unique("memory_id")
-        return Neighbours(rows["memory_id"].to_list(), _matrix(rows["vector"], dimension), names, batch, floor)
+        return Neighbours(
+            rows["memory_id"].to_list(), _matrix(rows["vector"], dimension), names, batch, floor
+        )
 
     def _nearest(self, vector: np.ndarray) -> pl.DataFrame:
         search = self._store.table("memories").search(vector, vector_column_name="vector")
@@ -332,7 +381,10 @@ class _Batch:
                 "reasons": pl.List(pl.String), "refused": pl.Boolean, "evidence": pl.String,
                 "appended": pl.List(pl.String),
             },
-        ).with_columns(namespace=pl.lit(self._namespace), policy=pl.lit(self._policy.reconsolidation))  # fmt: skip
+        )  # fmt: skip
+        rows = rows.with_columns(
+            namespace=pl.lit(self._namespace), policy=pl.lit(self._policy.reconsolidation)
+        )
         acts = saves.select("memory_id", "revision", "day", decided_at="occurred_at")
         rows = rows.join(acts, on=["memory_id", "revision"], how="left", maintain_order="left")
         self._lapse(admission, news)
@@ -436,8 +488,8 @@ class _Batch:
         unknown = forgets.filter(pl.col("known_revision").is_null())
         if not unknown.is_empty():
             parts.append(_tombstones(unknown))
-        rows = [part.select([name for name in columns if name in part.columns]) for part in parts]
-        memories = pl.concat(rows, how="diagonal_relaxed") if rows else store.empty("memories")
+        pieces = [part.select([name for name in columns if name in part.columns]) for part in parts]
+        memories = pl.concat(pieces, how="diagonal_relaxed") if pieces else store.empty("memories")
         store.upsert("memories", memories)
         fresh = entered.filter((pl.col("status") == LIVE) & pl.col("original").is_null())
         store.upsert(
@@ -505,7 +557,7 @@ def _note(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Record:
         memory_id=row["memory_id"],
         revision=row["revision"],
         title=row["title"] or "",
-        source=row["source"],
+        source=_place(row["source"]),
         content=row["content"] or "",
         content_hash=row["content_hash"] or "",
         vector=vector,
@@ -524,7 +576,7 @@ def _record(row: dict[str, Any]) -> Record:
         memory_id=row["memory_id"],
         revision=ids.note_revision(row["revision"]),
         title=row["title"] or "",
-        source=row["source"],
+        source=_place(row["source"]),
         content=row["original"] if merged else row["content"] or "",
         content_hash=row["content_hash"] or "",
         vector=None if merged else vector,
@@ -538,15 +590,22 @@ def _record(row: dict[str, Any]) -> Record:
     )
 
 
+def _place(source: str) -> str:
+    """Where a note stands, which tells look-alikes apart; a note saved without a key stands nowhere."""
+    return "" if source.startswith(KEYLESS) else source
+
+
 def _protected(row: dict[str, Any]) -> bool:
     return row["importance_tier"] == "critical" or bool(row["source_of_truth"])
 
 
 def _matrix(vectors: pl.Series, dimension: int) -> np.ndarray:
     """Vectors (n, dimension), float32; a missing one is zero."""
-    empty = np.zeros(dimension, dtype=np.float32)
-    filled = vectors.fill_null(pl.Series([empty], dtype=pl.Array(pl.Float32, dimension))[0])
-    return filled.to_numpy().astype(np.float32, copy=False).reshape(len(vectors), dimension)
+    matrix = np.zeros((len(vectors), dimension), dtype=np.float32)
+    there = vectors.is_not_null().to_numpy()
+    if there.any():
+        matrix[there] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
+    return matrix
 
 
 def _tombstones(forgets: pl.DataFrame) -> pl.DataFrame:

@@ -65,7 +65,9 @@ def titled(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
     """Decisions with the titles of both memories (`title`, `other_title`)."""
     names = [*rows["memory_id"], *rows["other_memory"].drop_nulls()]
     titles = store.read_by("memories", "memory_id", names, columns=["memory_id", "title"])
-    held = store.read_by("quarantine", "memory_id", rows["memory_id"].to_list(), columns=["memory_id", "title"])
+    held = store.read_by(
+        "quarantine", "memory_id", rows["memory_id"].to_list(), columns=["memory_id", "title"]
+    )
     known = pl.concat([titles, held]).unique("memory_id", keep="first", maintain_order=True)
     return rows.join(known, on="memory_id", how="left", maintain_order="left").join(
         known.select(other_memory="memory_id", other_title="title"),
@@ -87,9 +89,9 @@ def history(space: Workspace, namespace: str, memory_id: str) -> list[dict[str, 
     """
     store = space.store
     mine = f"namespace = {quote(namespace)} AND memory_id = {quote(memory_id)}"
-    sources = pl.concat(
-        [store.read(name, mine, columns=["source"]) for name in ("memories", "quarantine")]
-    )["source"].unique()
+    sources = pl.concat([store.read(name, mine, columns=["source"]) for name in ("memories", "quarantine")])[
+        "source"
+    ].unique()
     if sources.is_empty():
         raise NotFoundError(f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save().")
     events = [_act(entry) for entry in space.journal.about(namespace, sources[0])]

@@ -95,7 +95,7 @@ def _journal(space: Workspace) -> Iterator[Finding]:
 
 
 def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
-    from slowwave.stages import differences, reconcile
+    from slowwave.reconcile import differences, reconcile
     from slowwave.store.checkpoints import interrupted_restore
     from slowwave.store.indexes import full_text_columns
 

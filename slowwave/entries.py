@@ -13,6 +13,9 @@ from slowwave import ids
 from slowwave.journal import Entry
 from slowwave.notes import Note, NoteFailure, content_hash
 
+KEYLESS = "saved/"
+"""What the sources of notes begin with that were saved without a key."""
+
 _FIELDS = (
     "title", "content", "memory_type", "importance_tier", "retrieval_priority", "sensitivity", "state",
     "source_kind", "source_of_truth", "trigger_phrases", "tags", "aliases", "links", "front_matter",

@@ -188,13 +188,13 @@ class Memory:
         Args:
             notes: mappings with the arguments of :meth:`save`.
         """
-        from slowwave.entries import save_entry
+        from slowwave.entries import KEYLESS, save_entry
 
         now = datetime.now(UTC)
         entries = []
         for number, labels in enumerate(notes):
             event = ids.new_event_id()
-            note = _note(labels, number, fallback_key=f"saved/{event}")
+            note = _note(labels, number, fallback_key=KEYLESS + event)
             entries.append(
                 save_entry(
                     note,
@@ -439,9 +439,7 @@ class Memory:
         from slowwave.quarantine import held, release_entry
 
         row = held(self.store, self.namespace, quarantine_id)
-        entry = release_entry(
-            self.journal, row, occurred_at=datetime.now(UTC), principal=self.principal
-        )
+        entry = release_entry(self.journal, row, occurred_at=datetime.now(UTC), principal=self.principal)
         self.journal.append([entry])
         return self._take_in([entry])[0]
 

@@ -1,4 +1,4 @@
-"""Quarantine: what was refused is kept, whole and with its reasons, until a person or a newer text settles it."""
+"""Quarantine: what was refused is kept, whole, until a person or a newer text settles it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame) -> int:
     Args:
         store: the memory.
         staged: rows of ``staged_notes``.
-        refused: memory_id, revision, reasons of those that were refused; score, details and duplicate_of
-            where there are some.
+        refused: memory_id, revision, reasons of those that were refused; score, parts, details and
+            duplicate_of where there are some.
 
     Returns:
         How many they are.
     """
     if refused.is_empty():
         return 0
-    extra = [name for name in ("score", "details", "duplicate_of") if name in refused.columns]
+    extra = [name for name in ("score", "parts", "details", "duplicate_of") if name in refused.columns]
     rows = staged.join(
         refused.select("memory_id", "revision", "reasons", *extra), on=["memory_id", "revision"], how="inner"
     )
@@ -121,9 +121,7 @@ def lost_originals(store: Store) -> pl.DataFrame:
     )
 
 
-def release_entry(
-    journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str
-) -> Entry:
+def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str) -> Entry:
     """The act of letting in a note that was refused: the same note again, marked as released.
 
     Args:

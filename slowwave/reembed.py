@@ -14,11 +14,15 @@ import polars as pl
 from slowwave import progress, stages
 from slowwave.embedding import load_embedder
 from slowwave.errors import ModelError
+from slowwave.reconcile import reconcile
 from slowwave.settings import CONFIG_FILE, EmbeddingSettings, Settings
 from slowwave.store import Store
 from slowwave.store.database import Identity
 from slowwave.store.schemas import table_specs
+from slowwave.store.vectors import mean_vectors
 from slowwave.workspace import Workspace
+
+WITH_VECTORS = ("chunks", "embedded_chunks", "memories")
 
 
 def reembed(settings: Settings, model: str) -> dict[str, Any]:
@@ -33,7 +37,7 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
         raise ModelError(f"The store has the vectors of {model!r} already.")
     embedder = load_embedder(EmbeddingSettings(**{**settings.embedding.model_dump(), "model": model}))
     slug = re.sub(r"\W+", "_", model).strip("_").lower()
-    names = {name: f"{name}_{slug}" for name in ("chunks", "embedded_chunks")}
+    names = {name: f"{name}_{slug}" for name in WITH_VECTORS}
     new = Identity(model, embedder.dimension, names)
     for name, physical in names.items():
         store.create_table(table_specs(embedder.dimension)[name], physical)
@@ -56,11 +60,21 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
                     newer=True,
                 )
     count = target.count("chunks")
-    store.put_meta("embedding", {"model": model, "dimension": embedder.dimension, "tables": names})
-    _write_choice(settings, model)
-    stages.reconcile(target, space.chunker, embedder)
+    with space.writing():  # what is saved meanwhile waits, and goes into the new tables
+        _move_memories(store, target)
+        store.put_meta("embedding", {"model": model, "dimension": embedder.dimension, "tables": names})
+        _write_choice(settings, model)
+        reconcile(target, space.chunker, embedder)
     space.close()
     return {"model": model, "chunks": count, "was": old.model, "config": str(settings.home / CONFIG_FILE)}
+
+
+def _move_memories(store: Store, target: Store) -> None:
+    """Copy the memories, with vectors of the new model where they have chunks to be found by."""
+    rows = store.read("memories").drop("vector")
+    chunks = target.read("chunks", columns=["memory_id", "ordinal", "vector"])
+    vectors = mean_vectors(chunks, target.identity.dimension)
+    target.upsert("memories", rows.join(vectors, on="memory_id", how="left"))
 
 
 def _sibling(store: Store, identity: Identity) -> Store:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
     from slowwave.store import Store
 
-_SHOWN_SCHEMA = {
+_SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "seq": pl.Int64, "namespace": pl.String, "chunk_id": pl.String, "search_id": pl.String,
     "shown_at": pl.Datetime("us", "UTC"),
 }  # fmt: skip

@@ -132,12 +132,15 @@ class ReconsolidationSettings(_Group):
 
     policy: Literal["off", "guarded", "literal"] = Field(
         "off",
-        description="off: stored as they are; guarded: merged only if nothing differs, superseded only on the "
-        "same subject; literal: by similarity alone",
+        description="off: stored as they are; guarded: merged only if nothing differs, superseded only on "
+        "the same subject; literal: by similarity alone",
     )
     neighbours: int = Field(3, ge=1, le=20, description="Most similar memories that are looked at (count)")
     duplicate: float | None = Field(
-        None, ge=-1, le=1, description="Cosine above which the gate refuses a duplicate; unset: the model's own"
+        None,
+        ge=-1,
+        le=1,
+        description="Cosine above which a note is a duplicate; unset: the model's own",
     )
     merge: float | None = Field(
         None, ge=-1, le=1, description="Cosine from which notes are merged; unset: the model's own"

@@ -18,7 +18,7 @@ from slowwave import ids, progress
 from slowwave.chunking import Chunker, indexed_text
 from slowwave.embedding import Embedder
 from slowwave.store import NOTE_FIELDS, Store, one_of
-from slowwave.store.database import IDS_PER_FILTER, batches
+from slowwave.store.database import batches
 
 CHUNKS_PER_COMMIT = 4_096
 LOOK_UP_FROM = 8

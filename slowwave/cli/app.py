@@ -1,4 +1,7 @@
-"""The commands of the day: init, ingest, save, search, get, forget, checkpoint, settings, doctor, reembed."""
+"""The commands of the day: init, ingest, save, search, get, forget, checkpoint, settings, doctor, reembed.
+
+Those about what may enter are in :mod:`slowwave.cli.review`.
+"""
 
 from __future__ import annotations
 
@@ -40,17 +43,19 @@ def common(
         os.environ["SLOWWAVE_HOME"] = str(home.expanduser().resolve())
 
 
-def _settings() -> Any:  # noqa: ANN401 - Settings, imported late
+def home_settings() -> Any:  # noqa: ANN401 - Settings, imported late
+    """The settings of the home that the command is about."""
     from slowwave.settings import load
 
     return load()
 
 
-def _memory(namespace: str, *, create: bool = False) -> Any:  # noqa: ANN401 - Memory, imported late
+def open_namespace(namespace: str, *, create: bool = False) -> Any:  # noqa: ANN401 - Memory, imported late
+    """A namespace of that home."""
     from slowwave.memory import Memory
     from slowwave.settings import require_home
 
-    settings = _settings()
+    settings = home_settings()
     if not create:
         require_home(settings)
     return Memory(settings, namespace=namespace or settings.namespace, principal="command line")
@@ -104,7 +109,7 @@ def ingest(
     from slowwave import vault
     from slowwave.workspace import Workspace
 
-    settings = _settings()
+    settings = home_settings()
     space = Workspace(settings)
     now = datetime.now(UTC)
     source = vault.watch(
@@ -146,16 +151,28 @@ def save(
     if content == "-":
         content = sys.stdin.read()
     labels = {"memory_type": memory_type, "tags": tag or []}
-    with _memory(namespace, create=True) as memory:
+    with open_namespace(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, **labels)
     if json:
         print_json(asdict(saved))
-    elif saved.status == "live":
-        out.print(f"Saved [bold]{saved.memory_id}[/]")
-    else:
-        because = ", ".join(saved.reasons)
+        return
+    because = ", ".join(saved.reasons)
+    if saved.status == "quarantined":
         same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
         out.print(f"Quarantined [bold]{saved.memory_id}[/]: {because}{same}")
+        out.print(f"[dim]slowwave quarantine release {saved.memory_id} lets it in all the same.[/]")
+    else:
+        said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
+        words = said.get(saved.outcome, "")
+        if saved.status == "merged":
+            out.print(f"{words} [bold]{saved.other}[/]  [dim](undo: slowwave undo {saved.decision_id})[/]")
+        else:
+            told = f"; it {words} [bold]{saved.other}[/]" if words else ""
+            out.print(f"Saved [bold]{saved.memory_id}[/]{told}")
+        if because:
+            err.print(f"[yellow]Warning:[/] the gate only warns yet; it would refuse this: {because}")
+    for warning in saved.warnings:
+        err.print(f"[yellow]Warning:[/] {warning}")
 
 
 @app.command()
@@ -167,7 +184,7 @@ def search(
     json: Json = False,
 ) -> None:
     """Search the memory."""
-    with _memory(namespace) as memory:
+    with open_namespace(namespace) as memory:
         response = memory.search(query, limit=limit)
     if json:
         print_json(response.to_dict())
@@ -205,7 +222,7 @@ def get(
     """Show one memory, whole."""
     from dataclasses import asdict
 
-    with _memory(namespace) as memory:
+    with open_namespace(namespace) as memory:
         record = memory.get(memory_id)
     if json:
         print_json(asdict(record))
@@ -223,7 +240,7 @@ def forget(
     namespace: Namespace = "",
 ) -> None:
     """Take a memory out of every search; its text stays in the history."""
-    with _memory(namespace) as memory:
+    with open_namespace(namespace) as memory:
         memory.forget(memory_id)
     out.print(f"Forgotten: [bold]{memory_id}[/]")
 
@@ -234,7 +251,7 @@ def settings(json: Json = False) -> None:
     """What is in force, and where each value comes from."""
     from slowwave.settings import in_force
 
-    rows = in_force(_settings())
+    rows = in_force(home_settings())
     if json:
         print_json({row.name: {"value": row.shown, "origin": row.origin} for row in rows})
         return
@@ -253,7 +270,7 @@ def doctor(
 
     from slowwave.doctor import examine
 
-    findings = examine(_settings(), repair=repair)
+    findings = examine(home_settings(), repair=repair)
     healthy = all(finding.ok for finding in findings)
     if json:
         print_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
@@ -273,7 +290,7 @@ def reembed(
     from slowwave.reembed import reembed as run
 
     with bars(quiet=json):
-        report = run(_settings(), model)
+        report = run(home_settings(), model)
     if json:
         print_json(report)
         return
@@ -342,4 +359,4 @@ def _store() -> Any:  # noqa: ANN401 - Store, imported late
     from slowwave.settings import require_home
     from slowwave.workspace import Workspace
 
-    return Workspace(require_home(_settings())).store
+    return Workspace(require_home(home_settings())).store

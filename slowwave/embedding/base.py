@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from quality.reconsolidation import Thresholds
 
 Vectors = npt.NDArray[np.float32]
 Progress = Callable[[int], None]  # called with the number of texts just finished
@@ -36,10 +38,14 @@ class ModelProfile:
     Attributes:
         vector_weight: weight of the vector channel in convex fusion, the rest being BM25's.
         cosine_floor: cosine at or below which two texts have nothing to do with each other.
+        thresholds: cosines from which two texts are duplicates, can be merged, or concern each other.
+        recall_distance: cosine distance up to which a short memory is recalled (rule 3.5).
     """
 
     vector_weight: float
     cosine_floor: float
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    recall_distance: float = 0.20
 
 
 # Read off grids over four labelled collections; docs/measurements.md has them.

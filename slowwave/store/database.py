@@ -17,7 +17,6 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import polars as pl
-import pyarrow as pa
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.frames import one_of, quote, to_schema

@@ -114,8 +114,8 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     pa.field("vector", pa.list_(pa.float32(), dimension)),
                 ]
             ),
-            "One row per memory. status: live, merged, superseded or retired; no row is ever erased. original: "
-            "the memory's own text where its content holds lines of memories that it absorbed.",
+            "One row per memory. status: live, merged, superseded or retired; no row is ever erased. "
+            "original: its own text where its content holds lines of memories that it absorbed.",
             bitmap=("namespace",),
         ),
         TableSpec(
@@ -190,8 +190,8 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     ),
                 ]
             ),
-            "The decision log: what became of each note beside the others (duplicate, merge, supersede, related, "
-            "complement), why, and whether that was taken back.",
+            "The decision log: what became of each note beside the others (duplicate, merge, supersede, "
+            "related, complement), why, and whether that was taken back.",
         ),
         TableSpec(
             "quarantine",
@@ -209,6 +209,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         reasons=LIST,
                         details=TEXT,
                         score=pa.float64(),
+                        parts=TEXT,
                         duplicate_of=TEXT,
                         size_bytes=pa.int64(),
                         status=TEXT,
@@ -255,12 +256,12 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         verdict=TEXT,
                         reasons=LIST,
                         score=pa.float64(),
-                        details=TEXT,
+                        parts=TEXT,
                     ),
                 ]
             ),
-            "The gate's verdict on each staged note by itself: pass, refuse, retire or undo, with all reasons. "
-            "One that passes with reasons would be refused if the gate did more than warn.",
+            "The gate's verdict on each staged note by itself: pass, refuse, retire or undo, with all "
+            "reasons. One that passes with reasons would be refused if the gate did more than warn.",
             partition="day",
         ),
         TableSpec(

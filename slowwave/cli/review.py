@@ -1,0 +1,247 @@
+"""The commands about what may enter: quarantine, decisions, history, undo, reconsolidate, calibrate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
+from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+
+quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
+app.add_typer(quarantines, name="quarantine")
+
+_SHOWN = 40
+
+
+@quarantines.command("list")
+@reports_errors
+def quarantine_list(
+    reason: Annotated[str, typer.Option(help="Only with this reason.")] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Also what was settled since.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """What was refused, the newest first, with every reason."""
+    with open_namespace(namespace) as memory:
+        rows = memory.quarantine(status="" if everything else "held", reason=reason)
+    if json:
+        print_json(rows[:limit])
+        return
+    if not rows:
+        out.print("Nothing is in quarantine.")
+        return
+    cells = [
+        [row["memory_id"], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
+        for row in rows[:limit]
+    ]
+    more = f"and {len(rows) - limit:,} more (--limit)" if len(rows) > limit else ""
+    columns = ["id", "note", "why", "quality", "status"]
+    print_table(f"Quarantine: {len(rows):,} notes", columns, cells, caption=more)
+    out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
+
+
+@quarantines.command("show")
+@reports_errors
+def quarantine_show(
+    quarantine_id: Annotated[str, typer.Argument(help="Id, from quarantine list.")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """One refused note, whole, with its scores."""
+    import orjson
+
+    from quality.content import WEIGHTS
+    from slowwave.quarantine import held
+
+    with open_namespace(namespace) as memory:
+        row = held(memory.store, memory.namespace, quarantine_id)
+    parts = orjson.loads(row["parts"] or "{}")
+    if json:
+        print_json(row | {"parts": parts})
+        return
+    out.print(row["title"] or row["source"], style="bold", markup=False, highlight=False)
+    told = [row["source"], row["status"], f"{row['size_bytes'] or 0:,} bytes", f"{row['occurred_at']:%F %T}"]
+    out.print(" · ".join(told), style="dim", markup=False, highlight=False)
+    out.print("Refused: " + ", ".join(row["reasons"]), style="red", markup=False, highlight=False)
+    if row["details"]:
+        out.print(row["details"], markup=False, highlight=False)
+    if row["duplicate_of"]:
+        out.print(f"The memory that says it: {row['duplicate_of']}", markup=False, highlight=False)
+    if parts:
+        cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
+        print_table(f"Quality {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
+    out.print(row["content"] or "", markup=False, highlight=False)
+
+
+@quarantines.command("release")
+@reports_errors
+def quarantine_release(
+    quarantine_ids: Annotated[list[str], typer.Argument(help="Ids, from quarantine list.")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Let refused notes in as they are; the act is in the journal with your name."""
+    from dataclasses import asdict
+
+    with open_namespace(namespace) as memory:
+        released = [memory.release(name) for name in quarantine_ids]
+    if json:
+        print_json([asdict(one) for one in released])
+        return
+    for one in released:
+        out.print(f"Released [bold]{one.memory_id}[/] ({one.source}): {one.status}")
+
+
+@app.command()
+@reports_errors
+def decisions(
+    memory_id: Annotated[str, typer.Argument(help="Only about this memory.")] = "",
+    outcome: Annotated[str, typer.Option(help="duplicate, merge, supersede, related or complement.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 20,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """The decision log: what became of notes beside what was known, the newest first."""
+    with open_namespace(namespace) as memory:
+        rows = memory.decisions(memory_id=memory_id, outcome=outcome, limit=limit)
+    if json:
+        print_json(rows)
+        return
+    if not rows:
+        out.print(
+            "No decisions. Duplicates are always logged; merges and superseding once reconsolidation is on "
+            "([bold]reconsolidation.policy[/])."
+        )
+        return
+    print_decisions("Decisions", rows)
+    out.print("[dim]slowwave undo ID takes one back.[/]")
+
+
+def print_decisions(title: str, rows: list[dict[str, Any]]) -> None:
+    """Decisions as a table."""
+    cells = []
+    for row in rows:
+        undone = f" (undone: {row['undone_why']})" if row.get("undone_at") else ""
+        refused = " (refused)" if row["refused"] else ""
+        similarity = row["similarity"]
+        cells.append(
+            [
+                row["decision_id"], row["title"], row["outcome"] + refused + undone,
+                row["other_title"] or "", "" if similarity is None else f"{similarity:.3f}",
+                ", ".join(filter(None, [*row["reasons"], row["evidence"]])),
+            ]
+        )  # fmt: skip
+    print_table(title, ["decision", "note", "became", "beside", "cosine", "why"], cells)
+
+
+@app.command()
+@reports_errors
+def history(
+    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Everything that ever happened to a memory, the oldest first."""
+    with open_namespace(namespace) as memory:
+        events = memory.history(memory_id)
+    if json:
+        print_json(events)
+        return
+    cells = []
+    for event in events:
+        text = " ".join(str(event["text"]).split())
+        short = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+        told = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
+        cells.append([f"{event['at']:%F %T}", event["event"], event["by"], " · ".join(filter(None, told))])
+    print_table(f"History of {memory_id}", ["when (UTC)", "what", "who", "told"], cells)
+
+
+@app.command()
+@reports_errors
+def undo(
+    decision_id: Annotated[str, typer.Argument(help="Id, from decisions.")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Take a decision back: both memories are what they were before it."""
+    with open_namespace(namespace) as memory:
+        row = memory.undo(decision_id)
+    if json:
+        print_json(row)
+        return
+    out.print(
+        f"Undone: {row['outcome']} of [bold]{row['memory_id']}[/] and [bold]{row['other_memory']}[/]. "
+        f"They are kept apart from now on."
+    )
+
+
+@app.command()
+@reports_errors
+def reconsolidate(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")] = False,
+    policy: Annotated[str, typer.Option(help="guarded or literal; default: the setting.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Look at the memories that are live already as if they came in now, one after the other."""
+    from slowwave.reconsolidate import reconsolidate as run
+
+    with open_namespace(namespace) as memory, bars(quiet=json):
+        done = run(memory, policy=policy, dry_run=dry_run)
+    rows = [row for row in done.decisions if row["outcome"] != "complement"]
+    if json:
+        print_json({"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows})
+        return
+    counts = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
+    verb = "would become" if dry_run else "became"
+    title = f"{done.memories:,} memories under {done.policy}: {counts or 'nothing to do'}"
+    if rows:
+        print_decisions(title, rows[:limit])
+    else:
+        out.print(title)
+    if len(rows) > limit:
+        out.print(f"[dim]and {len(rows) - limit:,} more that {verb} something (--limit)[/]")
+    if dry_run:
+        out.print("Nothing was changed. Without --dry-run it is done, after a checkpoint.")
+
+
+@app.command()
+@reports_errors
+def calibrate(
+    pairs: Annotated[list[Path], typer.Option(help="TSV of labelled pairs: a, b, label or score_0_5.")],
+    duplicate: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of duplicates.")] = None,
+    merge: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of merges.")] = None,
+    conflict: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of conflicts.")] = None,
+    recall: Annotated[float | None, typer.Option(min=0, max=1, help="Error rate of sparse recall.")] = None,
+    json: Json = False,
+) -> None:
+    """Fit the thresholds of the embedding model to labelled pairs, and keep them under its name."""
+    from dataclasses import asdict, replace
+    from datetime import UTC, datetime
+
+    from quality.calibration import Targets
+    from slowwave.calibration import calibrate as run
+    from slowwave.settings import require_home
+    from slowwave.workspace import Workspace
+
+    asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
+    targets = replace(Targets(), **{name: rate for name, rate in asked.items() if rate is not None})
+    space = Workspace(require_home(home_settings()))
+    with bars(quiet=json):
+        done = run(space, pairs, targets, datetime.now(UTC))
+    space.close()
+    if json:
+        print_json(
+            {"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table.to_dicts()}
+        )
+        return
+    cells = [list(row) for row in done.table.iter_rows()]
+    print_table(f"Thresholds of {done.model} from {done.pairs:,} pairs", done.table.columns, cells)
+    err.print(
+        "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides them."
+    )
