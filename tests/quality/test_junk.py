@@ -378,7 +378,7 @@ def test_the_same_memory_saved_again_is_an_update():
     both = [shown(), shown(memory_id="older", search_id="s0", at=NOON - 2 * HOUR)]
     assert found([said(memory_id="old")], both) == [("old", "older", "s0")]
     same_moment = [shown(), shown(memory_id="zz", search_id="s9"), shown(memory_id="aa", search_id="s8")]
-    assert found([said(memory_id="old")], same_moment) == [("old", "aa", "s8")]
+    assert found([said(memory_id="old")], same_moment) == [("old", "zz", "s9")]
 
 
 @pytest.mark.parametrize(
