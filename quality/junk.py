@@ -83,6 +83,10 @@ _OUTPUT = {
     ),
     "file list": r"^[dlcbps-][rwxsStT-]{9}[.+@]?\s+\d+\s|^total \d+[KMGk]?$"
     r"|^[dl-][arhsl-]{4,5}\s+\d+[/.]\d+[/.]\d+\s",
+    "listings": (
+        r"^\d+(?:\.\d+)?[KMGT]?\t\S+$|^ \S.* \|\s+(?:\d+ [+-]*|Bin .*)$|^ \d+ files? changed, "
+        r"|^[\w./-]+\.\w+:\d+:|^\s*\d+ \| |^\s+\|(?: +\^+.*)?$|^commit [0-9a-f]{40}|^Author: .+ <.+@.+>$"
+    ),
     "hex dump": r"^\s*(?:0x)?[0-9a-fA-F]{6,16}:?\s+(?:[0-9a-fA-F]{2,8} +){4,}",
     "tool calls": (
         r"^\s*</?(?:tool_call|tool_calls|tool_result|tool_use|tool_response|function_calls?|function_results?"
@@ -111,6 +115,8 @@ _OUTSIDE = {
         r"|^@@ -\d+(?:,\d+)? \+"
         r"|^(?:rename|copy) (?:from|to) |^(?:new|deleted) file mode |^similarity index "
     ),
+    "environment": r"^(?:export |declare -x )?[A-Z_][A-Z0-9_]+=\S*$|^\S+\s{2,}v?\d+(?:\.\w+)+\s*$",
+    "paths": r"^(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*$",
     "columns": r"^\S+(?: \S+)*(?:\s{2,}\S+(?: \S+)?){3,}\s*$",
 }  # fmt: skip
 

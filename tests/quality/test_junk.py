@@ -123,6 +123,11 @@ TOOL_OUTPUT = {
         "haar-mqtt-7c9d-fghij     1/1     Running   2          9d\n"
         "haar-web-5b8c-klmno      0/1     Pending   0          1m"
     ),
+    "environment": "HOME=/home/ada\nSHELL=/bin/bash\nLANG=en_GB.UTF-8\nexport EDITOR=vi",
+    "found files": "src/haar\nsrc/haar/gate.py\nsrc/haar/store.py\n./tests/test_gate.py\n/etc/haar/haar.toml",
+    "found lines": "\n".join(f"src/haar/gate.py:{n}:def judge_{n}(note):" for n in range(5)),
+    "sizes": "4.0K\tsrc/gate.py\n12K\tsrc/store.py\n16K\tsrc",
+    "packages": "Package    Version\nnumpy      2.4.6\npolars     2.1.0\npyarrow    26.0.1",
     "windows line ends": LOG.replace("\n", "\r\n"),
 }  # fmt: skip
 
@@ -238,6 +243,11 @@ NOTES = {
     "japanese": "北の観測所の電池は冬に十一週間もつ。夏は十九週間。交換は木曜日に行う。",
     "arabic": "بطارية المقياس الشمالي تدوم أحد عشر أسبوعًا في الشتاء، وتسعة عشر في الصيف.",
     "russian": "Батарея северного датчика держится одиннадцать недель зимой и девятнадцать летом.",
+    "settings in a fence": (
+        "# Home of the ingest\n\n```\nHAAR_HOME=/srv/haar\nHAAR_PORT=1883\nHAAR_LEVEL=info\n```"
+    ),
+    "links": "- https://haar.example/status\n- https://haar.example/rota\n- [[deploy day]]\n- [[rota]]",
+    "alternatives": "tea/coffee\n\nEither will do for the skipper, but never after nine in the evening.",
     "verse": "The tide is out\n    and far away\nthe lights of Whitehall\n    end the day",
     "empty": "",
     "blank": " \n\n\t",
