@@ -297,7 +297,8 @@ _SIGNALS: dict[str, tuple[int, str]] = {
         r"|never) (?:reveal|mention|refuse)"
         r"|(?:Do not|Don't|Never) (?:reveal|disclose|share) (?:these|this|the"
         r"|your) (?:system )?(?:prompt|instructions)"
-        r"|(?:Read|First,? read) `?(?:SOUL|USER|MEMORY|AGENTS|CLAUDE|IDENTITY)\.md)",
+        r"|(?:\w+ (?:session|run|start):[*_]* )?"
+        r"(?:Read|First,? read) `?(?:SOUL|USER|MEMORY|AGENTS|CLAUDE|IDENTITY)\.md)",
     ),
 }  # fmt: skip
 _ORDER = (

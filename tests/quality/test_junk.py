@@ -157,6 +157,11 @@ BOOT = {
         "You have access to the following tools:\n- search\n- read\n\nWhen the user asks about a file, read "
         "it.\n"
     ),
+    "workspace": (
+        "# AGENTS.md\n- **Every session:** Read `SOUL.md` and `USER.md`, and what was noted yesterday.\n"
+        "- **Notes:** one file a day.\n"
+    ),
+    "first steps": "## Every Session\n\n1. Read `SOUL.md`: who you are\n2. Read `USER.md`: whom you help\n",
     "german": "Du bist ein hilfreicher Assistent.\n<instructions>\nAntworte knapp.\n</instructions>",
     "chinese": "<system>\n你是一个乐于助人的智能助手。\n请用中文回答。\n</system>",
     "whole prompt in a fence": (
@@ -225,6 +230,10 @@ NOTES = {
     ),
     "about agents": (
         "AGENTS.md of the haar repository names two make targets; CLAUDE.md is a link to it, since May."
+    ),
+    "guide to boot files": (
+        "# What SOUL.md is for\n\nIt says who the agent is; AGENTS.md says what it does. Ours was written "
+        "in May, because every session began with the same questions.\n"
     ),
     "house rules": (
         "# Working on the mast\n\n- Always wear a harness.\n- Never climb alone.\n- Do not climb above force "
