@@ -83,6 +83,10 @@ _OUTPUT = {
     ),
     "file list": r"^[dlcbps-][rwxsStT-]{9}[.+@]?\s+\d+\s|^total \d+[KMGk]?$"
     r"|^[dl-][arhsl-]{4,5}\s+\d+[/.]\d+[/.]\d+\s",
+    "listings": (
+        r"^\d+(?:\.\d+)?[KMGT]?\t\S+$|^ \S.* \|\s+(?:\d+ [+-]*|Bin .*)$|^ \d+ files? changed, "
+        r"|^[\w./-]+\.\w+:\d+:|^\s*\d+ \| |^\s+\|(?: +\^+.*)?$|^commit [0-9a-f]{40}|^Author: .+ <.+@.+>$"
+    ),
     "hex dump": r"^\s*(?:0x)?[0-9a-fA-F]{6,16}:?\s+(?:[0-9a-fA-F]{2,8} +){4,}",
     "tool calls": (
         r"^\s*</?(?:tool_call|tool_calls|tool_result|tool_use|tool_response|function_calls?|function_results?"
@@ -111,6 +115,8 @@ _OUTSIDE = {
         r"|^@@ -\d+(?:,\d+)? \+"
         r"|^(?:rename|copy) (?:from|to) |^(?:new|deleted) file mode |^similarity index "
     ),
+    "environment": r"^(?:export |declare -x )?[A-Z_][A-Z0-9_]+=\S*$|^\S+\s{2,}v?\d+(?:\.\w+)+\s*$",
+    "paths": r"^(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*$",
     "columns": r"^\S+(?: \S+)*(?:\s{2,}\S+(?: \S+)?){3,}\s*$",
 }  # fmt: skip
 
@@ -291,7 +297,8 @@ _SIGNALS: dict[str, tuple[int, str]] = {
         r"|never) (?:reveal|mention|refuse)"
         r"|(?:Do not|Don't|Never) (?:reveal|disclose|share) (?:these|this|the"
         r"|your) (?:system )?(?:prompt|instructions)"
-        r"|(?:Read|First,? read) `?(?:SOUL|USER|MEMORY|AGENTS|CLAUDE|IDENTITY)\.md)",
+        r"|(?:\w+ (?:session|run|start):[*_]* )?"
+        r"(?:Read|First,? read) `?(?:SOUL|USER|MEMORY|AGENTS|CLAUDE|IDENTITY)\.md)",
     ),
 }  # fmt: skip
 _ORDER = (
@@ -369,63 +376,96 @@ def echoes(
         share: the least share, over 0 and up to 1.
 
     Returns:
-        memory_id, echo_of (the served memory that most of it stands in), search_id (its last showing);
-        in order of memory_id. The order of the rows given does not matter.
+        memory_id; echo_of: of the memories that said some of it last, the one that says most of it;
+        search_id: its last showing. In order of memory_id, whatever the order of the rows given.
     """
-    said = notes.select("namespace", "memory_id", "occurred_at", row=pl.int_range(pl.len()))
-    shingles = _shingles(notes["content"]).join(said, on="row")
-    texts = served.select("text").unique().with_row_index("text_id")
-    passages = (
-        _shingles(texts["text"])
-        .join(shingles.select("shingle").unique(), on="shingle", how="semi")
-        .select(pl.col("row").alias("text_id").cast(texts.schema["text_id"]), "shingle")
-        .join(texts, on="text_id")
-        .join(served.select("namespace", "text", "search_id", "shown_at", served_id="memory_id"), on="text")
-        .select("namespace", "shingle", "shown_at", "search_id", "served_id")
+    # In order of time a showing is a number, and the window before a note is a range of numbers.
+    shown = served.sort("shown_at", "search_id", "memory_id").with_columns(
+        pl.col("text").rank("dense").alias("text_id"), show=pl.int_range(pl.len())
     )
-    recent = passages.sort("shown_at", "search_id", "served_id")
-    last = shingles.sort("occurred_at", "row", "shingle").join_asof(
-        recent,
-        left_on="occurred_at",
-        right_on="shown_at",
-        by=["namespace", "shingle"],
-        allow_exact_matches=False,
-        check_sortedness=False,
+    times = shown["shown_at"].dt.epoch("us").to_numpy()
+    ends = notes["occurred_at"].dt.epoch("us").to_numpy()
+    said = notes.select("namespace", "memory_id", row=pl.int_range(pl.len())).with_columns(
+        since=pl.Series(np.searchsorted(times, ends - window // timedelta(microseconds=1)), dtype=pl.Int64),
+        until=pl.Series(np.searchsorted(times, ends), dtype=pl.Int64),
     )
-    inside = pl.col("shown_at") >= pl.col("occurred_at") - window
-    other = pl.col("served_id").ne_missing(pl.col("memory_id"))
-    hits = last.filter(pl.col("shown_at").is_not_null() & inside).with_columns(other=other)
-    # Behind the last showing of the same memory there may be an earlier one of another.
-    behind = _showings(hits.filter(~pl.col("other")), passages, window).select("row", "shingle").unique()
-    found = pl.concat([hits.filter("other").select("row", "shingle"), behind]).group_by("row").len("found")
+    ids = pl.concat([notes["memory_id"], served["memory_id"]]).unique().sort().to_frame().with_row_index("id")
+    said = said.join(ids, on="memory_id", how="left", maintain_order="left", nulls_equal=True)
+    shown = shown.join(ids, on="memory_id", how="left", maintain_order="left", nulls_equal=True)
+
+    shingles = _in_namespace(_shingles(notes["content"]).join(said, on="row"))
     total = shingles.group_by("row").len("total")
-    echoed = found.join(total, on="row").filter(pl.col("found") >= share * pl.col("total") - 1e-9)
+    heard = _heard(shown, shingles["key"])
+    last = _last_showing(shingles, _with_another(heard), by=["key"])
+    own = pl.col("served") == pl.col("id")
+    hits = last.with_columns(
+        show=pl.when(own).then("another_show").otherwise("show"),
+        served=pl.when(own).then("another").otherwise("served"),
+    ).filter(pl.col("show") >= pl.col("since"))
+    echoed = hits.group_by("row").len("found").join(total, on="row")
+    hits = hits.join(echoed.filter(pl.col("found") >= share * pl.col("total") - 1e-9), on="row", how="semi")
+    # How much of the note each of these memories says: with all its showings, also those before the last.
+    pairs = hits.select("row", "since", "until", "key").join(hits.select("row", "served").unique(), on="row")
     return (
-        _showings(shingles.join(echoed, on="row", how="semi"), passages, window)
-        .group_by("row", "memory_id", "served_id")
-        .agg(
-            covered=pl.col("shingle").n_unique(),
-            shown_at=pl.col("shown_at").max(),
-            search_id=pl.col("search_id").sort_by(pl.col("shown_at"), pl.col("search_id")).last(),
-        )
-        .sort("covered", "shown_at", "served_id", descending=[True, True, False])
+        _last_showing(pairs, heard, by=["key", "served"])
+        .filter(pl.col("show") >= pl.col("since"))
+        .group_by("row", "served")
+        .agg(covered=pl.len(), show=pl.col("show").max())
+        .sort("covered", "show", descending=True)
         .unique("row", keep="first", maintain_order=True)
+        .join(said.select("row", "memory_id"), on="row")
+        .join(shown.select("show", "search_id", echo_of="memory_id"), on="show")
         .sort("memory_id", "row")
-        .select("memory_id", echo_of="served_id", search_id="search_id")
+        .select("memory_id", "echo_of", "search_id")
     )
 
 
-def _showings(shingles: pl.DataFrame, passages: pl.DataFrame, window: timedelta) -> pl.DataFrame:
-    """Every showing of every shingle, in the window before the note, by another memory than its own."""
+def _in_namespace(shingles: pl.DataFrame) -> pl.DataFrame:
+    """Shingle and namespace as one key, so that namespaces never meet."""
+    mixed = pl.struct("namespace", "shingle").hash(seed=1)
+    return shingles.with_columns(key=mixed).drop("namespace", "shingle")
+
+
+def _heard(shown: pl.DataFrame, wanted: pl.Series) -> pl.DataFrame:
+    """Every showing of every wanted shingle: key, show, served (number of the memory)."""
+    texts = (
+        shown.select("namespace", "text_id", "text")
+        .unique(["namespace", "text_id"])
+        .sort("text_id", "namespace")
+    )
+    numbered = texts.select("namespace", "text_id", row=pl.int_range(pl.len()))
+    keys = _in_namespace(_shingles(texts["text"]).join(numbered, on="row"))
     return (
-        shingles.select("namespace", "shingle", "row", "memory_id", "occurred_at")
-        .join(passages, on=["namespace", "shingle"])
-        .filter(
-            pl.col("served_id").ne_missing(pl.col("memory_id"))
-            & (pl.col("shown_at") < pl.col("occurred_at"))
-            & (pl.col("shown_at") >= pl.col("occurred_at") - window)
-        )
+        keys.join(wanted.unique().to_frame(), on="key", how="semi")
+        .join(numbered.select("row", "namespace"), on="row")
+        .join(shown.select("namespace", "text_id", "show", served="id"), on=["namespace", "text_id"])
+        .select("key", "show", "served")
     )
+
+
+def _with_another(heard: pl.DataFrame) -> pl.DataFrame:
+    """Beside each showing of a shingle the last one before it of another memory: another, another_show."""
+    ordered = heard.sort("key", "show")
+    first = (pl.col("key") != pl.col("key").shift(1)).fill_null(True)
+    turn = first | (pl.col("served") != pl.col("served").shift(1))
+    at = pl.int_range(pl.len())
+    marked = ordered.select(
+        began=pl.when(first).then(at).forward_fill(), turned=pl.when(turn).then(at).forward_fill()
+    )
+    before = marked.select(
+        row=pl.when(pl.col("turned") > pl.col("began")).then(pl.col("turned") - 1).otherwise(None)
+    )["row"]
+    return ordered.with_columns(
+        another=ordered["served"].gather(before), another_show=ordered["show"].gather(before)
+    )
+
+
+def _last_showing(shingles: pl.DataFrame, heard: pl.DataFrame, *, by: list[str]) -> pl.DataFrame:
+    """The last showing of each shingle before the note; none: nulls."""
+    return shingles.sort("until").join_asof(
+        heard.sort("show"), left_on="until", right_on="show", by=by, allow_exact_matches=False,
+        check_sortedness=False,
+    )  # fmt: skip
 
 
 def _shingles(texts: pl.Series) -> pl.DataFrame:

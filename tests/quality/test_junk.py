@@ -123,6 +123,11 @@ TOOL_OUTPUT = {
         "haar-mqtt-7c9d-fghij     1/1     Running   2          9d\n"
         "haar-web-5b8c-klmno      0/1     Pending   0          1m"
     ),
+    "environment": "HOME=/home/ada\nSHELL=/bin/bash\nLANG=en_GB.UTF-8\nexport EDITOR=vi",
+    "found files": "src/haar\nsrc/haar/gate.py\nsrc/haar/store.py\n./tests/test_gate.py\n/etc/haar/haar.toml",
+    "found lines": "\n".join(f"src/haar/gate.py:{n}:def judge_{n}(note):" for n in range(5)),
+    "sizes": "4.0K\tsrc/gate.py\n12K\tsrc/store.py\n16K\tsrc",
+    "packages": "Package    Version\nnumpy      2.4.6\npolars     2.1.0\npyarrow    26.0.1",
     "windows line ends": LOG.replace("\n", "\r\n"),
 }  # fmt: skip
 
@@ -152,6 +157,11 @@ BOOT = {
         "You have access to the following tools:\n- search\n- read\n\nWhen the user asks about a file, read "
         "it.\n"
     ),
+    "workspace": (
+        "# AGENTS.md\n- **Every session:** Read `SOUL.md` and `USER.md`, and what was noted yesterday.\n"
+        "- **Notes:** one file a day.\n"
+    ),
+    "first steps": "## Every Session\n\n1. Read `SOUL.md`: who you are\n2. Read `USER.md`: whom you help\n",
     "german": "Du bist ein hilfreicher Assistent.\n<instructions>\nAntworte knapp.\n</instructions>",
     "chinese": "<system>\n你是一个乐于助人的智能助手。\n请用中文回答。\n</system>",
     "whole prompt in a fence": (
@@ -221,6 +231,10 @@ NOTES = {
     "about agents": (
         "AGENTS.md of the haar repository names two make targets; CLAUDE.md is a link to it, since May."
     ),
+    "guide to boot files": (
+        "# What SOUL.md is for\n\nIt says who the agent is; AGENTS.md says what it does. Ours was written "
+        "in May, because every session began with the same questions.\n"
+    ),
     "house rules": (
         "# Working on the mast\n\n- Always wear a harness.\n- Never climb alone.\n- Do not climb above force "
         "6.\n"
@@ -238,6 +252,11 @@ NOTES = {
     "japanese": "北の観測所の電池は冬に十一週間もつ。夏は十九週間。交換は木曜日に行う。",
     "arabic": "بطارية المقياس الشمالي تدوم أحد عشر أسبوعًا في الشتاء، وتسعة عشر في الصيف.",
     "russian": "Батарея северного датчика держится одиннадцать недель зимой и девятнадцать летом.",
+    "settings in a fence": (
+        "# Home of the ingest\n\n```\nHAAR_HOME=/srv/haar\nHAAR_PORT=1883\nHAAR_LEVEL=info\n```"
+    ),
+    "links": "- https://haar.example/status\n- https://haar.example/rota\n- [[deploy day]]\n- [[rota]]",
+    "alternatives": "tea/coffee\n\nEither will do for the skipper, but never after nine in the evening.",
     "verse": "The tide is out\n    and far away\nthe lights of Whitehall\n    end the day",
     "empty": "",
     "blank": " \n\n\t",
@@ -378,7 +397,7 @@ def test_the_same_memory_saved_again_is_an_update():
     both = [shown(), shown(memory_id="older", search_id="s0", at=NOON - 2 * HOUR)]
     assert found([said(memory_id="old")], both) == [("old", "older", "s0")]
     same_moment = [shown(), shown(memory_id="zz", search_id="s9"), shown(memory_id="aa", search_id="s8")]
-    assert found([said(memory_id="old")], same_moment) == [("old", "aa", "s8")]
+    assert found([said(memory_id="old")], same_moment) == [("old", "zz", "s9")]
 
 
 @pytest.mark.parametrize(
