@@ -38,7 +38,6 @@ BATCH_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(KNOWN_WORDS, pl.String),
     "created_at": pl.Datetime("us", "UTC"),
     "quality_score": pl.Float64,
-    "content_hash": pl.String,
 }
 
 
@@ -159,13 +158,6 @@ CHECKS: tuple[Check, ...] = (
         "score_is_high_enough", "The quality score, where there is one, is the least one asked for or above.",
         ("quality_score",), "ExpectColumnValuesToBeBetween",
         lambda limits: {"column": "quality_score", "min_value": limits.min_score, "max_value": 1.0},
-    ),
-    Check(
-        "no_exact_duplicates", "No two notes of a namespace say exactly the same on one day.",
-        ("day", "namespace", "content_hash"), "ExpectCompoundColumnsToBeUnique",
-        lambda _: {
-            "column_list": ["day", "namespace", "content_hash"], "ignore_row_if": "any_value_is_missing",
-        },
     ),
 )  # fmt: skip
 

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 def listed(
     store: Store, namespace: str, *, memory_id: str = "", outcome: str = "", limit: int = 50
 ) -> list[dict[str, Any]]:
-    """Decisions of a namespace, the newest first, with the titles of both memories."""
+    """Decisions of a namespace, the newest first, with the titles of both memories.
+
+    Args:
+        store: the memory.
+        namespace: whose.
+        memory_id: only about or against this memory.
+        outcome: only these; empty: all but complements, which changed nothing; ``any``: all.
+        limit: how many.
+    """
     where = [f"namespace = {quote(namespace)}"]
     if memory_id:
         where.append(f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})")
-    if outcome:
-        where.append(f"outcome = {quote(outcome)}")
+    if outcome != "any":
+        where.append(f"outcome = {quote(outcome)}" if outcome else "outcome <> 'complement'")
     rows = store.read("decisions", " AND ".join(where))
     newest = rows.sort("decided_at", "revision", "decision_id", descending=True).head(limit)
     return titled(store, newest).to_dicts()
@@ -98,7 +106,7 @@ def history(space: Workspace, namespace: str, memory_id: str) -> list[dict[str, 
     for row in store.read("quarantine", mine).iter_rows(named=True):
         why = ", ".join(row["reasons"])
         events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
-    for row in listed(store, namespace, memory_id=memory_id, limit=1_000_000):
+    for row in listed(store, namespace, memory_id=memory_id, outcome="any", limit=1_000_000):
         other = row["other_memory"] if row["memory_id"] == memory_id else row["memory_id"]
         event = row["outcome"] if row["memory_id"] == memory_id else f"{row['outcome']} (by the other)"
         if not row["refused"]:

@@ -370,7 +370,8 @@ class Memory:
 
         Args:
             memory_id: only decisions about or against this memory.
-            outcome: only duplicate, merge, supersede, related or complement.
+            outcome: only duplicate, merge, supersede, related or complement; empty: all but complements,
+                which changed nothing; any: all.
             limit: how many.
         """
         from slowwave import decisions

@@ -100,12 +100,15 @@ def quarantine_release(
 @reports_errors
 def decisions(
     memory_id: Annotated[str, typer.Argument(help="Only about this memory.")] = "",
-    outcome: Annotated[str, typer.Option(help="duplicate, merge, supersede, related or complement.")] = "",
+    outcome: Annotated[str, typer.Option(help="duplicate, merge, supersede, related, complement or any.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 20,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """The decision log: what became of notes beside what was known, the newest first."""
+    """The decision log: what became of notes beside what was known, the newest first.
+
+    Notes that were only stored (complement) are left out unless they are asked for.
+    """
     with open_namespace(namespace) as memory:
         rows = memory.decisions(memory_id=memory_id, outcome=outcome, limit=limit)
     if json:
