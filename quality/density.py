@@ -47,13 +47,12 @@ _LOG_START = re.compile(
     r"\W{0,3}(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|SEVERE)\b"
     r"|\[ *\d+\.\d+\]|[VDIWEF]/\w+"
 )
-_SEPARATOR = re.compile(r"\s[|·•›»>→/:~\-–—]+\s|[|·•›»→\n]+")
+_SEPARATOR = re.compile(r"[|·•›»→\n]+| [>/:~\-–—]+ ")
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _NUMBER_OR_STOP = re.compile(r"\d|[.!?](?:\s|$)")
 _BAR = re.compile(r"[|·•›»→]| > ")
 _BULLET = re.compile(r"^[\s>#*+\-–|\d.)(\[\]]+|[\s|]+$")
 _SENTENCE = re.compile(r"[^.!?\u061f\u06d4\u0964\u3002\uff01\uff1f\n]+")
-_SPACE = re.compile(r"\s+")
 _IDEOGRAPHS = (0x3400, 0x9FFF)
 _HANGUL = (0xAC00, 0xD7A3)
 _KANA = (0x3041, 0x30FF)
@@ -109,7 +108,7 @@ def density_parts(text: str) -> dict[str, float]:
 def _parts(text: str) -> DensityParts:
     seen = _inspected(text)
     folded = unicodedata.normalize("NFC", seen).casefold()
-    solid = _codes(_SPACE.sub("", folded))
+    solid = _codes("".join(folded.split()))
     if len(solid) == 0:
         return _NOTHING
     words = _WORD.findall(folded)
@@ -153,7 +152,9 @@ def _falling(value: float, low: float, high: float) -> float:
 def _share_between(codes: _Array, *ranges: tuple[int, int]) -> float:
     if len(codes) == 0:
         return 0.0
-    return float(sum(((codes >= low) & (codes <= high)).sum() for low, high in ranges) / len(codes))
+    highest = int(codes.max())
+    inside = sum(int(((codes >= low) & (codes <= high)).sum()) for low, high in ranges if low <= highest)
+    return inside / len(codes)
 
 
 def _unspaced(letters: _Array) -> bool:
@@ -163,7 +164,7 @@ def _unspaced(letters: _Array) -> bool:
 
 def _novelty(folded: str) -> float:
     """Distinct shingles of 16 characters, and distinct sentences, weighted by their length."""
-    codes = _codes(_SPACE.sub(" ", folded)).astype(np.uint64)
+    codes = _codes(" ".join(folded.split())).astype(np.uint64)
     hashed = codes
     for width in (1, 2, 4, 8):
         if len(hashed) <= width:
@@ -254,7 +255,7 @@ def _key_table() -> _Array:
 def _speakable(words: list[str]) -> float:
     """Longer words without four consonants in a row, in alphabets that write vowels."""
     longer = [word for word in words if len(word) >= 4]
-    shapes = [word.translate(_SHAPES) for word in longer]
+    shapes = " ".join(longer).translate(_SHAPES).split()
     shapes = [shape for shape in shapes if shape.isascii() and len(shape) >= 4]
     if len(shapes) < 5:
         return 1.0
@@ -287,7 +288,7 @@ def _syntax(words: list[str], letters: _Array, solid: _Array) -> float:
         return 1.0
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     spread = float(lengths.std() / lengths.mean())
-    function = sum(word in FUNCTION_WORDS for word in words) / len(words)
+    function = sum(map(FUNCTION_WORDS.__contains__, words)) / len(words)
     varied = _rising(spread, 0.25, 0.36)
     linked = _rising(function, 0.04, 0.16)
     if len(words) > 60 or _share_between(letters, (0x21, 0x2AF), (0x370, 0x52F), (0x600, 0x6FF)) < 0.5:
@@ -320,12 +321,19 @@ def _encoding(text: str, folded: str, size: int) -> float:
 
 def _prose(text: str, words: list[str]) -> float:
     lines = [line for line in text.splitlines() if not line.isspace() and line]
-    logged = sum(bool(_LOG_START.match(line) or _LOG_MARK.search(line[:60])) for line in lines)
+    logged = sum(map(_is_log_line, lines))
     if logged < 2:
         return 1.0
     # People talk in a chat with times; programs do not.
-    spoken = sum(word in FUNCTION_WORDS for word in words) / max(len(words), 1)
+    spoken = sum(map(FUNCTION_WORDS.__contains__, words)) / max(len(words), 1)
     return max(_falling(logged / len(lines), 0.35, 0.7), _rising(spoken, 0.25, 0.4))
+
+
+def _is_log_line(line: str) -> bool:
+    head = line[:60]
+    # The first look is only for speed: every mark has one of these.
+    marked = (":" in head or "=" in head or "1" in head) and _LOG_MARK.search(head)
+    return bool(marked or _LOG_START.match(head))
 
 
 def _substance(folded: str, words: list[str], letters: _Array) -> float:
@@ -335,7 +343,7 @@ def _substance(folded: str, words: list[str], letters: _Array) -> float:
     content = [word for word in words if word not in FUNCTION_WORDS]
     if len(words) < 6:
         return 1.0
-    latin = sum(word in LOREM_WORDS for word in words) / len(words)
+    latin = sum(map(LOREM_WORDS.__contains__, words)) / len(words)
     vague = sum(word in FILLER_WORDS or word[:5] in FILLER_STEMS for word in content)
     said = 1 - vague / len(content) if content else 0.0
     return _falling(latin, 0.2, 0.4) * _rising(said, 0.42, 0.64)
@@ -351,7 +359,9 @@ def _menu(folded: str) -> float:
     short = [item for item in short if item and item.count(" ") <= 3]
     named = sum(item in MENU_PHRASES or not MENU_WORDS.isdisjoint(item.split()) for item in short)
     # A line of short items with bars or arrows between is a menu even if its words are not known.
-    joined = sum(len(line) for line in plain.splitlines() if _is_chain(line)) / max(len(plain), 1)
+    joined = 0.0
+    if _BAR.search(plain):
+        joined = sum(len(line) for line in plain.splitlines() if _is_chain(line)) / len(plain)
     shape = (0.3 * min(links / len(items), 1.0) + 0.4 * joined) * len(short) / len(items)
     return _falling(named / len(items) + shape, 0.25, 0.5)
 
