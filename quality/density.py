@@ -378,7 +378,7 @@ def _licence(words: list[str]) -> float:
     kinds = LICENCE_WORDS & counts.keys()
     flat = " ".join(words)
     phrases = sum(flat.count(phrase) for phrase in LICENCE_PHRASES)
-    if len(kinds) + phrases < 4:
+    if len(kinds) + 2 * phrases < 4:
         return 1.0
     legal = sum(counts[word] for word in kinds) + 5 * phrases
     return _falling(legal / len(words), 0.12, 0.24)
