@@ -481,7 +481,8 @@ class _State:
     def _usable(self, name: str, in_batch: bool) -> bool:
         if (name in self._entered) != in_batch or name in self._elsewhere:
             return False
-        return name not in self._records or self.is_live(name)  # what is not loaded was never touched
+        loaded = name in self._records or name in self._before
+        return self.is_live(name) if loaded else True  # what is not loaded was never touched
 
     # -- the memories ----------------------------------------------------------------------------
 
