@@ -89,11 +89,14 @@ class _Pair:
         self._join_compounds(left, right)
         self.left += _exact(left, right)
         self.right += _exact(right, left)
-        self.left, self.right = _without_lone_one(self.left, self.right), _without_lone_one(self.right, self.left)
+        self.left, self.right = (
+            _without_lone_one(self.left, self.right),
+            _without_lone_one(self.right, self.left),
+        )
         self._labels(left, right)
 
     def _join_compounds(self, left: Traits, right: Traits) -> None:
-        """ "trash can" is "trashcan": spacing is no difference."""
+        """Spacing is no difference: "trash bin" and "trashbin"."""
         if not (self.left or self.right):
             return
         in_left = _joined(left, self.left)
@@ -106,7 +109,7 @@ class _Pair:
         self.right = [one for one in self.right if one.form not in in_left and one.start not in drop_right]
 
     def _labels(self, left: Traits, right: Traits) -> None:
-        """ "sensor A" against "sensor B": a function word is a label where only the other text has a name."""
+        """A function word is a name where only the other text has one: sensor A, sensor B."""
         self.left, self.right = (
             self.left + _label(left, right, self.left, self.right),
             self.right + _label(right, left, self.right, self.left),
@@ -135,7 +138,7 @@ def _exact(one: Traits, other: Traits) -> list[Token]:
 
 
 def _without_lone_one(mine: list[Token], theirs: list[Token]) -> list[Token]:
-    """ "one man" is "a man" unless the other text counts differently."""
+    """Without "one", which is an article unless the other text counts differently."""
     if any(token.key.startswith("n:") for token in theirs):
         return mine
     return [token for token in mine if token.kind != "one"]
@@ -158,7 +161,9 @@ def _label(one: Traits, other: Traits, mine: Sequence[Token], theirs: Sequence[T
     surplus = Counter(token.form for token in one.labels) - Counter(token.form for token in other.labels)
     letter = any(len(token.form) == 1 for token in theirs)
     name = any(token.kind == "entity" for token in theirs)
-    return [token for token in one.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)]
+    return [
+        token for token in one.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)
+    ]
 
 
 def _values(pair: _Pair) -> list[Difference]:
@@ -180,7 +185,7 @@ def _unit_or(kind: str, left: Sequence[Token], right: Sequence[Token], pair: _Pa
     if kind != "number" or not left or not right:
         return kind
     amounts = [
-        [re.findall(r"\d[\d.,]*", text[token.start : token.end]) for token in side]
+        [re.findall(r"-?\d[\d.,]*", text[token.start : token.end]) for token in side]
         for text, side in zip(pair.texts, (left, right), strict=True)
     ]
     return "unit" if amounts[0] == amounts[1] and any(amounts[0]) else kind
@@ -213,14 +218,16 @@ def _places(text: str, tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[
     return tuple(text[start:end] for start, end in spans), spans
 
 
-def _between(kind: str, left: Traits, right: Traits, mine: Sequence[Token], theirs: Sequence[Token]) -> Difference:
+def _between(
+    kind: str, left: Traits, right: Traits, mine: Sequence[Token], theirs: Sequence[Token]
+) -> Difference:
     left_said, left_at = _places(left.text, mine)
     right_said, right_at = _places(right.text, theirs)
     return Difference(kind, left_said, right_said, left_at, right_at)
 
 
 def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
-    """Function words with an opposite: on/off, before/after, he/she, must/may. Both must have been exchanged."""
+    """Function words with an opposite, if exchanged for it: on/off, before/after, he/she, must/may."""
     mine, theirs = _more(left.light, right.light), _more(right.light, left.light)
     groups = {_group(token) for token in mine} & {_group(token) for token in theirs}
     if not groups:
@@ -265,7 +272,7 @@ def _stated(negations: Sequence[Token], other: Traits) -> bool:
 def _order(left: Traits, right: Traits) -> list[Difference]:
     """The same words with two of them swapped around others: who chases whom, which of two has which value.
 
-    A passive turns subject and object around without changing what is said; without the turn it does change it.
+    A passive turns the words around and says the same; a passive that leaves them in place says the reverse.
     """
     if left.counts != right.counts:
         return []
@@ -297,6 +304,10 @@ def _swap(one: list[str], other: list[str]) -> bool:
         for c in tails:
             if size - a - c < 1:
                 continue
-            if one[:a] == other[size - a :] and one[size - c :] == other[:c] and one[a : size - c] == other[c : size - a]:
+            if (
+                one[:a] == other[size - a :]
+                and one[size - c :] == other[:c]
+                and one[a : size - c] == other[c : size - a]
+            ):
                 return True
     return False

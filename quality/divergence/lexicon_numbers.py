@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
 seventeen eighteen nineteen"
+)
 CARDINALS = {word: value for value, word in enumerate(_ONES.split())}
 CARDINALS |= {
     word: 10 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    for value, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
+    )
 }
 CARDINALS |= {"dozen": 12, "hundred": 100, "twice": 2, "thrice": 3}
 SCALES = {
@@ -23,7 +27,7 @@ ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)} | {"
 _MONTHS = "january february march april may june july august september october november december"
 MONTHS = {word: value for value, word in enumerate(_MONTHS.split(), 1)}
 MONTHS |= {word[:3]: value for word, value in MONTHS.items()} | {"sept": 9}
-WEEKDAYS = dict.fromkeys("monday tuesday wednesday thursday friday saturday sunday".split())
+WEEKDAYS = dict.fromkeys(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 WEEKDAY_KEYS = {day: day for day in WEEKDAYS} | {
     "tue": "tuesday", "tues": "tuesday", "thu": "thursday", "thur": "thursday", "thurs": "thursday",
     "mondays": "monday", "tuesdays": "tuesday", "wednesdays": "wednesday", "thursdays": "thursday",
@@ -34,7 +38,8 @@ WEEKDAY_KEYS = {day: day for day in WEEKDAYS} | {
 def _units() -> dict[str, tuple[str, Decimal]]:
     """Unit as written (folded) to base unit and factor; only conversions that are certain."""
     table = {
-        "m": "m 1,metre 1,metres 1,meter 1,meters 1,mm .001,millimetre .001,millimetres .001,millimeters .001,"
+        "m": "m 1,metre 1,metres 1,meter 1,meters 1,mm .001,"
+        "millimetre .001,millimetres .001,millimeters .001,"
         "cm .01,centimetre .01,centimetres .01,centimeters .01,km 1000,kilometre 1000,kilometres 1000,"
         "kilometer 1000,kilometers 1000,µm .000001,nm .000000001",
         "g": "g 1,gram 1,grams 1,mg .001,kg 1000,kilo 1000,kilos 1000,kilogram 1000,kilograms 1000",

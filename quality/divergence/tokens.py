@@ -47,10 +47,15 @@ class Traits:
 
 
 def _marks() -> str:
-    """Combining marks as ranges of a character class: Python's \\w does not hold them."""
+    r"""Combining marks as ranges of a character class: Python's \\w does not hold them."""
     codes = [
         code
-        for span in (range(0x300, 0x2100), range(0x3099, 0x309B), range(0xA600, 0xAC00), range(0xFE00, 0xFE30))
+        for span in (
+            range(0x300, 0x2100),
+            range(0x3099, 0x309B),
+            range(0xA600, 0xAC00),
+            range(0xFE00, 0xFE30),
+        )
         for code in span
         if unicodedata.category(chr(code))[0] == "M"
     ]
@@ -66,7 +71,13 @@ def _marks() -> str:
 _MARK = _marks()
 _CLUSTER = re.compile(f".[{_MARK}]+|[\u1100-\u11ff]+|[^\\x00-\\x7f]", re.DOTALL)
 _TYPOGRAPHY = str.maketrans(
-    {**dict.fromkeys("‘’‚‛′＇ʼ´", "'"), **dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‐‑‒–—―−", "-"), "⁄": "/", "μ": "µ"}
+    {
+        **dict.fromkeys("‘’‚‛′＇ʼ´", "'"),
+        **dict.fromkeys("“”„‟″", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "⁄": "/",
+        "μ": "µ",
+    }
 )
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -79,17 +90,17 @@ _DAY = r"(?:[0-3]?\d)(?:st|nd|rd|th)?(?!\d)"
 _CARDINAL = "|".join(sorted(CARDINALS, key=len, reverse=True))
 _UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 _SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
-_ISO_TIME = r"[T ](?P<isotime>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_ISO_TIME = r"(?:T|\s{1,9})(?P<isotime>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 # Each alternative begins where the one before it cannot have begun, and runs are bounded: the scan is linear.
 _DATES = rf"""
       (?P<url>(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{{1,12}}://|(?<!\w)www\.)[^\s<>"'|\]}}]+)
     | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
     | (?P<iso>(?<![\w.-])\d{{4}}-[01]\d-[0-3]\d(?!\d)(?:{_ISO_TIME})?)
-    | (?P<dmy>(?<!\w){_DAY}\ (?:of\ )?{_MONTH},?\ \d{{4}}(?!\w))
-    | (?P<mdy>(?<!\w){_MONTH}\ {_DAY},?\ \d{{4}}(?!\w))
-    | (?P<dm>(?<!\w){_DAY}\ (?:of\ )?{_MONTH}(?!\w))
-    | (?P<md>(?<!\w){_MONTH}\ {_DAY}(?![\w:]))
-    | (?P<my>(?<!\w){_MONTH},?\ \d{{4}}(?!\w))
+    | (?P<dmy>(?<!\w){_DAY}\s{{1,9}}(?:of\s{{1,9}})?{_MONTH},?\s{{1,9}}\d{{4}}(?!\w))
+    | (?P<mdy>(?<!\w){_MONTH}\s{{1,9}}{_DAY},?\s{{1,9}}\d{{4}}(?!\w))
+    | (?P<dm>(?<!\w){_DAY}\s{{1,9}}(?:of\s{{1,9}})?{_MONTH}(?!\w))
+    | (?P<md>(?<!\w){_MONTH}\s{{1,9}}{_DAY}(?![\w:]))
+    | (?P<my>(?<!\w){_MONTH},?\s{{1,9}}\d{{4}}(?!\w))
     | (?P<dots>(?<![\w./])(?:[0-3]?\d\.[01]?\d\.\d{{4}}|[0-3]?\d/[0-3]?\d/\d{{4}})(?![\w/]))
 """
 _PATH = r"""
@@ -99,27 +110,54 @@ _REST = rf"""
     | (?P<flag>(?<![\w-])--[a-z][\w-]*)
     | (?P<ticket>(?<![\w-])[a-z][a-z0-9]+-\d+(?![\w.-]*\w))
     | (?P<hex>(?<!\w)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,}}(?:-[0-9a-f]{{4,}})*(?!\w))
-    | (?P<clock>(?<![\w.:])[0-2]?\d(?::[0-5]\d){{1,2}}(?:\ ?[ap]\.?m\b\.?)?(?![\w:])
-            |(?<![\w.:])1?\d\ ?[ap]\.?m\b\.?)
+    | (?P<clock>(?<![\w.:])[0-2]?\d(?::[0-5]\d){{1,2}}(?:\s{{0,9}}[ap]\.?m\b\.?)?(?![\w:])
+            |(?<![\w.:])1?\d\s{{0,9}}[ap]\.?m\b\.?)
     | (?P<version>(?<![\w.])v?\d+(?:\.\d+){{2,}}(?:-?[a-z]+\.?\d*)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w))
     | (?P<ordinal>(?<!\w)\d+(?:st|nd|rd|th)(?!\w))
-    | (?P<number>(?:(?P<currency>[$€£¥])\ ?|(?<!\w))(?P<sign>(?<=\s-)|(?<=\(-)|(?<=^-))?
+    | (?P<number>(?:(?P<currency>[$€£¥])\s{{0,9}}|(?<!\w))(?P<sign>(?<![^\s(])-)?
         (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,]\d)|\d+(?:[.,]\d+)*)
-        (?:\ ?(?P<scale>{_SCALE})(?!\w))?
-        (?:[\ -]?(?P<unit>{_UNIT})(?![\w/]))?)
-    | (?P<spelled>(?<!\w)(?:{_CARDINAL})(?:[\ -](?:and\ )?(?:{_CARDINAL}))*(?:\ (?P<wordscale>{_SCALE}))?(?!\w)
-        (?:[\ -](?P<wordunit>{_UNIT})(?![\w/]))?)
-    | (?P<pairof>(?<!\w)(?:pair|couple)\ of(?!\w))
+        (?:\s{{0,9}}(?P<scale>{_SCALE})(?!\w))?
+        (?:(?:\s{{0,9}}|-)(?P<unit>{_UNIT})(?![\w/]))?)
+    | (?P<spelled>(?<!\w)(?:{_CARDINAL})(?:(?:\s{{1,9}}|-)(?:and\s{{1,9}})?(?:{_CARDINAL}))*
+        (?:\s{{1,9}}(?P<wordscale>{_SCALE}))?(?!\w)
+        (?:(?:\s{{1,9}}|-)(?P<wordunit>{_UNIT})(?![\w/]))?)
+    | (?P<pairof>(?<!\w)(?:pair|couple)\s{{1,9}}of(?!\w))
     | (?P<acronym>(?<!\w)(?:[a-z]\.){{2,}})
     | (?P<word>{_WORD}+(?:(?:_+{_WORD}+)+|(?:'{_WORD}+))?)
     | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
 """
-_TOKEN = re.compile(_DATES + _PATH + _REST, re.VERBOSE | re.IGNORECASE)
+# Most words are nothing but words: they are told apart first, which makes the scan three times as fast.
+_SPECIAL = "|".join(sorted({*MONTHS, *CARDINALS, "pair", "couple", "www"}, key=len, reverse=True))
+_PLAIN = rf"""
+    (?![\s,;()"'!?|*\#>=\[\]{{}}])(?:
+      (?P<plain>(?<![\w.+/\\~:-])(?!(?:{_SPECIAL})\b)[a-z]+(?=[\s,;)!?"]|\.\s|\Z))
+    | """
+_TOKEN = re.compile(_PLAIN + _DATES + _PATH + _REST + ")", re.VERBOSE | re.IGNORECASE)
 _PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE)
+_PASSIVE = re.compile(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE
+)
 _LABELS = frozenset({"a", "i", "us", "it", "who"})
-_MONTH_CUES = frozenset("in since until by of from during last next this early late mid before after".split())
+_MONTH_CUES = frozenset(
+    [
+        "in",
+        "since",
+        "until",
+        "by",
+        "of",
+        "from",
+        "during",
+        "last",
+        "next",
+        "this",
+        "early",
+        "late",
+        "mid",
+        "before",
+        "after",
+    ]
+)
 
 
 def normalise(text: str) -> tuple[str, list[int], list[int]]:
@@ -183,9 +221,12 @@ class _Scan:
 
     def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
         for match in pattern.finditer(self.text, start, end):
-            kind = match.lastgroup or ""
+            word = match.group()
+            if word in _IGNORED:
+                self._previous = word
+                continue
             # Nested groups end before the outer one, so the outer name is the last one.
-            getattr(self, f"_on_{kind}")(match)
+            getattr(self, "_on_" + str(match.lastgroup))(match)
 
     def _add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
         token = Token(key, kind, self._at(match.start()), self._end(match.end()), form or key)
@@ -197,6 +238,8 @@ class _Scan:
         self._open = []
 
     def _at(self, offset: int) -> int:
+        if len(self._here) == 1:
+            return offset
         step = bisect_right(self._here, offset) - 1
         return self._there[step] + offset - self._here[step]
 
@@ -321,6 +364,10 @@ class _Scan:
         if character not in FUNCTION_CHARACTERS:
             self._add("c:" + character, "word", match)
 
+    def _on_plain(self, match: re.Match[str]) -> None:
+        written = match.group()
+        self._word(written.casefold(), match, entity=written[0].isupper() and self._named(written, match))
+
     def _on_word(self, match: re.Match[str]) -> None:
         written = match.group()
         if written.isalpha():
@@ -353,35 +400,41 @@ class _Scan:
 
     def _word(self, folded: str, match: re.Match[str], *, entity: bool) -> None:
         previous, self._previous = self._previous, folded
-        if folded in NEGATIONS and not self._negation_is_a_name(match):
+        kind, key = _classified(folded)
+        if kind == "content":
+            kind = "camel" if _camel(match.group()) else "entity" if entity else "word"
+            self._add(key, kind, match, folded)
+        elif kind == "negation" and not self._negation_is_a_name(match):
             self._negation(match)
-            return
+        elif kind == "negation":
+            self._add("w:" + folded, "word", match, folded)
+        elif kind == "month" and len(folded) == 3 and previous not in _MONTH_CUES:
+            self._month_or_word(folded, match)
+        elif kind == "month":
+            self._add(key, "date", match)
+        elif kind in {"date", "number", "time"}:
+            self._add(key, kind, match)
+        else:
+            self._function(folded, kind, key, match)
+
+    def _month_or_word(self, folded: str, match: re.Match[str]) -> None:
+        """A short word is a month only after a preposition or with a number: may, mar, dec."""
+        if folded in LIGHT:
+            self._function(folded, "light", ":".join(LIGHT[folded]), match)
+        else:
+            self._add("w:" + word_key(folded), "word", match, folded)
+
+    def _function(self, folded: str, kind: str, key: str, match: re.Match[str]) -> None:
         if folded in _LABELS:
             self.labels.append(Token(folded, "word", *self._span(match), folded))
-        if folded in LIGHT:
-            group, value = LIGHT[folded]
-            self.light.append(Token(f"{group}:{value}", "word", *self._span(match), folded))
-            if folded != "may" or previous not in _MONTH_CUES:
-                return
-        if folded in FUNCTION_WORDS:
-            return
-        if folded in WEEKDAY_KEYS:
-            self._add("wd:" + WEEKDAY_KEYS[folded], "date", match)
-        elif folded in MONTHS and (len(folded) > 3 or previous in _MONTH_CUES):
-            self._add(f"m:{MONTHS[folded]}", "date", match)
-        elif folded in ORDINALS:
-            self._add(f"o:{ORDINALS[folded]}", "number", match)
-        elif folded in {"noon", "midnight"}:
-            self._add("t:12:00" if folded == "noon" else "t:0:00", "time", match)
-        else:
-            kind = "camel" if _camel(match.group()) else "entity" if entity else "word"
-            self._add("w:" + word_key(folded), kind, match, folded)
+        if kind == "light":
+            self.light.append(Token(key, "word", *self._span(match), folded))
 
     def _span(self, match: re.Match[str]) -> tuple[int, int]:
         return self._at(match.start()), self._end(match.end())
 
     def _negation_is_a_name(self, match: re.Match[str]) -> bool:
-        """ "no-fly zone" and "No. 5" deny nothing."""
+        """Whether "no" denies nothing: a no-fly zone, No. 5."""
         after = self.text[match.end() : match.end() + 3]
         if match.group().casefold() != "no":
             return False
@@ -394,9 +447,31 @@ class _Scan:
         if not written[0].isupper():
             return False
         before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[")
-        return (len(written) > 1 and written.isupper()) or not (
-            not before or before[-1] in ".!?:;\n\r#>-|•"
-        )
+        return (len(written) > 1 and written.isupper()) or not (not before or before[-1] in ".!?:;\n\r#>-|•")
+
+
+_IGNORED = FUNCTION_WORDS - set(LIGHT) - NEGATIONS - _LABELS - set(MONTHS)
+_TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
+
+
+@lru_cache(maxsize=65_536)
+def _classified(folded: str) -> tuple[str, str]:
+    """What a word is, and its key."""
+    if folded in NEGATIONS:
+        return "negation", ""
+    if folded in MONTHS:
+        return "month", f"m:{MONTHS[folded]}"
+    if folded in LIGHT:
+        return "light", ":".join(LIGHT[folded])
+    if folded in FUNCTION_WORDS:
+        return "function", ""
+    if folded in WEEKDAY_KEYS:
+        return "date", "wd:" + WEEKDAY_KEYS[folded]
+    if folded in ORDINALS:
+        return "number", f"o:{ORDINALS[folded]}"
+    if folded in _TIMES:
+        return "time", _TIMES[folded]
+    return "content", "w:" + word_key(folded)
 
 
 def _camel(written: str) -> bool:
