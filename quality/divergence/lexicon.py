@@ -93,7 +93,7 @@ _LIGHT = {
     "since": {"since": "since", "until": "until till"},
     "to": {"to": "to toward towards", "from": "from"},
     "for": {"for": "for", "against": "against"},
-    "modal": {"must": "must", "should": "should ought", "may": "may might could", "can": "can"},
+    "modal": {"must": "must", "should": "should ought", "may": "may might", "can": "can could"},
     "some": {"some": "some any someone somebody something anyone anybody anything",
              "all": "all every each everyone everybody everything"},
 }  # fmt: skip
@@ -140,17 +140,36 @@ _SYNONYMS = """
     road:street couch:sofa begin:start,commence finish:complete happy:glad,delighted,joyful,pleased
     sad:unhappy,miserable near:close,nearby
     talk:speak,chat,converse buy:purchase car:automobile movie:film taxi:cab airplane:plane,aeroplane,aircraft
-    television:tv telephone:phone fast:quick,rapid,quickly forest:woods rabbit:bunny police:cop shop:store
+    television:tv telephone:phone fast:quick,rapid,quickly  rabbit:bunny police:cop shop:store
     cut:slice,chop,dice garbage:trash,rubbish sick:ill fix:repair aid:help,assist choose:select,pick
-    nation:country lawn:grass present:gift seashore:seaside,shore match:game jump:leap,hop
+    nation:country lawn:grass present:gift beach:shore,seashore,seaside match:game jump:leap,hop
     usa:us,america,american uk:britain,british vote:ballot chef:cook instructor:teacher
     doctor:physician pupil:student baby:infant puppy:pup cat:kitty error:mistake answer:reply,response
     require:need permit:allow show:display delete:remove,erase hurt:injure kill:slay dead:deceased error:fault
     rich:wealthy smart:clever,intelligent angry:mad,furious
     hard:difficult easy:simple correct:right wrong:incorrect
     other:another,others config:configuration repo:repository db:database app:application
+    lawyer:attorney stair:staircase,stairway explosion:blast resign:quit old:elderly earthquake:quake
+    strong:powerful global:worldwide rise:increase release:free teenager:teen marijuana:cannabis
+    strict:harsh refuse:decline urge:exhort expand:widen vow:pledge insurgent:rebel put:place path:trail
+    hit:strike fight:battle look:stare,gaze
+    snow:snowy lawn:grassy timber:wooden,wood gold:golden sand:sandy rock:rocky wool:woollen,woolen sun:sunny
     info:information doc:document docs:documentation env:environment auth:authentication
     carrot:carrots approximately:roughly,circa
+"""
+# A country and what belongs to it.
+_DEMONYMS = """
+    afghanistan:afghan argentina:argentine,argentinian australia:australian austria:austrian belgium:belgian
+    brazil:brazilian bulgaria:bulgarian canada:canadian chile:chilean china:chinese colombia:colombian
+    croatia:croatian cuba:cuban cyprus:cypriot denmark:danish egypt:egyptian england:english estonia:estonian
+    finland:finnish france:french georgia:georgian germany:german greece:greek hungary:hungarian iceland:icelandic
+    india:indian indonesia:indonesian iran:iranian iraq:iraqi ireland:irish israel:israeli italy:italian
+    japan:japanese jordan:jordanian kenya:kenyan korea:korean latvia:latvian lebanon:lebanese libya:libyan
+    lithuania:lithuanian malaysia:malaysian mexico:mexican morocco:moroccan netherlands:dutch nigeria:nigerian
+    norway:norwegian pakistan:pakistani palestine:palestinian peru:peruvian poland:polish portugal:portuguese
+    romania:romanian russia:russian scotland:scottish serbia:serbian slovakia:slovak slovenia:slovenian
+    somalia:somali spain:spanish sweden:swedish switzerland:swiss syria:syrian thailand:thai tunisia:tunisian
+    turkey:turkish ukraine:ukrainian venezuela:venezuelan vietnam:vietnamese wales:welsh yemen:yemeni
 """
 
 
@@ -197,7 +216,7 @@ def _spelled(word: str) -> str:
 
 
 _SYNONYM_STEMS = {
-    _stem(form): _stem(_spelled(head)) for form, head in (_table(_SPELLING) | _table(_SYNONYMS)).items()
+    _stem(form): _stem(_spelled(head)) for form, head in (_table(_SPELLING) | _table(_SYNONYMS) | _table(_DEMONYMS)).items()
 }
 
 

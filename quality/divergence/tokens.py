@@ -209,6 +209,7 @@ class _Scan:
 
     def __init__(self, text: str) -> None:
         self.text, self._here, self._there = normalise(text)
+        self._shifted = len(self._here) > 1
         self.content: list[Token] = []
         self.light: list[Token] = []
         self.negations: list[Token] = []
@@ -221,7 +222,7 @@ class _Scan:
 
     def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
         for match in pattern.finditer(self.text, start, end):
-            word = match.group()
+            word = match[0]
             if word in _IGNORED:
                 self._previous = word
                 continue
@@ -229,23 +230,25 @@ class _Scan:
             getattr(self, "_on_" + str(match.lastgroup))(match)
 
     def _add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
-        token = Token(key, kind, self._at(match.start()), self._end(match.end()), form or key)
-        self.content.append(token)
-        self._close(key)
+        start, end = self._span(match)
+        self.content.append(Token(key, kind, start, end, form or key))
+        if self._open:
+            self._close(key)
 
     def _close(self, key: str) -> None:
         self.negations += (token._replace(key=f"not {key}") for token in self._open)
         self._open = []
 
+    def _span(self, match: re.Match[str]) -> tuple[int, int]:
+        start, end = match.span()
+        if not self._shifted:
+            return start, end
+        # The last character's own place, plus one: what follows it may have vanished.
+        return self._at(start), self._at(end - 1) + 1
+
     def _at(self, offset: int) -> int:
-        if len(self._here) == 1:
-            return offset
         step = bisect_right(self._here, offset) - 1
         return self._there[step] + offset - self._here[step]
-
-    def _end(self, offset: int) -> int:
-        # The last character's own place, plus one: what follows it may have vanished.
-        return self._at(offset - 1) + 1
 
     def _on_url(self, match: re.Match[str]) -> None:
         url = match.group().rstrip(".,;:!?)*_~`").casefold()
@@ -365,8 +368,14 @@ class _Scan:
             self._add("c:" + character, "word", match)
 
     def _on_plain(self, match: re.Match[str]) -> None:
-        written = match.group()
-        self._word(written.casefold(), match, entity=written[0].isupper() and self._named(written, match))
+        written = match[0]
+        if written.islower():
+            kind, key = _classified(written)
+            if kind == "content":
+                self._previous = written
+                self._add(key, "word", match, written)
+                return
+        self._word(written.casefold(), match, entity=self._named(written, match))
 
     def _on_word(self, match: re.Match[str]) -> None:
         written = match.group()
@@ -395,7 +404,7 @@ class _Scan:
             self._word(tail, match, entity=False)
 
     def _negation(self, match: re.Match[str]) -> None:
-        token = Token("", "negation", self._at(match.start()), self._end(match.end()), "")
+        token = Token("", "negation", *self._span(match), "")
         self._open.append(token)
 
     def _word(self, folded: str, match: re.Match[str], *, entity: bool) -> None:
@@ -429,9 +438,6 @@ class _Scan:
             self.labels.append(Token(folded, "word", *self._span(match), folded))
         if kind == "light":
             self.light.append(Token(key, "word", *self._span(match), folded))
-
-    def _span(self, match: re.Match[str]) -> tuple[int, int]:
-        return self._at(match.start()), self._end(match.end())
 
     def _negation_is_a_name(self, match: re.Match[str]) -> bool:
         """Whether "no" denies nothing: a no-fly zone, No. 5."""
