@@ -82,10 +82,6 @@ class _Pair:
     def __init__(self, left: Traits, right: Traits) -> None:
         self.texts = (left.text, right.text)
         self.left, self.right = _excess(left, right), _excess(right, left)
-        if len(left.tokens) == len(right.tokens):
-            # A word exchanged for one that the text holds anyway: "black and white" to "white and white".
-            self.left = self.left or _excess(left, right, shared=True)
-            self.right = self.right or _excess(right, left, shared=True)
         self._join_compounds(left, right)
         self.left += _exact(left, right)
         self.right += _exact(right, left)
@@ -116,10 +112,11 @@ class _Pair:
         )
 
 
-def _excess(one: Traits, other: Traits, *, shared: bool = False) -> list[Token]:
-    if not shared:
-        return [token for token in one.tokens if token.key not in other.counts]
+def _excess(one: Traits, other: Traits) -> list[Token]:
+    """The tokens of which one text has more; of a word that both hold, its last ones."""
     more = one.counts - other.counts
+    if not more:
+        return []
     found = []
     for token in reversed(one.tokens):
         if more.get(token.key, 0) > 0:

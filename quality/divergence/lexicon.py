@@ -216,7 +216,8 @@ def _spelled(word: str) -> str:
 
 
 _SYNONYM_STEMS = {
-    _stem(form): _stem(_spelled(head)) for form, head in (_table(_SPELLING) | _table(_SYNONYMS) | _table(_DEMONYMS)).items()
+    _stem(form): _stem(_spelled(head))
+    for form, head in (_table(_SPELLING) | _table(_SYNONYMS) | _table(_DEMONYMS)).items()
 }
 
 

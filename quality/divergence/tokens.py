@@ -388,7 +388,9 @@ class _Scan:
 
     def _identifier(self, written: str, match: re.Match[str]) -> None:
         folded = written.casefold()
-        if "_" in written or any(character.isdigit() for character in written):
+        if written.isdecimal():  # between characters of a script without spaces
+            self._add("n:" + written, "number", match)
+        elif "_" in written or any(character.isdigit() for character in written):
             self._add("i:" + folded.strip("_"), "identifier", match)
         else:  # a word with combining marks
             self._word(folded, match, entity=False)

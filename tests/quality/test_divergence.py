@@ -59,6 +59,8 @@ DIFFERENT = [
     ("number", "Three dogs", "Two dogs"),
     ("number", "the first door", "the second door"),
     ("number", "Python 3.1", "Python 3.10"),
+    ("number", "prod uses 8080, dev uses 9090 here", "prod uses 8080, dev uses 8080"),
+    ("number", "会议在2026年", "会议在2027年"),
     ("number", "at -5 degrees", "at 5 degrees"),
     ("unit", "a file of 5 GB", "a file of 5 MB"),
     ("unit", "5 km away", "5 m away"),
