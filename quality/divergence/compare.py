@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
 from typing import Literal
 
 from quality.divergence.tokens import Token, Traits, traits
@@ -93,7 +96,7 @@ class _Pair:
 
     def _join_compounds(self, left: Traits, right: Traits) -> None:
         """Spacing is no difference: "trash bin" and "trashbin"."""
-        if not (self.left or self.right):
+        if not (self.left and self.right):
             return
         in_left = _joined(left, self.left)
         in_right = _joined(right, self.right)
@@ -114,13 +117,19 @@ class _Pair:
 
 def _excess(one: Traits, other: Traits) -> list[Token]:
     """The tokens of which one text has more; of a word that both hold, its last ones."""
-    more = one.counts - other.counts
-    if not more:
-        return []
+    return _surplus(one.tokens, one.counts, other.counts)
+
+
+def _surplus(tokens: Sequence[Token], mine: Counter[str], theirs: Counter[str]) -> list[Token]:
+    more = {key: count - theirs[key] for key, count in mine.items() - theirs.items() if count > theirs[key]}
+    left = sum(more.values())
     found = []
-    for token in reversed(one.tokens):
+    for token in reversed(tokens):
+        if not left:
+            break
         if more.get(token.key, 0) > 0:
             more[token.key] -= 1
+            left -= 1
             found.append(token)
     return found[::-1]
 
@@ -128,9 +137,7 @@ def _excess(one: Traits, other: Traits) -> list[Token]:
 def _exact(one: Traits, other: Traits) -> list[Token]:
     """Names in code are compared as written, not by their stems: getItem is not getItems."""
     return [
-        token
-        for token in one.tokens
-        if token.kind == "camel" and token.key in other.counts and token.form not in other.forms
+        token for token in one.names_in_code if token.key in other.counts and token.form not in other.forms
     ]
 
 
@@ -145,10 +152,12 @@ def _joined(text: Traits, exclusive: Sequence[Token]) -> dict[str, list[int]]:
     """Neighbours written as one word, where at least one of them is exclusive; and the exclusive places."""
     places = {token.start for token in exclusive}
     found: dict[str, list[int]] = {}
-    for first, second in zip(text.tokens, text.tokens[1:], strict=False):
-        held = [token.start for token in (first, second) if token.start in places]
-        if held and second.start - first.end <= 1:
-            found.setdefault(first.form + second.form, []).extend(held)
+    for token in exclusive:
+        at = bisect_left(text.tokens, token.start, key=attrgetter("start"))
+        for first, second in pairwise(text.tokens[max(0, at - 1) : at + 2]):
+            if second.start - first.end <= 1:
+                held = [one.start for one in (first, second) if one.start in places]
+                found[first.form + second.form] = held
     return found
 
 
@@ -225,7 +234,8 @@ def _between(
 
 def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
     """Function words with an opposite, if exchanged for it: on/off, before/after, he/she, must/may."""
-    mine, theirs = _more(left.light, right.light), _more(right.light, left.light)
+    mine = _surplus(left.light, left.light_counts, right.light_counts)
+    theirs = _surplus(right.light, right.light_counts, left.light_counts)
     groups = {_group(token) for token in mine} & {_group(token) for token in theirs}
     if not groups:
         return []
@@ -238,11 +248,6 @@ def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
             [token for token in theirs if _group(token) in groups],
         )
     ]
-
-
-def _more(one: Sequence[Token], other: Sequence[Token]) -> list[Token]:
-    more = Counter(token.key for token in one) - Counter(token.key for token in other)
-    return [token for token in one if more[token.key]]
 
 
 def _group(token: Token) -> str:

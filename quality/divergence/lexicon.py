@@ -155,14 +155,15 @@ _SYNONYMS = """
     hit:strike fight:battle look:stare,gaze
     snow:snowy lawn:grassy timber:wooden,wood gold:golden sand:sandy rock:rocky wool:woollen,woolen sun:sunny
     info:information doc:document docs:documentation env:environment auth:authentication
-    carrot:carrots approximately:roughly,circa
+    approximately:roughly,circa
 """
 # A country and what belongs to it.
 _DEMONYMS = """
     afghanistan:afghan argentina:argentine,argentinian australia:australian austria:austrian belgium:belgian
     brazil:brazilian bulgaria:bulgarian canada:canadian chile:chilean china:chinese colombia:colombian
     croatia:croatian cuba:cuban cyprus:cypriot denmark:danish egypt:egyptian england:english estonia:estonian
-    finland:finnish france:french georgia:georgian germany:german greece:greek hungary:hungarian iceland:icelandic
+    finland:finnish france:french georgia:georgian germany:german greece:greek hungary:hungarian
+    iceland:icelandic
     india:indian indonesia:indonesian iran:iranian iraq:iraqi ireland:irish israel:israeli italy:italian
     japan:japanese jordan:jordanian kenya:kenyan korea:korean latvia:latvian lebanon:lebanese libya:libyan
     lithuania:lithuanian malaysia:malaysian mexico:mexican morocco:moroccan netherlands:dutch nigeria:nigerian
@@ -216,8 +217,7 @@ def _spelled(word: str) -> str:
 
 
 _SYNONYM_STEMS = {
-    _stem(form): _stem(_spelled(head))
-    for form, head in (_table(_SPELLING) | _table(_SYNONYMS) | _table(_DEMONYMS)).items()
+    _stem(form): _stem(_spelled(head)) for form, head in _table(_SPELLING + _SYNONYMS + _DEMONYMS).items()
 }
 
 

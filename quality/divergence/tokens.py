@@ -42,7 +42,9 @@ class Traits:
     negations: tuple[Token, ...]
     labels: tuple[Token, ...]  # function words that may be names: sensor A, US, IT
     passive: bool
+    names_in_code: tuple[Token, ...]  # camelCase, which is compared as written besides
     counts: Counter[str] = field(repr=False)
+    light_counts: Counter[str] = field(repr=False)
     forms: frozenset[str] = field(repr=False)
 
 
@@ -199,7 +201,9 @@ def traits(text: str) -> Traits:
         negations=tuple(scan.negations),
         labels=tuple(scan.labels),
         passive=_PASSIVE.search(scan.text) is not None,
+        names_in_code=tuple(token for token in scan.content if token.kind == "camel"),
         counts=counts,
+        light_counts=Counter(token.key for token in scan.light),
         forms=frozenset(token.form for token in scan.content),
     )
 
