@@ -17,6 +17,9 @@ _WORDS = frozenset({"word", "entity", "identifier", "camel"})
 _SHOWN = 5
 # A block swap is looked for in this many words around the change: beyond, paragraphs were reordered.
 _WINDOW = 48
+_DIRECTED = re.compile(
+    r"\b(?:over|than|from|to|into|before|after|above|below|under|against|until|for)\b|->|→", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,10 +292,28 @@ def _order(left: Traits, right: Traits) -> list[Difference]:
     end = len(mine)
     while mine[end - 1].key == theirs[end - 1].key:
         end -= 1
-    swapped = _swap([token.key for token in mine[start:end]], [token.key for token in theirs[start:end]])
-    if not swapped or left.passive != right.passive:
+    if left.passive != right.passive:
         return []
-    return [_between("order", left, right, mine[start:end], theirs[start:end])]
+    mine, theirs = mine[start:end], theirs[start:end]
+    swapped = _swap([token.key for token in mine], [token.key for token in theirs])
+    if swapped or _turned(left.text, mine, right.text, theirs):
+        return [_between("order", left, right, mine, theirs)]
+    return []
+
+
+def _turned(one: str, mine: Sequence[Token], other: str, theirs: Sequence[Token]) -> bool:
+    """Whether two parts changed places around a word with a direction: tea over coffee, from A to C."""
+    size = len(mine)
+    for a in range(1, min(size, _WINDOW)):
+        if [token.key for token in mine[:a]] == [token.key for token in theirs[size - a :]]:
+            turned = [token.key for token in mine[a:]] == [token.key for token in theirs[: size - a]]
+            between = (
+                one[mine[a - 1].end : mine[a].start],
+                other[theirs[size - a - 1].end : theirs[size - a].start],
+            )
+            if turned and all(_DIRECTED.search(text) for text in between):
+                return True
+    return False
 
 
 def _swap(one: list[str], other: list[str]) -> bool:

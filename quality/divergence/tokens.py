@@ -124,14 +124,17 @@ _REST = rf"""
         (?:\s{{1,9}}(?P<wordscale>{_SCALE}))?(?!\w)
         (?:(?:\s{{1,9}}|-)(?P<wordunit>{_UNIT})(?![\w/]))?)
     | (?P<pairof>(?<!\w)(?:pair|couple)\s{{1,9}}of(?!\w))
+    | (?P<language>(?<!\w)[a-z](?:\#|\+\+)(?!\w))
     | (?P<acronym>(?<!\w)(?:[a-z]\.){{2,}})
     | (?P<word>{_WORD}+(?:(?:_+{_WORD}+)+|(?:'{_WORD}+))?)
+    | (?P<operator>(?<![=<>!-])(?:!=|[=<>]=|[=<>≠≤≥])(?![=<>-]))
+    | (?P<pictograph>[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff])
     | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
 """
 # Most words are nothing but words: they are told apart first, which makes the scan three times as fast.
 _SPECIAL = "|".join(sorted({*MONTHS, *CARDINALS, "pair", "couple", "www"}, key=len, reverse=True))
 _PLAIN = rf"""
-    (?![\s,;()"'!?|*\#>=\[\]{{}}])(?:
+    (?![\s,;()"'?|*\#\[\]{{}}])(?:
       (?P<plain>(?<![\w.+/\\~:-])(?!(?:{_SPECIAL})\b)[a-z]+(?=[\s,;)!?"]|\.\s|\Z))
     | """
 _TOKEN = re.compile(_PLAIN + _DATES + _PATH + _REST + ")", re.VERBOSE | re.IGNORECASE)
@@ -141,6 +144,8 @@ _PASSIVE = re.compile(
     r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE
 )
 _LABELS = frozenset({"a", "i", "us", "it", "who"})
+# French and Italian words that lose their vowel: l'eau, n'est, qu'il, dell'arte.
+_ELIDED = frozenset(["l", "d", "n", "qu", "s", "j", "m", "t", "c", "dell", "all", "nell", "sull"])
 _MONTH_CUES = frozenset(
     [
         "in",
@@ -326,6 +331,11 @@ class _Scan:
             return
         currency, unit, scale = match.group("currency"), match.group("unit"), match.group("scale")
         sign = "-" if match.group("sign") is not None else ""
+        if currency and unit and unit.casefold() == "m":
+            scale, unit = "million", None
+        if re.fullmatch(r"[12]\d\d0s", match.group()):
+            self._add(f"decade:{match.group()}", "date", match)
+            return
         self._quantity(match, sign + _plain(match.group("digits")), scale, currency or unit)
 
     def _on_spelled(self, match: re.Match[str]) -> None:
@@ -358,6 +368,18 @@ class _Scan:
 
     def _on_pairof(self, match: re.Match[str]) -> None:
         self._add("n:2", "number", match)
+
+    def _on_operator(self, match: re.Match[str]) -> None:
+        line = self.text.rfind("\n", 0, match.start()) + 1
+        if self.text[line : match.start()].strip(" \t>"):  # not the mark of a quotation or a heading
+            sign = {"==": "=", "≠": "!=", "≤": "<=", "≥": ">="}.get(match.group(), match.group())
+            self.light.append(Token("operator:" + sign, "word", *self._span(match), sign))
+
+    def _on_pictograph(self, match: re.Match[str]) -> None:
+        self.light.append(Token("sign:" + match.group(), "word", *self._span(match), match.group()))
+
+    def _on_language(self, match: re.Match[str]) -> None:
+        self._add("i:" + match.group().casefold(), "identifier", match)
 
     def _on_acronym(self, match: re.Match[str]) -> None:
         letters = match.group().replace(".", "").casefold()
@@ -403,6 +425,8 @@ class _Scan:
         head, _, tail = written.casefold().partition("'")
         if tail == "t" and head.endswith("n"):
             self._negation(match)
+        elif head in _ELIDED:
+            self._word(tail, match, entity=False)
         elif tail in {"s", "re", "m", "ve", "ll", "d"}:
             self._word(head, match, entity=self._named(written, match))
         else:
