@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,6 +19,17 @@ from quality.divergence.lexicon import (
     word_key,
 )
 from quality.divergence.lexicon_numbers import CARDINALS, MONTHS, ORDINALS, SCALES, UNITS, WEEKDAY_KEYS
+from quality.divergence.patterns import (
+    ELIDED,
+    LABELS,
+    LIST_NUMBER,
+    MONTH,
+    MONTH_CUES,
+    PASSIVE,
+    PIECE,
+    TOKEN,
+    normalise,
+)  # fmt: skip
 
 
 class Token(NamedTuple):
@@ -48,153 +58,6 @@ class Traits:
     forms: frozenset[str] = field(repr=False)
 
 
-def _marks() -> str:
-    r"""Combining marks as ranges of a character class: Python's \\w does not hold them."""
-    codes = [
-        code
-        for span in (
-            range(0x300, 0x2100),
-            range(0x3099, 0x309B),
-            range(0xA600, 0xAC00),
-            range(0xFE00, 0xFE30),
-        )
-        for code in span
-        if unicodedata.category(chr(code))[0] == "M"
-    ]
-    ranges: list[list[int]] = []
-    for code in codes:
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"\\u{low:04x}-\\u{high:04x}" for low, high in ranges)
-
-
-_MARK = _marks()
-_CLUSTER = re.compile(f".[{_MARK}]+|[\u1100-\u11ff]+|[^\\x00-\\x7f]", re.DOTALL)
-_TYPOGRAPHY = str.maketrans(
-    {
-        **dict.fromkeys("‘’‚‛′＇ʼ´", "'"),
-        **dict.fromkeys("“”„‟″", '"'),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        "⁄": "/",
-        "μ": "µ",
-    }
-)
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_LETTER = f"[^\\W_{_UNSPACED}]"
-_WORD = f"(?:{_LETTER}[{_MARK}]*)"
-_MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?(?![^\W\d_])"
-_DAY = r"(?:[0-3]?\d)(?:st|nd|rd|th)?(?!\d)"
-_CARDINAL = "|".join(sorted(CARDINALS, key=len, reverse=True))
-_UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
-_SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
-_ISO_TIME = r"(?:T|\s{1,9})(?P<isotime>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-# Each alternative begins where the one before it cannot have begun, and runs are bounded: the scan is linear.
-_DATES = rf"""
-      (?P<url>(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{{1,12}}://|(?<!\w)www\.)[^\s<>"'|\]}}]+)
-    | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
-    | (?P<iso>(?<![\w.-])\d{{4}}-[01]\d-[0-3]\d(?!\d)(?:{_ISO_TIME})?)
-    | (?P<dmy>(?<!\w){_DAY}\s{{1,9}}(?:of\s{{1,9}})?{_MONTH},?\s{{1,9}}\d{{4}}(?!\w))
-    | (?P<mdy>(?<!\w){_MONTH}\s{{1,9}}{_DAY},?\s{{1,9}}\d{{4}}(?!\w))
-    | (?P<dm>(?<!\w){_DAY}\s{{1,9}}(?:of\s{{1,9}})?{_MONTH}(?!\w))
-    | (?P<md>(?<!\w){_MONTH}\s{{1,9}}{_DAY}(?![\w:]))
-    | (?P<my>(?<!\w){_MONTH},?\s{{1,9}}\d{{4}}(?!\w))
-    | (?P<dots>(?<![\w./])(?:[0-3]?\d\.[01]?\d\.\d{{4}}|[0-3]?\d/[0-3]?\d/\d{{4}})(?![\w/]))
-"""
-_PATH = r"""
-    | (?P<path>(?<![\w.\-/\\~:])(?:~|\.{1,2}|[a-z]:)?(?:[/\\]|[\w.-]{1,80}[/\\])[\w./\\-]{1,400})
-"""
-_REST = rf"""
-    | (?P<flag>(?<![\w-])--[a-z][\w-]*)
-    | (?P<ticket>(?<![\w-])[a-z][a-z0-9]+-\d+(?![\w.-]*\w))
-    | (?P<hex>(?<!\w)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,}}(?:-[0-9a-f]{{4,}})*(?!\w))
-    | (?P<clock>(?<![\w.:])[0-2]?\d(?::[0-5]\d){{1,2}}(?:\s{{0,9}}[ap]\.?m\b\.?)?(?![\w:])
-            |(?<![\w.:])1?\d\s{{0,9}}[ap]\.?m\b\.?)
-    | (?P<version>(?<![\w.])v?\d+(?:\.\d+){{2,}}(?:-?[a-z]+\.?\d*)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w))
-    | (?P<ordinal>(?<!\w)\d+(?:st|nd|rd|th)(?!\w))
-    | (?P<number>(?:(?P<currency>[$€£¥])\s{{0,9}}|(?<!\w))(?P<sign>(?<![^\s(])-)?
-        (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,]\d)|\d+(?:[.,]\d+)*)
-        (?:\s{{0,9}}(?P<scale>{_SCALE})(?!\w))?
-        (?:(?:\s{{0,9}}|-)(?P<unit>{_UNIT})(?![\w/]))?)
-    | (?P<spelled>(?<!\w)(?:{_CARDINAL})(?:(?:\s{{1,9}}|-)(?:and\s{{1,9}})?(?:{_CARDINAL}))*
-        (?:\s{{1,9}}(?P<wordscale>{_SCALE}))?(?!\w)
-        (?:(?:\s{{1,9}}|-)(?P<wordunit>{_UNIT})(?![\w/]))?)
-    | (?P<pairof>(?<!\w)(?:pair|couple)\s{{1,9}}of(?!\w))
-    | (?P<language>(?<!\w)[a-z](?:\#|\+\+)(?!\w))
-    | (?P<acronym>(?<!\w)(?:[a-z]\.){{2,}})
-    | (?P<word>{_WORD}+(?:(?:_+{_WORD}+)+|(?:'{_WORD}+))?)
-    | (?P<operator>(?<![=<>!-])(?:!=|[=<>]=|[=<>≠≤≥])(?![=<>-]))
-    | (?P<pictograph>[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff])
-    | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
-"""
-# Most words are nothing but words: they are told apart first, which makes the scan three times as fast.
-_SPECIAL = "|".join(sorted({*MONTHS, *CARDINALS, "pair", "couple", "www"}, key=len, reverse=True))
-_PLAIN = rf"""
-    (?![\s,;()"'?|*\#\[\]{{}}])(?:
-      (?P<plain>(?<![\w.+/\\~:-])(?!(?:{_SPECIAL})\b)[a-z]+(?=[\s,;)!?"]|\.\s|\Z))
-    | """
-_TOKEN = re.compile(_PLAIN + _DATES + _PATH + _REST + ")", re.VERBOSE | re.IGNORECASE)
-_PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
-_LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
-_PASSIVE = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE
-)
-_LABELS = frozenset({"a", "i", "us", "it", "who"})
-# French and Italian words that lose their vowel: l'eau, n'est, qu'il, dell'arte.
-_ELIDED = frozenset(["l", "d", "n", "qu", "s", "j", "m", "t", "c", "dell", "all", "nell", "sull"])
-_MONTH_CUES = frozenset(
-    [
-        "in",
-        "since",
-        "until",
-        "by",
-        "of",
-        "from",
-        "during",
-        "last",
-        "next",
-        "this",
-        "early",
-        "late",
-        "mid",
-        "before",
-        "after",
-    ]
-)
-
-
-def normalise(text: str) -> tuple[str, list[int], list[int]]:
-    """NFKC, plain quotes and dashes, no invisible characters; with the places where offsets shift.
-
-    Returns:
-        The text, and two lists of equal length: offsets in it and the offsets in the original they stand for.
-    """
-    pieces: list[str] = []
-    at, here, there, length = 0, [0], [0], 0
-    for match in _CLUSTER.finditer(text) if not text.isascii() else ():
-        before = text[at : match.start()]
-        found = _cluster(match.group())
-        pieces += (before, found)
-        at = match.end()
-        length += len(before) + len(found)
-        if len(found) != len(match.group()):
-            here.append(length)
-            there.append(at)
-    pieces.append(text[at:])
-    return "".join(pieces), here, there
-
-
-@lru_cache(maxsize=8_192)
-def _cluster(cluster: str) -> str:
-    if all(unicodedata.category(character) in {"Cf", "Cs"} for character in cluster):
-        return ""
-    return unicodedata.normalize("NFKC", cluster).translate(_TYPOGRAPHY)
-
-
 def traits(text: str) -> Traits:
     """Analyse a text once, for any number of comparisons. Linear in its length."""
     scan = _Scan(text)
@@ -205,7 +68,7 @@ def traits(text: str) -> Traits:
         light=tuple(scan.light),
         negations=tuple(scan.negations),
         labels=tuple(scan.labels),
-        passive=_PASSIVE.search(scan.text) is not None,
+        passive=PASSIVE.search(scan.text) is not None,
         names_in_code=tuple(token for token in scan.content if token.kind == "camel"),
         counts=counts,
         light_counts=Counter(token.key for token in scan.light),
@@ -223,10 +86,10 @@ class _Scan:
         self.light: list[Token] = []
         self.negations: list[Token] = []
         self.labels: list[Token] = []
-        self._layout = {match.end() for match in _LIST_NUMBER.finditer(self.text)}
+        self._layout = {match.end() for match in LIST_NUMBER.finditer(self.text)}
         self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
         self._previous = ""
-        self._run(_TOKEN, 0, len(self.text))
+        self._run(TOKEN, 0, len(self.text))
         self._close("")
 
     def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
@@ -275,7 +138,7 @@ class _Scan:
         if rooted or deep or re.search(r"/[^/]*\.[a-z]\w{0,5}$", path):
             self._add("p:" + path.removeprefix("./").rstrip("/"), "path", match)
         else:
-            self._run(_PIECE, match.start(), match.end())
+            self._run(PIECE, match.start(), match.end())
 
     def _on_flag(self, match: re.Match[str]) -> None:
         self._add("i:" + match.group().casefold(), "identifier", match)
@@ -290,7 +153,7 @@ class _Scan:
 
     def _on_dmy(self, match: re.Match[str]) -> None:
         found = match.group().casefold()
-        month = re.search(_MONTH, found, re.IGNORECASE)
+        month = re.search(MONTH, found, re.IGNORECASE)
         numbers = [int(number) for number in re.findall(r"\d+", found)]
         # A day has one or two digits and a year four, in either order.
         day = next((number for number in numbers if number < 100), None)
@@ -425,7 +288,7 @@ class _Scan:
         head, _, tail = written.casefold().partition("'")
         if tail == "t" and head.endswith("n"):
             self._negation(match)
-        elif head in _ELIDED:
+        elif head in ELIDED:
             self._word(tail, match, entity=False)
         elif tail in {"s", "re", "m", "ve", "ll", "d"}:
             self._word(head, match, entity=self._named(written, match))
@@ -447,7 +310,7 @@ class _Scan:
             self._negation(match)
         elif kind == "negation":
             self._add("w:" + folded, "word", match, folded)
-        elif kind == "month" and len(folded) == 3 and previous not in _MONTH_CUES:
+        elif kind == "month" and len(folded) == 3 and previous not in MONTH_CUES:
             self._month_or_word(folded, match)
         elif kind == "month":
             self._add(key, "date", match)
@@ -464,7 +327,7 @@ class _Scan:
             self._add("w:" + word_key(folded), "word", match, folded)
 
     def _function(self, folded: str, kind: str, key: str, match: re.Match[str]) -> None:
-        if folded in _LABELS:
+        if folded in LABELS:
             self.labels.append(Token(folded, "word", *self._span(match), folded))
         if kind == "light":
             self.light.append(Token(key, "word", *self._span(match), folded))
@@ -486,7 +349,7 @@ class _Scan:
         return (len(written) > 1 and written.isupper()) or not (not before or before[-1] in ".!?:;\n\r#>-|•")
 
 
-_IGNORED = FUNCTION_WORDS - set(LIGHT) - NEGATIONS - _LABELS - set(MONTHS)
+_IGNORED = FUNCTION_WORDS - set(LIGHT) - NEGATIONS - LABELS - set(MONTHS)
 _TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
 
 
