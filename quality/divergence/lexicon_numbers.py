@@ -41,9 +41,9 @@ def _units() -> dict[str, tuple[str, Decimal]]:
         "m": "m 1,metre 1,metres 1,meter 1,meters 1,mm .001,"
         "millimetre .001,millimetres .001,millimeters .001,"
         "cm .01,centimetre .01,centimetres .01,centimeters .01,km 1000,kilometre 1000,kilometres 1000,"
-        "kilometer 1000,kilometers 1000,µm .000001,nm .000000001",
+        "kilometer 1000,kilometers 1000,μm .000001,nm .000000001",
         "g": "g 1,gram 1,grams 1,mg .001,kg 1000,kilo 1000,kilos 1000,kilogram 1000,kilograms 1000",
-        "s": "s 1,sec 1,secs 1,second 1,seconds 1,ms .001,millisecond .001,milliseconds .001,µs .000001,"
+        "s": "s 1,sec 1,secs 1,second 1,seconds 1,ms .001,millisecond .001,milliseconds .001,μs .000001,"
         "min 60,mins 60,minute 60,minutes 60,h 3600,hr 3600,hrs 3600,hour 3600,hours 3600",
         "l": "l 1,litre 1,litres 1,liter 1,liters 1,ml .001,cl .01",
         "hz": "hz 1,khz 1000,mhz 1000000,ghz 1000000000",

@@ -39,7 +39,8 @@ _TYPOGRAPHY = str.maketrans(
         **dict.fromkeys("“”„‟″", '"'),
         **dict.fromkeys("‐‑‒–—―−", "-"),
         "⁄": "/",
-        "μ": "µ",
+        "İ": "I",
+        "ı": "i",
     }
 )
 _UNSPACED = (

@@ -197,7 +197,7 @@ def test_same_subject_needs_good_reasons(left: Subject, right: Subject, expected
 
 ALPHABETS = st.one_of(
     st.text(),
-    st.text("ab A1.,:-/\\_'\"`*#\n 9"),
+    st.text("ab A1.,:-/\\_'\"`*#\n 9mnisk€$%°µμİıßſ٣Ａ不\u0301\u200b"),
     st.lists(
         st.sampled_from(
             [
@@ -300,6 +300,13 @@ def test_case_and_white_space_do_not_matter(words: list[str]) -> None:
     assert divergence(text, text.upper()) == ()
     assert divergence(text, text.lower()) == ()
     assert divergence(text, "\n  ".join(words)) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["5 µs", "5 μm", "5 ΜS", "3 aprİl", "mılyon 3 mİllİon", "5 mİn", "fİve ſeconds", "5 K"]
+)
+def test_letters_with_odd_capitals_are_read(text: str) -> None:
+    assert divergence(text, text + " ") == ()
 
 
 def test_lone_surrogates_and_controls_are_harmless() -> None:
