@@ -1,4 +1,4 @@
-"""What becomes of a new memory that resembles an old one: the decision about one pair (rules 1 L3, 2.1-2.3)."""
+"""What becomes of a new memory that resembles an old one: one pair (rules 1 L3, 2.1-2.3)."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def decide(
     A duplicate is refused, so the new text must say nothing that the old one lacks. A merge appends, so one
     of the two may say more. Nothing that was exchanged or denied is ever refused or merged under ``guarded``.
     """
-    if gate and is_near_duplicate(similarity, thresholds):
-        if policy == "literal" or not differences or says_more(differences) == "right":
-            return "duplicate"
+    nothing_lost = policy == "literal" or not differences or says_more(differences) == "right"
+    if gate and is_near_duplicate(similarity, thresholds) and nothing_lost:
+        return "duplicate"
     found = band(similarity, thresholds)
     if policy == "off" or found == "complement":
         return "complement"

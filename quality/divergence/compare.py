@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from operator import attrgetter
 from typing import Literal
 
 from quality.divergence.tokens import Token, Traits, traits
@@ -14,6 +17,9 @@ _WORDS = frozenset({"word", "entity", "identifier", "camel"})
 _SHOWN = 5
 # A block swap is looked for in this many words around the change: beyond, paragraphs were reordered.
 _WINDOW = 48
+_DIRECTED = re.compile(
+    r"\b(?:over|than|from|to|into|before|after|above|below|under|against|until|for)\b|->|→", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +88,18 @@ class _Pair:
     def __init__(self, left: Traits, right: Traits) -> None:
         self.texts = (left.text, right.text)
         self.left, self.right = _excess(left, right), _excess(right, left)
-        if len(left.tokens) == len(right.tokens):
-            # A word exchanged for one that the text holds anyway: "black and white" to "white and white".
-            self.left = self.left or _excess(left, right, shared=True)
-            self.right = self.right or _excess(right, left, shared=True)
         self._join_compounds(left, right)
         self.left += _exact(left, right)
         self.right += _exact(right, left)
-        self.left, self.right = _without_lone_one(self.left, self.right), _without_lone_one(self.right, self.left)
+        self.left, self.right = (
+            _without_lone_one(self.left, self.right),
+            _without_lone_one(self.right, self.left),
+        )
         self._labels(left, right)
 
     def _join_compounds(self, left: Traits, right: Traits) -> None:
-        """ "trash can" is "trashcan": spacing is no difference."""
-        if not (self.left or self.right):
+        """Spacing is no difference: "trash bin" and "trashbin"."""
+        if not (self.left and self.right):
             return
         in_left = _joined(left, self.left)
         in_right = _joined(right, self.right)
@@ -106,21 +111,28 @@ class _Pair:
         self.right = [one for one in self.right if one.form not in in_left and one.start not in drop_right]
 
     def _labels(self, left: Traits, right: Traits) -> None:
-        """ "sensor A" against "sensor B": a function word is a label where only the other text has a name."""
+        """A function word is a name where only the other text has one: sensor A, sensor B."""
         self.left, self.right = (
             self.left + _label(left, right, self.left, self.right),
             self.right + _label(right, left, self.right, self.left),
         )
 
 
-def _excess(one: Traits, other: Traits, *, shared: bool = False) -> list[Token]:
-    if not shared:
-        return [token for token in one.tokens if token.key not in other.counts]
-    more = one.counts - other.counts
+def _excess(one: Traits, other: Traits) -> list[Token]:
+    """The tokens of which one text has more; of a word that both hold, its last ones."""
+    return _surplus(one.tokens, one.counts, other.counts)
+
+
+def _surplus(tokens: Sequence[Token], mine: Counter[str], theirs: Counter[str]) -> list[Token]:
+    more = {key: count - theirs[key] for key, count in mine.items() - theirs.items() if count > theirs[key]}
+    left = sum(more.values())
     found = []
-    for token in reversed(one.tokens):
+    for token in reversed(tokens):
+        if not left:
+            break
         if more.get(token.key, 0) > 0:
             more[token.key] -= 1
+            left -= 1
             found.append(token)
     return found[::-1]
 
@@ -128,14 +140,12 @@ def _excess(one: Traits, other: Traits, *, shared: bool = False) -> list[Token]:
 def _exact(one: Traits, other: Traits) -> list[Token]:
     """Names in code are compared as written, not by their stems: getItem is not getItems."""
     return [
-        token
-        for token in one.tokens
-        if token.kind == "camel" and token.key in other.counts and token.form not in other.forms
+        token for token in one.names_in_code if token.key in other.counts and token.form not in other.forms
     ]
 
 
 def _without_lone_one(mine: list[Token], theirs: list[Token]) -> list[Token]:
-    """ "one man" is "a man" unless the other text counts differently."""
+    """Without "one", which is an article unless the other text counts differently."""
     if any(token.key.startswith("n:") for token in theirs):
         return mine
     return [token for token in mine if token.kind != "one"]
@@ -145,10 +155,12 @@ def _joined(text: Traits, exclusive: Sequence[Token]) -> dict[str, list[int]]:
     """Neighbours written as one word, where at least one of them is exclusive; and the exclusive places."""
     places = {token.start for token in exclusive}
     found: dict[str, list[int]] = {}
-    for first, second in zip(text.tokens, text.tokens[1:], strict=False):
-        held = [token.start for token in (first, second) if token.start in places]
-        if held and second.start - first.end <= 1:
-            found.setdefault(first.form + second.form, []).extend(held)
+    for token in exclusive:
+        at = bisect_left(text.tokens, token.start, key=attrgetter("start"))
+        for first, second in pairwise(text.tokens[max(0, at - 1) : at + 2]):
+            if second.start - first.end <= 1:
+                held = [one.start for one in (first, second) if one.start in places]
+                found[first.form + second.form] = held
     return found
 
 
@@ -158,7 +170,9 @@ def _label(one: Traits, other: Traits, mine: Sequence[Token], theirs: Sequence[T
     surplus = Counter(token.form for token in one.labels) - Counter(token.form for token in other.labels)
     letter = any(len(token.form) == 1 for token in theirs)
     name = any(token.kind == "entity" for token in theirs)
-    return [token for token in one.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)]
+    return [
+        token for token in one.labels if surplus[token.form] and (letter if len(token.form) == 1 else name)
+    ]
 
 
 def _values(pair: _Pair) -> list[Difference]:
@@ -180,7 +194,7 @@ def _unit_or(kind: str, left: Sequence[Token], right: Sequence[Token], pair: _Pa
     if kind != "number" or not left or not right:
         return kind
     amounts = [
-        [re.findall(r"\d[\d.,]*", text[token.start : token.end]) for token in side]
+        [re.findall(r"-?\d[\d.,]*", text[token.start : token.end]) for token in side]
         for text, side in zip(pair.texts, (left, right), strict=True)
     ]
     return "unit" if amounts[0] == amounts[1] and any(amounts[0]) else kind
@@ -213,15 +227,18 @@ def _places(text: str, tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[
     return tuple(text[start:end] for start, end in spans), spans
 
 
-def _between(kind: str, left: Traits, right: Traits, mine: Sequence[Token], theirs: Sequence[Token]) -> Difference:
+def _between(
+    kind: str, left: Traits, right: Traits, mine: Sequence[Token], theirs: Sequence[Token]
+) -> Difference:
     left_said, left_at = _places(left.text, mine)
     right_said, right_at = _places(right.text, theirs)
     return Difference(kind, left_said, right_said, left_at, right_at)
 
 
 def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
-    """Function words with an opposite: on/off, before/after, he/she, must/may. Both must have been exchanged."""
-    mine, theirs = _more(left.light, right.light), _more(right.light, left.light)
+    """Function words with an opposite, if exchanged for it: on/off, before/after, he/she, must/may."""
+    mine = _surplus(left.light, left.light_counts, right.light_counts)
+    theirs = _surplus(right.light, right.light_counts, left.light_counts)
     groups = {_group(token) for token in mine} & {_group(token) for token in theirs}
     if not groups:
         return []
@@ -234,11 +251,6 @@ def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
             [token for token in theirs if _group(token) in groups],
         )
     ]
-
-
-def _more(one: Sequence[Token], other: Sequence[Token]) -> list[Token]:
-    more = Counter(token.key for token in one) - Counter(token.key for token in other)
-    return [token for token in one if more[token.key]]
 
 
 def _group(token: Token) -> str:
@@ -265,7 +277,7 @@ def _stated(negations: Sequence[Token], other: Traits) -> bool:
 def _order(left: Traits, right: Traits) -> list[Difference]:
     """The same words with two of them swapped around others: who chases whom, which of two has which value.
 
-    A passive turns subject and object around without changing what is said; without the turn it does change it.
+    A passive turns the words around and says the same; a passive that leaves them in place says the reverse.
     """
     if left.counts != right.counts:
         return []
@@ -280,10 +292,28 @@ def _order(left: Traits, right: Traits) -> list[Difference]:
     end = len(mine)
     while mine[end - 1].key == theirs[end - 1].key:
         end -= 1
-    swapped = _swap([token.key for token in mine[start:end]], [token.key for token in theirs[start:end]])
-    if not swapped or left.passive != right.passive:
+    if left.passive != right.passive:
         return []
-    return [_between("order", left, right, mine[start:end], theirs[start:end])]
+    mine, theirs = mine[start:end], theirs[start:end]
+    swapped = _swap([token.key for token in mine], [token.key for token in theirs])
+    if swapped or _turned(left.text, mine, right.text, theirs):
+        return [_between("order", left, right, mine, theirs)]
+    return []
+
+
+def _turned(one: str, mine: Sequence[Token], other: str, theirs: Sequence[Token]) -> bool:
+    """Whether two parts changed places around a word with a direction: tea over coffee, from A to C."""
+    size = len(mine)
+    for a in range(1, min(size, _WINDOW)):
+        if [token.key for token in mine[:a]] == [token.key for token in theirs[size - a :]]:
+            turned = [token.key for token in mine[a:]] == [token.key for token in theirs[: size - a]]
+            between = (
+                one[mine[a - 1].end : mine[a].start],
+                other[theirs[size - a - 1].end : theirs[size - a].start],
+            )
+            if turned and all(_DIRECTED.search(text) for text in between):
+                return True
+    return False
 
 
 def _swap(one: list[str], other: list[str]) -> bool:
@@ -297,6 +327,10 @@ def _swap(one: list[str], other: list[str]) -> bool:
         for c in tails:
             if size - a - c < 1:
                 continue
-            if one[:a] == other[size - a :] and one[size - c :] == other[:c] and one[a : size - c] == other[c : size - a]:
+            if (
+                one[:a] == other[size - a :]
+                and one[size - c :] == other[:c]
+                and one[a : size - c] == other[c : size - a]
+            ):
                 return True
     return False

@@ -7,18 +7,21 @@ forms, British spelling and a short list of everyday synonyms were put into one 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
-from py_rust_stemmers import SnowballStemmer
+from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]
 
-_STEMMERS = {name: SnowballStemmer(name) for name in ("english", "russian", "greek", "arabic")}
+_STEMMERS: dict[str, Callable[[str], str]] = {
+    name: SnowballStemmer(name).stem_word for name in ("english", "russian", "greek", "arabic")
+}
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Ambiguous with an English word or name, hence left out: die, war, man, son, met, den, un; and single letters.
+# Ambiguous with an English word or name, hence left out: die, war, man, son, met, un.
 FUNCTION_WORDS = _words("""
     a an the this that these those there here it its itself they them their theirs themselves who whom whose
     which what where when while whether why how is am are was were be been being isn has have had having do
@@ -34,7 +37,7 @@ FUNCTION_WORDS = _words("""
     el los las uno una unos unas es del al en con para por que
     il lo gli di che è da nel nella della
     os um uma do dos das em na nos nas ao
-    het een van op te voor 
+    het een van op te voor
     och att ett som är på av
     и в во на с со к у о об от до из за по что это как а но же бы
 """)
@@ -59,11 +62,28 @@ NEGATIONS = _words("""
     tidak bukan tanpa belum không chưa
 """)
 # Scripts without spaces: the negation is a character or a short ending.
-NEGATIONS_UNSPACED = ("ません", "なかった", "ない", "ず", "不", "没", "沒", "無", "无", "未", "別", "别", "非", "ไม่")
-FUNCTION_CHARACTERS = frozenset("的了着地得之也吧呢吗啊は が を に の で と も へ や ね よ か".replace(" ", ""))
+NEGATIONS_UNSPACED = (
+    "ません",
+    "なかった",
+    "ない",
+    "ず",
+    "不",
+    "没",
+    "沒",
+    "無",
+    "无",
+    "未",
+    "別",
+    "别",
+    "非",
+    "ไม่",
+)
+FUNCTION_CHARACTERS = frozenset(
+    "的了着地得之也吧呢吗啊は が を に の で と も へ や ね よ か".replace(" ", "")
+)
 
 _LIGHT = {
-    "self": {"i": "i me my mine myself im", "we": "we us our ours ourselves", "you": "you your yours yourself",
+    "self": {"i": "i me my mine myself", "we": "we us our ours ourselves", "you": "you your yours yourself",
              "he": "he him his himself", "she": "she her hers herself"},
     "on": {"on": "on onto upon", "off": "off"},
     "in": {"in": "in into inside within indoors indoor", "out": "out outside outdoors outdoor"},
@@ -73,7 +93,7 @@ _LIGHT = {
     "since": {"since": "since", "until": "until till"},
     "to": {"to": "to toward towards", "from": "from"},
     "for": {"for": "for", "against": "against"},
-    "modal": {"must": "must", "should": "should ought", "may": "may might could", "can": "can"},
+    "modal": {"must": "must", "should": "should ought", "may": "may might", "can": "can could"},
     "some": {"some": "some any someone somebody something anyone anybody anything",
              "all": "all every each everyone everybody everything"},
 }  # fmt: skip
@@ -88,9 +108,11 @@ _IRREGULAR = """
     man:men woman:women child:children foot:feet tooth:teeth goose:geese mouse:mice person:people,persons
     wife:wives knife:knives life:lives wolf:wolves leaf:leaves half:halves shelf:shelves thief:thieves
     criterion:criteria index:indices analysis:analyses vertex:vertices datum:data
-    eat:ate,eaten go:went,gone see:saw,seen say:said take:took,taken give:gave,given know:knew,known
-    come:came think:thought find:found tell:told feel:felt leave:left keep:kept begin:began,begun bring:brought
-    write:wrote,written,writing sit:sat stand:stood lose:lost pay:paid meet:met run:ran hold:held buy:bought
+    eat:ate,eaten go:went,gone see:saw,seen say:said take:took,taken give:gave,given
+    know:knew,known come:came think:thought find:found tell:told feel:felt leave:left keep:kept
+    begin:began,begun
+    bring:brought write:wrote,written,writing sit:sat stand:stood lose:lost pay:paid meet:met run:ran
+    hold:held buy:bought
     speak:spoke,spoken grow:grew,grown fall:fell,fallen send:sent build:built understand:understood
     draw:drew,drawn break:broke,broken spend:spent rise:rose,risen drive:drove,driven ride:rode,ridden
     wear:wore,worn choose:chose,chosen throw:threw,thrown catch:caught teach:taught sell:sold fight:fought
@@ -104,9 +126,10 @@ _IRREGULAR = """
     ski:skis,skiing,skied big:bigger,biggest good:better,best bad:worse,worst
 """
 _SPELLING = """
-    gray:grey center:centre theater:theatre meter:metre liter:litre fiber:fibre defense:defence license:licence
-    program:programme catalog:catalogue dialog:dialogue check:cheque tire:tyre pajamas:pyjamas jewelry:jewellery
-    plow:plough skeptical:sceptical mustache:moustache okay:ok color:colour favor:favour behavior:behaviour
+    gray:grey center:centre theater:theatre meter:metre liter:litre fiber:fibre defense:defence
+    license:licence program:programme catalog:catalogue dialog:dialogue check:cheque tire:tyre pajamas:pyjamas
+    jewelry:jewellery plow:plough skeptical:sceptical mustache:moustache okay:ok color:colour
+    favor:favour behavior:behaviour
     honor:honour labor:labour neighbor:neighbour flavor:flavour harbor:harbour humor:humour rumor:rumour
     favorite:favourite armor:armour donut:doughnut
 """
@@ -114,18 +137,40 @@ _SPELLING = """
 _SYNONYMS = """
     big:large,huge small:little,tiny child:kid,youngster mother:mom,mum,mommy,mummy father:dad,daddy
     woman:lady man:guy,gentleman bicycle:bike motorcycle:motorbike picture:photo,photograph,image
-    road:street couch:sofa begin:start,commence finish:complete happy:glad,delighted,joyful,pleased sad:unhappy,miserable near:close,nearby
+    road:street couch:sofa begin:start,commence finish:complete happy:glad,delighted,joyful,pleased
+    sad:unhappy,miserable near:close,nearby
     talk:speak,chat,converse buy:purchase car:automobile movie:film taxi:cab airplane:plane,aeroplane,aircraft
-    television:tv telephone:phone fast:quick,rapid,quickly forest:woods rabbit:bunny police:cop shop:store
+    television:tv telephone:phone fast:quick,rapid,quickly  rabbit:bunny police:cop shop:store
     cut:slice,chop,dice garbage:trash,rubbish sick:ill fix:repair aid:help,assist choose:select,pick
-    nation:country lawn:grass present:gift seashore:seaside,shore match:game jump:leap,hop
+    nation:country lawn:grass present:gift beach:shore,seashore,seaside match:game jump:leap,hop
     usa:us,america,american uk:britain,british vote:ballot chef:cook instructor:teacher
     doctor:physician pupil:student baby:infant puppy:pup cat:kitty error:mistake answer:reply,response
     require:need permit:allow show:display delete:remove,erase hurt:injure kill:slay dead:deceased error:fault
-    rich:wealthy smart:clever,intelligent angry:mad,furious hard:difficult easy:simple correct:right wrong:incorrect
+    rich:wealthy smart:clever,intelligent angry:mad,furious
+    hard:difficult easy:simple correct:right wrong:incorrect
     other:another,others config:configuration repo:repository db:database app:application
+    lawyer:attorney stair:staircase,stairway explosion:blast resign:quit old:elderly earthquake:quake
+    strong:powerful global:worldwide rise:increase release:free teenager:teen marijuana:cannabis
+    strict:harsh refuse:decline urge:exhort expand:widen vow:pledge insurgent:rebel put:place path:trail
+    hit:strike fight:battle look:stare,gaze
+    snow:snowy lawn:grassy timber:wooden,wood gold:golden sand:sandy rock:rocky wool:woollen,woolen sun:sunny
     info:information doc:document docs:documentation env:environment auth:authentication
-    carrot:carrots approximately:roughly,circa
+    approximately:roughly,circa
+"""
+# A country and what belongs to it.
+_DEMONYMS = """
+    afghanistan:afghan argentina:argentine,argentinian australia:australian austria:austrian belgium:belgian
+    brazil:brazilian bulgaria:bulgarian canada:canadian chile:chilean china:chinese colombia:colombian
+    croatia:croatian cuba:cuban cyprus:cypriot denmark:danish egypt:egyptian england:english estonia:estonian
+    finland:finnish france:french georgia:georgian germany:german greece:greek hungary:hungarian
+    iceland:icelandic
+    india:indian indonesia:indonesian iran:iranian iraq:iraqi ireland:irish israel:israeli italy:italian
+    japan:japanese jordan:jordanian kenya:kenyan korea:korean latvia:latvian lebanon:lebanese libya:libyan
+    lithuania:lithuanian malaysia:malaysian mexico:mexican morocco:moroccan netherlands:dutch nigeria:nigerian
+    norway:norwegian pakistan:pakistani palestine:palestinian peru:peruvian poland:polish portugal:portuguese
+    romania:romanian russia:russian scotland:scottish serbia:serbian slovakia:slovak slovenia:slovenian
+    somalia:somali spain:spanish sweden:swedish switzerland:swiss syria:syrian thailand:thai tunisia:tunisian
+    turkey:turkish ukraine:ukrainian venezuela:venezuelan vietnam:vietnamese wales:welsh yemen:yemeni
 """
 
 
@@ -144,20 +189,25 @@ _FORMS = _table(_IRREGULAR) | _table(_SPELLING)
 def _stem(word: str) -> str:
     first = ord(word[0])
     if first < 0x250:
-        return _STEMMERS["english"].stem_word(word)
+        return _STEMMERS["english"](word)
     if 0x370 <= first < 0x400:
-        return _STEMMERS["greek"].stem_word(word)
+        return _STEMMERS["greek"](word)
     if 0x400 <= first < 0x530:
-        return _STEMMERS["russian"].stem_word(word)
+        return _STEMMERS["russian"](word)
     if 0x600 <= first < 0x700:
-        return _STEMMERS["arabic"].stem_word(word)
+        return _STEMMERS["arabic"](word)
     return word
 
 
 def _spelled(word: str) -> str:
     word = _FORMS.get(word, word)
     if len(word) > 6:
-        for british, american in (("isation", "ization"), ("ise", "ize"), ("ised", "ized"), ("ising", "izing")):
+        for british, american in (
+            ("isation", "ization"),
+            ("ise", "ize"),
+            ("ised", "ized"),
+            ("ising", "izing"),
+        ):
             if word.endswith(british):
                 return word[: -len(british)] + american
         for british in ("lled", "lling", "ller"):
@@ -166,7 +216,9 @@ def _spelled(word: str) -> str:
     return word
 
 
-_SYNONYM_STEMS = {_stem(_spelled(form)): _stem(_spelled(head)) for form, head in _table(_SYNONYMS).items()}
+_SYNONYM_STEMS = {
+    _stem(form): _stem(_spelled(head)) for form, head in _table(_SPELLING + _SYNONYMS + _DEMONYMS).items()
+}
 
 
 @lru_cache(maxsize=65_536)

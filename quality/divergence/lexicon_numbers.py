@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
 seventeen eighteen nineteen"
+)
 CARDINALS = {word: value for value, word in enumerate(_ONES.split())}
 CARDINALS |= {
     word: 10 * value
-    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+    for value, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
+    )
 }
 CARDINALS |= {"dozen": 12, "hundred": 100, "twice": 2, "thrice": 3}
 SCALES = {
@@ -23,7 +27,7 @@ ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)} | {"
 _MONTHS = "january february march april may june july august september october november december"
 MONTHS = {word: value for value, word in enumerate(_MONTHS.split(), 1)}
 MONTHS |= {word[:3]: value for word, value in MONTHS.items()} | {"sept": 9}
-WEEKDAYS = dict.fromkeys("monday tuesday wednesday thursday friday saturday sunday".split())
+WEEKDAYS = dict.fromkeys(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 WEEKDAY_KEYS = {day: day for day in WEEKDAYS} | {
     "tue": "tuesday", "tues": "tuesday", "thu": "thursday", "thur": "thursday", "thurs": "thursday",
     "mondays": "monday", "tuesdays": "tuesday", "wednesdays": "wednesday", "thursdays": "thursday",
@@ -34,11 +38,12 @@ WEEKDAY_KEYS = {day: day for day in WEEKDAYS} | {
 def _units() -> dict[str, tuple[str, Decimal]]:
     """Unit as written (folded) to base unit and factor; only conversions that are certain."""
     table = {
-        "m": "m 1,metre 1,metres 1,meter 1,meters 1,mm .001,millimetre .001,millimetres .001,millimeters .001,"
+        "m": "m 1,metre 1,metres 1,meter 1,meters 1,mm .001,"
+        "millimetre .001,millimetres .001,millimeters .001,"
         "cm .01,centimetre .01,centimetres .01,centimeters .01,km 1000,kilometre 1000,kilometres 1000,"
-        "kilometer 1000,kilometers 1000,µm .000001,nm .000000001",
+        "kilometer 1000,kilometers 1000,μm .000001,nm .000000001",
         "g": "g 1,gram 1,grams 1,mg .001,kg 1000,kilo 1000,kilos 1000,kilogram 1000,kilograms 1000",
-        "s": "s 1,sec 1,secs 1,second 1,seconds 1,ms .001,millisecond .001,milliseconds .001,µs .000001,"
+        "s": "s 1,sec 1,secs 1,second 1,seconds 1,ms .001,millisecond .001,milliseconds .001,μs .000001,"
         "min 60,mins 60,minute 60,minutes 60,h 3600,hr 3600,hrs 3600,hour 3600,hours 3600",
         "l": "l 1,litre 1,litres 1,liter 1,liters 1,ml .001,cl .01",
         "hz": "hz 1,khz 1000,mhz 1000000,ghz 1000000000",

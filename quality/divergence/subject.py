@@ -19,21 +19,54 @@ FRAME = 0.6
 TIED_FRAME = 0.3
 _VALUES = frozenset({"number", "unit", "date", "time", "version", "negation"})
 _GENERIC = frozenset(
-    """note notes untitled todo todos meeting journal diary daily log readme index draft summary idea ideas
-    misc new memory chat message conversation session inbox scratch overview introduction changelog update
-    updates document page file test""".split()
+    [
+        "note",
+        "notes",
+        "untitled",
+        "todo",
+        "todos",
+        "meeting",
+        "journal",
+        "diary",
+        "daily",
+        "log",
+        "readme",
+        "index",
+        "draft",
+        "summary",
+        "idea",
+        "ideas",
+        "misc",
+        "new",
+        "memory",
+        "chat",
+        "message",
+        "conversation",
+        "session",
+        "inbox",
+        "scratch",
+        "overview",
+        "introduction",
+        "changelog",
+        "update",
+        "updates",
+        "document",
+        "page",
+        "file",
+        "test",
+    ]
 )
 _CHANGED = re.compile(
-    r"\b(?:since|as of|no longer|any ?more|now|from now on|instead|changed (?:to|from)|moved (?:to|from)|switched"
-    r"|replaces|replaced|used to|updated|corrected|starting (?:on|from|in|with)|effective (?:from|on)|seit|ab sofort|nicht mehr|désormais"
-    r"|ahora|ya no)\b",
+    r"\b(?:since|as of|no longer|any ?more|now|from now on|instead|changed (?:to|from)|moved (?:to|from)"
+    r"|switched|replaces|replaced|used to|updated|corrected|starting (?:on|from|in|with)"
+    r"|effective (?:from|on)|seit|ab sofort|nicht mehr|désormais|ahora|ya no)\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a memory is about, as far as its words say: title, source (path or empty), and the text's traits."""
+    """What a memory is about, as far as its words say: title, source (path or empty), and its traits."""
 
     title: str
     source: str
@@ -69,7 +102,9 @@ def _same_statement(left: Traits, right: Traits, differences: tuple[Difference, 
     # What a statement begins with is what it is about; "Ada" alone there may be any capitalised word.
     opening = [[token.key for token in side.tokens[:2]] for side in (left, right)]
     named = any(_names(token.kind) for side in (left, right) for token in side.tokens[:2])
-    about_one = named and opening[0] == opening[1]
+    # A dated or timed thing may well happen again: that it was moved must be said.
+    dated = any(one.kind in {"date", "time"} for one in exchanged)
+    about_one = named and opening[0] == opening[1] and not dated
     return about_one or any(_CHANGED.search(side.text) for side in (left, right))
 
 

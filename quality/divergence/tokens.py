@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,6 +19,17 @@ from quality.divergence.lexicon import (
     word_key,
 )
 from quality.divergence.lexicon_numbers import CARDINALS, MONTHS, ORDINALS, SCALES, UNITS, WEEKDAY_KEYS
+from quality.divergence.patterns import (
+    ELIDED,
+    LABELS,
+    LIST_NUMBER,
+    MONTH,
+    MONTH_CUES,
+    PASSIVE,
+    PIECE,
+    TOKEN,
+    normalise,
+)  # fmt: skip
 
 
 class Token(NamedTuple):
@@ -42,112 +52,10 @@ class Traits:
     negations: tuple[Token, ...]
     labels: tuple[Token, ...]  # function words that may be names: sensor A, US, IT
     passive: bool
+    names_in_code: tuple[Token, ...]  # camelCase, which is compared as written besides
     counts: Counter[str] = field(repr=False)
+    light_counts: Counter[str] = field(repr=False)
     forms: frozenset[str] = field(repr=False)
-
-
-def _marks() -> str:
-    """Combining marks as ranges of a character class: Python's \\w does not hold them."""
-    codes = [
-        code
-        for span in (range(0x300, 0x2100), range(0x3099, 0x309B), range(0xA600, 0xAC00), range(0xFE00, 0xFE30))
-        for code in span
-        if unicodedata.category(chr(code))[0] == "M"
-    ]
-    ranges: list[list[int]] = []
-    for code in codes:
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"\\u{low:04x}-\\u{high:04x}" for low, high in ranges)
-
-
-_MARK = _marks()
-_CLUSTER = re.compile(f".[{_MARK}]+|[\u1100-\u11ff]+|[^\\x00-\\x7f]", re.DOTALL)
-_TYPOGRAPHY = str.maketrans(
-    {**dict.fromkeys("‘’‚‛′＇ʼ´", "'"), **dict.fromkeys("“”„‟″", '"'), **dict.fromkeys("‐‑‒–—―−", "-"), "⁄": "/", "μ": "µ"}
-)
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_LETTER = f"[^\\W_{_UNSPACED}]"
-_WORD = f"(?:{_LETTER}[{_MARK}]*)"
-_MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?(?![^\W\d_])"
-_DAY = r"(?:[0-3]?\d)(?:st|nd|rd|th)?(?!\d)"
-_CARDINAL = "|".join(sorted(CARDINALS, key=len, reverse=True))
-_UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
-_SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
-_ISO_TIME = r"[T ](?P<isotime>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-# Each alternative begins where the one before it cannot have begun, and runs are bounded: the scan is linear.
-_DATES = rf"""
-      (?P<url>(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{{1,12}}://|(?<!\w)www\.)[^\s<>"'|\]}}]+)
-    | (?P<email>(?<![\w.+-])[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}})+)
-    | (?P<iso>(?<![\w.-])\d{{4}}-[01]\d-[0-3]\d(?!\d)(?:{_ISO_TIME})?)
-    | (?P<dmy>(?<!\w){_DAY}\ (?:of\ )?{_MONTH},?\ \d{{4}}(?!\w))
-    | (?P<mdy>(?<!\w){_MONTH}\ {_DAY},?\ \d{{4}}(?!\w))
-    | (?P<dm>(?<!\w){_DAY}\ (?:of\ )?{_MONTH}(?!\w))
-    | (?P<md>(?<!\w){_MONTH}\ {_DAY}(?![\w:]))
-    | (?P<my>(?<!\w){_MONTH},?\ \d{{4}}(?!\w))
-    | (?P<dots>(?<![\w./])(?:[0-3]?\d\.[01]?\d\.\d{{4}}|[0-3]?\d/[0-3]?\d/\d{{4}})(?![\w/]))
-"""
-_PATH = r"""
-    | (?P<path>(?<![\w.\-/\\~:])(?:~|\.{1,2}|[a-z]:)?(?:[/\\]|[\w.-]{1,80}[/\\])[\w./\\-]{1,400})
-"""
-_REST = rf"""
-    | (?P<flag>(?<![\w-])--[a-z][\w-]*)
-    | (?P<ticket>(?<![\w-])[a-z][a-z0-9]+-\d+(?![\w.-]*\w))
-    | (?P<hex>(?<!\w)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,}}(?:-[0-9a-f]{{4,}})*(?!\w))
-    | (?P<clock>(?<![\w.:])[0-2]?\d(?::[0-5]\d){{1,2}}(?:\ ?[ap]\.?m\b\.?)?(?![\w:])
-            |(?<![\w.:])1?\d\ ?[ap]\.?m\b\.?)
-    | (?P<version>(?<![\w.])v?\d+(?:\.\d+){{2,}}(?:-?[a-z]+\.?\d*)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w))
-    | (?P<ordinal>(?<!\w)\d+(?:st|nd|rd|th)(?!\w))
-    | (?P<number>(?:(?P<currency>[$€£¥])\ ?|(?<!\w))(?P<sign>(?<=\s-)|(?<=\(-)|(?<=^-))?
-        (?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,]\d)|\d+(?:[.,]\d+)*)
-        (?:\ ?(?P<scale>{_SCALE})(?!\w))?
-        (?:[\ -]?(?P<unit>{_UNIT})(?![\w/]))?)
-    | (?P<spelled>(?<!\w)(?:{_CARDINAL})(?:[\ -](?:and\ )?(?:{_CARDINAL}))*(?:\ (?P<wordscale>{_SCALE}))?(?!\w)
-        (?:[\ -](?P<wordunit>{_UNIT})(?![\w/]))?)
-    | (?P<pairof>(?<!\w)(?:pair|couple)\ of(?!\w))
-    | (?P<acronym>(?<!\w)(?:[a-z]\.){{2,}})
-    | (?P<word>{_WORD}+(?:(?:_+{_WORD}+)+|(?:'{_WORD}+))?)
-    | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
-"""
-_TOKEN = re.compile(_DATES + _PATH + _REST, re.VERBOSE | re.IGNORECASE)
-_PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
-_LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
-_PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE)
-_LABELS = frozenset({"a", "i", "us", "it", "who"})
-_MONTH_CUES = frozenset("in since until by of from during last next this early late mid before after".split())
-
-
-def normalise(text: str) -> tuple[str, list[int], list[int]]:
-    """NFKC, plain quotes and dashes, no invisible characters; with the places where offsets shift.
-
-    Returns:
-        The text, and two lists of equal length: offsets in it and the offsets in the original they stand for.
-    """
-    pieces: list[str] = []
-    at, here, there, length = 0, [0], [0], 0
-    for match in _CLUSTER.finditer(text) if not text.isascii() else ():
-        before = text[at : match.start()]
-        found = _cluster(match.group())
-        pieces += (before, found)
-        at = match.end()
-        length += len(before) + len(found)
-        if len(found) != len(match.group()):
-            here.append(length)
-            there.append(at)
-    pieces.append(text[at:])
-    return "".join(pieces), here, there
-
-
-@lru_cache(maxsize=8_192)
-def _cluster(cluster: str) -> str:
-    if all(unicodedata.category(character) in {"Cf", "Cs"} for character in cluster):
-        return ""
-    return unicodedata.normalize("NFKC", cluster).translate(_TYPOGRAPHY)
 
 
 def traits(text: str) -> Traits:
@@ -160,8 +68,10 @@ def traits(text: str) -> Traits:
         light=tuple(scan.light),
         negations=tuple(scan.negations),
         labels=tuple(scan.labels),
-        passive=_PASSIVE.search(scan.text) is not None,
+        passive=PASSIVE.search(scan.text) is not None,
+        names_in_code=tuple(token for token in scan.content if token.kind == "camel"),
         counts=counts,
+        light_counts=Counter(token.key for token in scan.light),
         forms=frozenset(token.form for token in scan.content),
     )
 
@@ -171,38 +81,46 @@ class _Scan:
 
     def __init__(self, text: str) -> None:
         self.text, self._here, self._there = normalise(text)
+        self._shifted = len(self._here) > 1
         self.content: list[Token] = []
         self.light: list[Token] = []
         self.negations: list[Token] = []
         self.labels: list[Token] = []
-        self._layout = {match.end() for match in _LIST_NUMBER.finditer(self.text)}
+        self._layout = {match.end() for match in LIST_NUMBER.finditer(self.text)}
         self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
         self._previous = ""
-        self._run(_TOKEN, 0, len(self.text))
+        self._run(TOKEN, 0, len(self.text))
         self._close("")
 
     def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
         for match in pattern.finditer(self.text, start, end):
-            kind = match.lastgroup or ""
+            word = match[0]
+            if word in _IGNORED:
+                self._previous = word
+                continue
             # Nested groups end before the outer one, so the outer name is the last one.
-            getattr(self, f"_on_{kind}")(match)
+            getattr(self, "_on_" + str(match.lastgroup))(match)
 
     def _add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
-        token = Token(key, kind, self._at(match.start()), self._end(match.end()), form or key)
-        self.content.append(token)
-        self._close(key)
+        start, end = self._span(match)
+        self.content.append(Token(key, kind, start, end, form or key))
+        if self._open:
+            self._close(key)
 
     def _close(self, key: str) -> None:
         self.negations += (token._replace(key=f"not {key}") for token in self._open)
         self._open = []
 
+    def _span(self, match: re.Match[str]) -> tuple[int, int]:
+        start, end = match.span()
+        if not self._shifted:
+            return start, end
+        # The last character's own place, plus one: what follows it may have vanished.
+        return self._at(start), self._at(end - 1) + 1
+
     def _at(self, offset: int) -> int:
         step = bisect_right(self._here, offset) - 1
         return self._there[step] + offset - self._here[step]
-
-    def _end(self, offset: int) -> int:
-        # The last character's own place, plus one: what follows it may have vanished.
-        return self._at(offset - 1) + 1
 
     def _on_url(self, match: re.Match[str]) -> None:
         url = match.group().rstrip(".,;:!?)*_~`").casefold()
@@ -220,7 +138,7 @@ class _Scan:
         if rooted or deep or re.search(r"/[^/]*\.[a-z]\w{0,5}$", path):
             self._add("p:" + path.removeprefix("./").rstrip("/"), "path", match)
         else:
-            self._run(_PIECE, match.start(), match.end())
+            self._run(PIECE, match.start(), match.end())
 
     def _on_flag(self, match: re.Match[str]) -> None:
         self._add("i:" + match.group().casefold(), "identifier", match)
@@ -235,7 +153,7 @@ class _Scan:
 
     def _on_dmy(self, match: re.Match[str]) -> None:
         found = match.group().casefold()
-        month = re.search(_MONTH, found, re.IGNORECASE)
+        month = re.search(MONTH, found, re.IGNORECASE)
         numbers = [int(number) for number in re.findall(r"\d+", found)]
         # A day has one or two digits and a year four, in either order.
         day = next((number for number in numbers if number < 100), None)
@@ -276,6 +194,11 @@ class _Scan:
             return
         currency, unit, scale = match.group("currency"), match.group("unit"), match.group("scale")
         sign = "-" if match.group("sign") is not None else ""
+        if currency and unit and unit.casefold() == "m":
+            scale, unit = "million", None
+        if re.fullmatch(r"[12]\d\d0s", match.group()):
+            self._add(f"decade:{match.group()}", "date", match)
+            return
         self._quantity(match, sign + _plain(match.group("digits")), scale, currency or unit)
 
     def _on_spelled(self, match: re.Match[str]) -> None:
@@ -309,6 +232,18 @@ class _Scan:
     def _on_pairof(self, match: re.Match[str]) -> None:
         self._add("n:2", "number", match)
 
+    def _on_operator(self, match: re.Match[str]) -> None:
+        line = self.text.rfind("\n", 0, match.start()) + 1
+        if self.text[line : match.start()].strip(" \t>"):  # not the mark of a quotation or a heading
+            sign = {"==": "=", "≠": "!=", "≤": "<=", "≥": ">="}.get(match.group(), match.group())
+            self.light.append(Token("operator:" + sign, "word", *self._span(match), sign))
+
+    def _on_pictograph(self, match: re.Match[str]) -> None:
+        self.light.append(Token("sign:" + match.group(), "word", *self._span(match), match.group()))
+
+    def _on_language(self, match: re.Match[str]) -> None:
+        self._add("i:" + match.group().casefold(), "identifier", match)
+
     def _on_acronym(self, match: re.Match[str]) -> None:
         letters = match.group().replace(".", "").casefold()
         if letters not in {"eg", "ie"}:
@@ -321,6 +256,16 @@ class _Scan:
         if character not in FUNCTION_CHARACTERS:
             self._add("c:" + character, "word", match)
 
+    def _on_plain(self, match: re.Match[str]) -> None:
+        written = match[0]
+        if written.islower():
+            kind, key = _classified(written)
+            if kind == "content":
+                self._previous = written
+                self._add(key, "word", match, written)
+                return
+        self._word(written.casefold(), match, entity=self._named(written, match))
+
     def _on_word(self, match: re.Match[str]) -> None:
         written = match.group()
         if written.isalpha():
@@ -332,7 +277,9 @@ class _Scan:
 
     def _identifier(self, written: str, match: re.Match[str]) -> None:
         folded = written.casefold()
-        if "_" in written or any(character.isdigit() for character in written):
+        if written.isdecimal():  # between characters of a script without spaces
+            self._add("n:" + written, "number", match)
+        elif "_" in written or any(character.isdigit() for character in written):
             self._add("i:" + folded.strip("_"), "identifier", match)
         else:  # a word with combining marks
             self._word(folded, match, entity=False)
@@ -341,6 +288,8 @@ class _Scan:
         head, _, tail = written.casefold().partition("'")
         if tail == "t" and head.endswith("n"):
             self._negation(match)
+        elif head in ELIDED:
+            self._word(tail, match, entity=False)
         elif tail in {"s", "re", "m", "ve", "ll", "d"}:
             self._word(head, match, entity=self._named(written, match))
         else:
@@ -348,40 +297,43 @@ class _Scan:
             self._word(tail, match, entity=False)
 
     def _negation(self, match: re.Match[str]) -> None:
-        token = Token("", "negation", self._at(match.start()), self._end(match.end()), "")
+        token = Token("", "negation", *self._span(match), "")
         self._open.append(token)
 
     def _word(self, folded: str, match: re.Match[str], *, entity: bool) -> None:
         previous, self._previous = self._previous, folded
-        if folded in NEGATIONS and not self._negation_is_a_name(match):
-            self._negation(match)
-            return
-        if folded in _LABELS:
-            self.labels.append(Token(folded, "word", *self._span(match), folded))
-        if folded in LIGHT:
-            group, value = LIGHT[folded]
-            self.light.append(Token(f"{group}:{value}", "word", *self._span(match), folded))
-            if folded != "may" or previous not in _MONTH_CUES:
-                return
-        if folded in FUNCTION_WORDS:
-            return
-        if folded in WEEKDAY_KEYS:
-            self._add("wd:" + WEEKDAY_KEYS[folded], "date", match)
-        elif folded in MONTHS and (len(folded) > 3 or previous in _MONTH_CUES):
-            self._add(f"m:{MONTHS[folded]}", "date", match)
-        elif folded in ORDINALS:
-            self._add(f"o:{ORDINALS[folded]}", "number", match)
-        elif folded in {"noon", "midnight"}:
-            self._add("t:12:00" if folded == "noon" else "t:0:00", "time", match)
-        else:
+        kind, key = _classified(folded)
+        if kind == "content":
             kind = "camel" if _camel(match.group()) else "entity" if entity else "word"
-            self._add("w:" + word_key(folded), kind, match, folded)
+            self._add(key, kind, match, folded)
+        elif kind == "negation" and not self._negation_is_a_name(match):
+            self._negation(match)
+        elif kind == "negation":
+            self._add("w:" + folded, "word", match, folded)
+        elif kind == "month" and len(folded) == 3 and previous not in MONTH_CUES:
+            self._month_or_word(folded, match)
+        elif kind == "month":
+            self._add(key, "date", match)
+        elif kind in {"date", "number", "time"}:
+            self._add(key, kind, match)
+        else:
+            self._function(folded, kind, key, match)
 
-    def _span(self, match: re.Match[str]) -> tuple[int, int]:
-        return self._at(match.start()), self._end(match.end())
+    def _month_or_word(self, folded: str, match: re.Match[str]) -> None:
+        """A short word is a month only after a preposition or with a number: may, mar, dec."""
+        if folded in LIGHT:
+            self._function(folded, "light", ":".join(LIGHT[folded]), match)
+        else:
+            self._add("w:" + word_key(folded), "word", match, folded)
+
+    def _function(self, folded: str, kind: str, key: str, match: re.Match[str]) -> None:
+        if folded in LABELS:
+            self.labels.append(Token(folded, "word", *self._span(match), folded))
+        if kind == "light":
+            self.light.append(Token(key, "word", *self._span(match), folded))
 
     def _negation_is_a_name(self, match: re.Match[str]) -> bool:
-        """ "no-fly zone" and "No. 5" deny nothing."""
+        """Whether "no" denies nothing: a no-fly zone, No. 5."""
         after = self.text[match.end() : match.end() + 3]
         if match.group().casefold() != "no":
             return False
@@ -394,9 +346,31 @@ class _Scan:
         if not written[0].isupper():
             return False
         before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[")
-        return (len(written) > 1 and written.isupper()) or not (
-            not before or before[-1] in ".!?:;\n\r#>-|•"
-        )
+        return (len(written) > 1 and written.isupper()) or not (not before or before[-1] in ".!?:;\n\r#>-|•")
+
+
+_IGNORED = FUNCTION_WORDS - set(LIGHT) - NEGATIONS - LABELS - set(MONTHS)
+_TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
+
+
+@lru_cache(maxsize=65_536)
+def _classified(folded: str) -> tuple[str, str]:
+    """What a word is, and its key."""
+    if folded in NEGATIONS:
+        return "negation", ""
+    if folded in MONTHS:
+        return "month", f"m:{MONTHS[folded]}"
+    if folded in LIGHT:
+        return "light", ":".join(LIGHT[folded])
+    if folded in FUNCTION_WORDS:
+        return "function", ""
+    if folded in WEEKDAY_KEYS:
+        return "date", "wd:" + WEEKDAY_KEYS[folded]
+    if folded in ORDINALS:
+        return "number", f"o:{ORDINALS[folded]}"
+    if folded in _TIMES:
+        return "time", _TIMES[folded]
+    return "content", "w:" + word_key(folded)
 
 
 def _camel(written: str) -> bool:
