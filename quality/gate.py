@@ -7,6 +7,7 @@ batch of one; both call :func:`judge`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -14,7 +15,8 @@ from typing import Literal
 import polars as pl
 
 from quality.content import LOW_CONTENT, content_scores
-from quality.junk import echoes, junk_reasons
+from quality.divergence import compare, says_more, traits
+from quality.junk import ECHO, echoes, junk_reasons
 from quality.structure import structure_faults
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
@@ -160,9 +162,42 @@ def _reasons(
 
 
 def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> pl.Series:
-    """`echo` for each note that repeats what the memory showed lately, else null."""
+    """`echo` for each note that only repeats what a search showed lately, else null.
+
+    A note that repeats much and says something more, or something else, is no echo: it would be lost.
+    """
     if served is None or served.is_empty() or not policy.echo_window:
         return pl.Series("echo", [None] * staged.height, dtype=pl.String)
     found = echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
-    marks = found.select("memory_id", echo=pl.lit("echo")).unique("memory_id")
-    return staged.join(marks, on="memory_id", how="left", maintain_order="left")["echo"]
+    passages = {
+        (namespace, search): texts
+        for namespace, search, texts in served.join(
+            found.select("search_id").unique(), on="search_id", how="semi"
+        )
+        .group_by("namespace", "search_id")
+        .agg(pl.col("text").unique(maintain_order=True))
+        .iter_rows()
+    }
+    suspects = found.join(staged.select("memory_id", "namespace", "content"), on="memory_id")
+    repeats = {
+        name
+        for name, namespace, search, content in suspects.select(
+            "memory_id", "namespace", "search_id", "content"
+        ).iter_rows()
+        if _only_repeats(content, passages[namespace, search])
+    }
+    marks = pl.DataFrame({"memory_id": sorted(repeats)}, schema={"memory_id": pl.String})
+    return staged.join(
+        marks.with_columns(echo=pl.lit(ECHO)), on="memory_id", how="left", maintain_order="left"
+    )["echo"]
+
+
+def _only_repeats(content: str, passages: Sequence[str]) -> bool:
+    """Whether each line of a note is said by one of the passages, whole."""
+    known = [traits(passage) for passage in passages]
+    for line in filter(str.strip, content.split("\n")):
+        said = traits(line)
+        found = (compare(said, passage) for passage in known)
+        if not any(not differences or says_more(differences) == "right" for differences in found):
+            return False
+    return True
