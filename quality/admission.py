@@ -323,11 +323,13 @@ class _State:
             absorbed = old.absorbed if old.status != RETIRED else ()
             self._leave(note.memory_id, by="changed", keep_absorbed=True)
             del self._records[note.memory_id]
+            self._also = None
         decision = self._decide(replace(note, absorbed=absorbed))
         self.decisions.append(decision)
         if decision.refused:
             if before is not None:
-                self._records, self._elsewhere, self._lapses = before
+                records, self._elsewhere, self._lapses = before
+                self._records = self._before | records  # what was loaded meanwhile stays loaded
                 self._also = None
             return
         self._entered.add(note.memory_id)
@@ -508,35 +510,44 @@ class _State:
             self._behind.setdefault(record.replaced_by, set()).add(record.memory_id)
 
     def _put(self, record: Record) -> None:
-        """What a memory is from now on."""
-        name = record.memory_id
-        self._records[name] = record
+        """What a memory is from now on; those that absorbed it say something else then, too."""
+        self._records[record.memory_id] = record
         self._index(record)
-        self._touched.add(name)
         self._also = None
-        if name in self._entered:
-            placed = self._content(record) == record.content
-        else:
-            before = self._before[name]
-            placed = before.status == LIVE and self._content(record) == _said(before)
-        if placed:
-            self._elsewhere.discard(name)
-        else:
-            self._elsewhere.add(name)
+        one: Record | None = record
+        while one is not None:
+            self._touched.add(one.memory_id)
+            if self._placed(one):
+                self._elsewhere.discard(one.memory_id)
+            else:
+                self._elsewhere.add(one.memory_id)
+            one = self._known(one.replaced_by or "") if one.status == MERGED else None
 
-    def _parts(self, record: Record) -> list[Record]:
-        """What a memory absorbed, and what that had absorbed, in order."""
+    def _placed(self, record: Record) -> bool:
+        """Whether `neighbours` has the vector of what a memory says now."""
+        if record.memory_id in self._entered:
+            return self._content(record) == record.content
+        before = self._before[record.memory_id]
+        return before.status == LIVE and self._content(record) == _said(before)
+
+    def _parts(self, record: Record, records: Mapping[str, Record] | None = None) -> list[Record]:
+        """What a memory absorbed, and what that had absorbed, in order; now, or among other records."""
+        self._recall_missing(record.absorbed)
+        among = self._records if records is None else records
         parts = []
         for name in record.absorbed:
-            if (part := self._known(name)) is not None:
-                parts += [part, *self._parts(part)]
+            if (part := among.get(name)) is not None:
+                parts += [part, *self._parts(part, records)]
         return parts
 
     def _unchanged(self, record: Record) -> Record | None:
         """What the memory was before, if it still says the same."""
         before = self._before.get(record.memory_id)
-        same = before is not None and (before.revision, before.absorbed) == (record.revision, record.absorbed)
-        return before if same else None
+        if before is None or (before.revision, before.absorbed) != (record.revision, record.absorbed):
+            return None
+        now = [(part.memory_id, part.revision) for part in self._parts(record)]
+        then = [(part.memory_id, part.revision) for part in self._parts(before, self._before)]
+        return before if now == then else None
 
     def _content(self, record: Record) -> str:
         """What a memory says, with all that it absorbed."""

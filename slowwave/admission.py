@@ -30,7 +30,7 @@ from quality.admission import (
     admit,
     reconsider,
 )
-from quality.neighbours import Neighbours
+from quality.neighbours import SLACK, Neighbours
 from slowwave import ids, progress, stages
 from slowwave.entries import KEYLESS
 from slowwave.quarantine import hold, settle_held
@@ -141,10 +141,12 @@ class _Batch:
     def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
         self._space, self._store, self._namespace = space, space.store, namespace
         self._policy = policy
+        self._seen: dict[str, Record] = {}
 
     def settle(self, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> Settled:
         """Decide, log, write."""
-        acts = self._news(acts, again=again)
+        around = self._around(acts)
+        acts = self._news(acts, around, again=again)
         news = acts.filter("is_news")
         unchanged = acts.height - news.height
         if news.is_empty():
@@ -155,14 +157,15 @@ class _Batch:
         notes = saves.select("memory_id").join(vectors, on="memory_id", how="left", maintain_order="left")
         matrix = _matrix(notes["vector"], self._store.identity.dimension)
         undos = self._undos(news)
+        neighbours = self._neighbours(notes["memory_id"].to_list(), matrix)
         admission = admit(
             self._days(news, dict(zip(notes["memory_id"], matrix, strict=True)), undos),
-            {record.memory_id: record for record in self._touched(news, undos)},
-            self._neighbours(notes["memory_id"].to_list(), matrix),
+            {record.memory_id: record for record in self._touched(news, around, undos)},
+            neighbours,
             self._policy,
             recall=self._recall,
             embed=self._embed,
-            apart=self._apart(),
+            apart=self._apart() if neighbours.ids() else frozenset(),
         )
         decisions = self._log(admission, saves, news)
         self._refuse(admission, saves)
@@ -207,14 +210,22 @@ class _Batch:
 
     # -- what has to be known --------------------------------------------------------------------
 
-    def _news(self, acts: pl.DataFrame, *, again: bool) -> pl.DataFrame:
+    def _around(self, acts: pl.DataFrame) -> pl.DataFrame:
+        """What is known of the memories of the acts, and of those that say exactly what they say."""
+        names = acts["memory_id"].to_list()
+        hashes = acts.filter((pl.col("act") == "save") & self._policy.gate)["content_hash"].to_list()
+        there = one_of("status", [LIVE, MERGED])
+        if acts.height < QUERIES_UP_TO:
+            same = f" OR ({one_of('content_hash', hashes)} AND {there})" if hashes else ""
+            where = self._mine(one_of("memory_id", names) + same)
+            return self._store.read("memories", where, columns=_RECORD)
+        return pl.concat(
+            [self._rows("memory_id", names), self._rows("content_hash", hashes, also=there)]
+        ).unique("memory_id")
+
+    def _news(self, acts: pl.DataFrame, around: pl.DataFrame, *, again: bool) -> pl.DataFrame:
         """The acts with what is known of their memories, and whether they are newer (`is_news`)."""
-        known = self._store.read_by(
-            "memories",
-            "memory_id",
-            acts["memory_id"].to_list(),
-            columns=["memory_id", "revision", "status", "created_at", "content_hash"],
-        ).select(
+        known = around.select(
             "memory_id",
             known_revision=pl.col("revision").str.split("+").list.first(),
             known_status="status",
@@ -280,27 +291,24 @@ class _Batch:
             for row in rows.iter_rows(named=True)
         }
 
-    def _touched(self, news: pl.DataFrame, undos: dict[str, Act]) -> list[Record]:
+    def _touched(self, news: pl.DataFrame, around: pl.DataFrame, undos: dict[str, Act]) -> list[Record]:
         """What the acts touch: themselves, what they replaced, and what says the same already."""
-        names = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
-        found = []
+        known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
+        found = [around]
         if pairs := [name for act in undos.values() for name in (act.memory_id, act.other) if name]:
             found.append(self._rows("memory_id", pairs))
-        if names:
-            found += [self._rows("memory_id", names), self._rows("replaced_by", names)]
-        hashes = news.filter(pl.col("act") == "save")["content_hash"].to_list()
-        if self._policy.gate and hashes:
-            found.append(self._rows("content_hash", hashes, also=one_of("status", [LIVE, MERGED])))
-        return [
-            _record(row)
-            for row in (pl.concat(found).unique("memory_id").iter_rows(named=True) if found else ())
-        ]
+        if known:
+            found.append(self._rows("replaced_by", known))
+        return [_record(row) for row in pl.concat(found).unique("memory_id").iter_rows(named=True)]
 
     def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
         return self._store.read_by("memories", column, values, columns=_RECORD, also=self._mine(also))
 
     def _recall(self, names: Iterable[str]) -> list[Record]:
-        return [_record(row) for row in self._rows("memory_id", list(names)).iter_rows(named=True)]
+        wanted = list(names)
+        found = [self._seen[name] for name in wanted if name in self._seen]
+        rest = [name for name in wanted if name not in self._seen]
+        return found + [_record(row) for row in self._rows("memory_id", rest).iter_rows(named=True)]
 
     def _mine(self, condition: str) -> str:
         return f"namespace = {quote(self._namespace)} AND ({condition})"
@@ -318,6 +326,7 @@ class _Batch:
             )  # fmt: skip
         else:
             rows = pl.concat(self._nearest(vector) for vector in batch if vector.any()).unique("memory_id")
+            self._seen = {row["memory_id"]: _record(row) for row in rows.iter_rows(named=True)}
         return Neighbours(
             rows["memory_id"].to_list(), _matrix(rows["vector"], dimension), names, batch, floor
         )
@@ -329,12 +338,12 @@ class _Batch:
             .bypass_vector_index()
             .where(self._mine("status = 'live'"))
             .limit(NEAREST_BY_QUERY)
-            .select(["memory_id", "vector", "_distance"])
+            .select([*_RECORD, "_distance"])
             .to_arrow()
         )
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
-        return frame.select("memory_id", "vector")
+        return frame.filter(pl.col("_distance") <= 1.0 - self._policy.floor + SLACK).select(_RECORD)
 
     def _apart(self) -> frozenset[frozenset[str]]:
         """Pairs that a person has parted."""

@@ -100,7 +100,9 @@ def quarantine_release(
 @reports_errors
 def decisions(
     memory_id: Annotated[str, typer.Argument(help="Only about this memory.")] = "",
-    outcome: Annotated[str, typer.Option(help="duplicate, merge, supersede, related, complement or any.")] = "",
+    outcome: Annotated[
+        str, typer.Option(help="duplicate, merge, supersede, related, complement or any.")
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 20,
     namespace: Namespace = "",
     json: Json = False,
