@@ -109,8 +109,9 @@ def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
 def parts_of(notes: pl.DataFrame) -> np.ndarray:
     """`content_scores` as an array of shape (n, 7): the six parts in the order of `WEIGHTS`, and the score."""
     fields = [name for name in _FIELDS if name in notes.columns]
-    plain = [dict(zip(fields, row, strict=True)) for row in notes.select(fields).rows()]
-    parts = np.array([_parts(note) for note in plain], np.float64).reshape(-1, len(WEIGHTS))
+    plain = zip(*(notes[name].to_list() for name in fields), strict=True)
+    parts = np.array([_parts(dict(zip(fields, row, strict=True))) for row in plain], np.float64)
+    parts = parts.reshape(-1, len(WEIGHTS))
     # Sums of tenths are a hair off the half they stand for, and a batch is added up in another order than a
     # row: so the hair is added.
     mean = parts @ np.array(list(WEIGHTS.values()))

@@ -99,7 +99,8 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     if policy.mode != "off" and not staged.is_empty():
         scores = parts_of(staged).tolist()
         reasons = _reasons(staged, [parts[-1] for parts in scores], policy, served)
-    acts = staged.select("memory_id", "act", "reason", "released", "occurred_at").rows()
+    columns = ("memory_id", "act", "reason", "released", "occurred_at")
+    acts = list(zip(*(staged[name].to_list() for name in columns), strict=True))
     judged = [
         (memory_id, *_verdict(act, reason, released=bool(released), moment=moment, found=found, policy=policy))
         for (memory_id, act, reason, released, moment), found in zip(acts, reasons, strict=True)

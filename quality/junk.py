@@ -144,7 +144,11 @@ def junk_reasons(notes: pl.DataFrame) -> pl.Series:
 def reasons_of_junk(notes: pl.DataFrame) -> list[list[str]]:
     """`junk_reasons` as plain lists."""
     lines = _lines(notes)
-    found = ((TOOL_OUTPUT, _tool_output(lines)), (BOOT_FILE, _boot_file(lines, notes["source"])))
+    alike, signalled = _finding([_ANY_OUTPUT, _ANY_SIGNAL], lines.text)
+    found = (
+        (TOOL_OUTPUT, _tool_output(lines, alike)),
+        (BOOT_FILE, _boot_file(lines, signalled, notes["source"])),
+    )
     reasons: list[list[str]] = [[] for _ in lines.ends]
     for name, rows in found:
         for row in rows:
@@ -196,9 +200,10 @@ def _lines(notes: pl.DataFrame) -> _Lines:
     return _Lines(text, np.array(sizes, np.int64), np.array(fenced, bool), ends)
 
 
-def _finding(pattern: pl.Expr, lines: list[str]) -> _Flags:
-    """Which lines the pattern finds something in."""
-    return pl.Series("line", lines, dtype=pl.String).to_frame().select(pattern).to_series().to_numpy()
+def _finding(patterns: list[pl.Expr], lines: list[str]) -> list[_Flags]:
+    """Which lines each of the patterns finds something in."""
+    found = pl.Series("line", lines, dtype=pl.String).to_frame().select(patterns)
+    return [hits.to_numpy() for hits in found.get_columns()]
 
 
 def _flags(notes: pl.DataFrame, rows: list[int]) -> pl.Series:
@@ -207,17 +212,18 @@ def _flags(notes: pl.DataFrame, rows: list[int]) -> pl.Series:
     return pl.Series(hits, dtype=pl.Boolean)
 
 
-def _finds(*patterns: str) -> pl.Expr:
+def _finds(name: str, *patterns: str) -> pl.Expr:
     # An expression is made once: a pattern of some kilobytes takes longer to hand over than to look for.
-    return pl.col("line").str.contains("|".join(f"(?:{pattern})" for pattern in patterns))
+    return pl.col("line").str.contains("|".join(f"(?:{pattern})" for pattern in patterns)).alias(name)
 
 
 # -- tool output -----------------------------------------------------------------------------------
 
-_ANYWHERE = _finds(*_OUTPUT.values())
-_ANY_OUTPUT = _finds(*_OUTPUT.values(), *_OUTSIDE.values())
+_ANYWHERE = _finds("anywhere", *_OUTPUT.values())
+_ANY_OUTPUT = _finds("output", *_OUTPUT.values(), *_OUTSIDE.values())
 # Words in a row, or a line in a script that puts no spaces between them.
 _SENTENCE = _finds(
+    "sentence",
     r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}"
 )
 _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d")
@@ -235,12 +241,12 @@ def tool_output(notes: pl.DataFrame) -> pl.Series:
     Args:
         notes: column content.
     """
-    return _flags(notes, _tool_output(_lines(notes)))
+    lines = _lines(notes)
+    return _flags(notes, _tool_output(lines, *_finding([_ANY_OUTPUT], lines.text)))
 
 
-def _tool_output(lines: _Lines) -> list[int]:
-    """Rows of the notes that are tool output."""
-    alike = _finding(_ANY_OUTPUT, lines.text)
+def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
+    """Rows of the notes that are tool output; `alike` are the lines that look like it."""
     return [
         row
         for row, start, end in lines.spans()
@@ -262,13 +268,15 @@ def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) ->
     if sizes[prose].sum() < ALMOST_NO_PROSE:
         counted[:] = True
         if inside.any():  # what people write into fences too does not count there
-            output &= ~inside | framed | _finding(_ANYWHERE, text)
+            output &= ~inside | framed | _finding([_ANYWHERE], text)[0]
     hits = sizes[output & counted]
     share = _share(output[counted], sizes[counted])
     if share < OUTPUT_SHARE or not (len(hits) >= OUTPUT_LINES or hits.max() >= OUTPUT_CHARACTERS):
         return False
-    said = _finding(_SENTENCE, [text[place] for place in np.flatnonzero(prose)])
-    return bool(share >= EXPLAINED_SHARE or sizes[prose][said].sum() < EXPLANATION_CHARACTERS)
+    if share >= EXPLAINED_SHARE:
+        return True
+    (said,) = _finding([_SENTENCE], [text[place] for place in np.flatnonzero(prose)])
+    return bool(sizes[prose][said].sum() < EXPLANATION_CHARACTERS)
 
 
 def _mask(places: list[int], like: _Flags) -> _Flags:
@@ -397,9 +405,9 @@ _ORDER = (
 )
 
 
-_SAID = {name: _finds(pattern).alias(name) for name, (_, pattern) in _SIGNALS.items()}
-_ANY_SIGNAL = _finds(*(pattern for _, pattern in _SIGNALS.values()))
-_ORDERS = _finds(_ORDER).alias("orders")
+_SAID = {name: _finds(name, pattern) for name, (_, pattern) in _SIGNALS.items()}
+_ANY_SIGNAL = _finds("signal", *(pattern for _, pattern in _SIGNALS.values()))
+_ORDERS = _finds("orders", _ORDER)
 _BOOT_NAME, _LIKELY_NAME = re.compile(_BOOT_NAMES), re.compile(_LIKELY_NAMES)
 
 
@@ -412,14 +420,14 @@ def boot_file(notes: pl.DataFrame) -> pl.Series:
     Args:
         notes: columns source, title, content.
     """
-    return _flags(notes, _boot_file(_lines(notes), notes["source"]))
+    lines = _lines(notes)
+    return _flags(notes, _boot_file(lines, *_finding([_ANY_SIGNAL], lines.text), notes["source"]))
 
 
-def _boot_file(lines: _Lines, sources: pl.Series) -> list[int]:
-    """Rows of the notes that are boot files."""
+def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:
+    """Rows of the notes that are boot files; `signalled` are the lines with any of the signals."""
     names = [_points_of_name(source or "") for source in sources]
     found = [row for row, points in enumerate(names) if points >= BOOT_POINTS]
-    signalled = _finding(_ANY_SIGNAL, lines.text)
     for row, start, end in lines.spans():
         points = names[row]
         # Orders are one point and the rest has to come from signals or the name.

@@ -40,7 +40,8 @@ def structure_faults(notes: pl.DataFrame, *, min_characters: int) -> pl.Series:
 
 def faults_of(notes: pl.DataFrame, *, min_characters: int) -> list[list[str]]:
     """`structure_faults` as plain lists."""
-    plain = notes.select("title", "content", "namespace", "source", "metadata", *KNOWN_WORDS).rows()
+    columns = ("title", "content", "namespace", "source", "metadata", *KNOWN_WORDS)
+    plain = zip(*(notes[name].to_list() for name in columns), strict=True)
     return [_faults(min_characters, *row) for row in plain]
 
 
