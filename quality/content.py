@@ -46,9 +46,7 @@ _MONTHS = (
     r"|dec(ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|(mon|tues|wednes|thurs|fri|satur|sun)day"
 )
 # A title from which nothing remains once these are taken away is only a date, a time or a number.
-_DATE = re.compile(
-    rf"\d(?:st|nd|rd|th|[tz])(?:\d|\b)|\b(?:{_MONTHS}|am|pm|utc)\b|[\d年月日時分秒时]"
-)
+_DATE = re.compile(rf"\d(?:st|nd|rd|th|[tz])(?:\d|\b)|\b(?:{_MONTHS}|am|pm|utc)\b|[\d年月日時分秒时]")
 _LETTER = re.compile(r"[^\W\d_]")
 _SPACES = re.compile(r"[\s_]+")
 _HEADING = re.compile(r"\n {0,3}#{1,6}(?=[ \t\n]|\Z)")
@@ -107,7 +105,7 @@ def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
 
 
 def parts_of(notes: pl.DataFrame) -> np.ndarray:
-    """`content_scores` as an array of shape (n, 7): the six parts in the order of `WEIGHTS`, and the score."""
+    """`content_scores` as an array of shape (n, 7): the parts in the order of `WEIGHTS`, and the score."""
     fields = [name for name in _FIELDS if name in notes.columns]
     plain = zip(*(notes[name].to_list() for name in fields), strict=True)
     parts = np.array([_parts(dict(zip(fields, row, strict=True))) for row in plain], np.float64)

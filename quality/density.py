@@ -54,7 +54,7 @@ _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 _NUMBER_OR_STOP = re.compile(r"\d|[.!?](?:\s|$)")
 _BAR = re.compile(r"[|·•›»→]| > ")
 _BULLET = re.compile(r"^[\s>#*+\-–|\d.)(\[\]]+|[\s|]+$")
-_SENTENCE = re.compile(r"[^.!?\u061f\u06d4\u0964\u3002\uff01\uff1f\n]+")
+_STOPS = str.maketrans(dict.fromkeys(".!?\u061f\u06d4\u0964\u3002\uff01\uff1f", "\n"))
 _IDEOGRAPHS = (0x3400, 0x9FFF)
 _HANGUL = (0xAC00, 0xD7A3)
 _KANA = (0x3041, 0x30FF)
@@ -146,7 +146,7 @@ class _Kinds:
 
 
 _FUNCTION, _LOREM, _VAGUE, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(7))
-_REMEMBERED = 1 << 14
+_REMEMBERED = 1 << 15
 _LONGEST_REMEMBERED = 32
 
 
@@ -226,7 +226,7 @@ def _novelty(folded: str, tokens: list[str]) -> float:
             break
         hashed = hashed[:-width] * factor + hashed[width:]
     distinct = _distinct(hashed) / len(hashed)
-    sentences = [part for found in _SENTENCE.findall(folded) if len(part := found.strip()) >= 8]
+    sentences = [part for found in folded.translate(_STOPS).split("\n") if len(part := found.strip()) >= 8]
     said = sum(map(len, sentences))
     new = sum(map(len, set(sentences))) / said if said else 1.0
     return _rising(distinct, 0.42, 0.62) * _rising(new, 0.45, 0.65)
@@ -379,8 +379,13 @@ def _prose(text: str, kinds: _Kinds) -> float:
     spoken = _rising(kinds.function / max(kinds.total, 1), 0.25, 0.4)
     if spoken == 1.0:
         return 1.0
-    lines = [line for line in text.splitlines() if not line.isspace() and line]
-    logged = sum(map(_is_log_line, lines))
+    lines = [line for line in text.splitlines() if line and not line.isspace()]
+    logged, others = 0, 0
+    for line in lines:
+        if _is_log_line(line):
+            logged += 1
+        elif (others := others + 1) >= 0.65 * len(lines):
+            return 1.0
     return max(_falling(logged / len(lines), 0.35, 0.7), spoken) if logged >= 2 else 1.0
 
 
@@ -404,7 +409,8 @@ def _substance(folded: str, letters: _Array, kinds: _Kinds, unspaced: bool) -> f
 
 def _menu(folded: str) -> float:
     """Short items between separators or on lines of their own, named as menus name them."""
-    plain, links = _LINK.subn(r"\1", folded) if "](" in folded else (folded, 0)
+    pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
+    plain, links = "".join(pieces), len(pieces) // 2
     items = [
         item
         for item in _SEPARATOR.sub("\n", plain.translate(_BARS)).split("\n")
@@ -412,7 +418,7 @@ def _menu(folded: str) -> float:
     ]
     if len(items) < 4:
         return 1.0
-    short = [_BULLET.sub("", item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
+    short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
     short = [item for item in short if item and item.count(" ") <= 3]
     named = sum(item in MENU_PHRASES or not MENU_WORDS.isdisjoint(item.split()) for item in short)
     # A line of short items with bars or arrows between is a menu even if its words are not known.
@@ -424,6 +430,11 @@ def _menu(folded: str) -> float:
     return _falling(named / len(items) + shape, 0.25, 0.5)
 
 
+def _unmarked(item: str) -> str:
+    """An item without the marks of a list around it."""
+    return item if item[0].isalpha() and item[-1].isalnum() else _BULLET.sub("", item)
+
+
 def _is_chain(line: str) -> bool:
     parts = _BAR.split(line) if not line.lstrip().startswith("|") else []
     return len(parts) > 2 and not _NUMBER_OR_STOP.search(line) and max(map(len, parts)) <= 30
@@ -432,9 +443,14 @@ def _is_chain(line: str) -> bool:
 def _licence(words: list[str], kinds: _Kinds) -> float:
     if kinds.total < 8:
         return 1.0
-    flat = " ".join(words)
-    phrases = sum(map(flat.count, LICENCE_PHRASES))
-    distinct = len(LICENCE_WORDS.intersection(words)) if kinds.legal else 0
-    if distinct + 2 * phrases < 4:
+    distinct = set(words)
+    likely = [phrase for phrase, word in _LICENCE_PHRASES if word in distinct]
+    flat = " ".join(words) if likely else ""
+    phrases = sum(map(flat.count, likely))
+    if len(LICENCE_WORDS & distinct) + 2 * phrases < 4:
         return 1.0
     return _falling((kinds.legal + 5 * phrases) / kinds.total, 0.12, 0.24)
+
+
+# Each with the word to look up before the text is searched for the phrase.
+_LICENCE_PHRASES = [(phrase, max(phrase.split(), key=len)) for phrase in LICENCE_PHRASES]

@@ -102,7 +102,10 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     columns = ("memory_id", "act", "reason", "released", "occurred_at")
     acts = list(zip(*(staged[name].to_list() for name in columns), strict=True))
     judged = [
-        (memory_id, *_verdict(act, reason, released=bool(released), moment=moment, found=found, policy=policy))
+        (
+            memory_id,
+            *_verdict(act, reason, released=bool(released), moment=moment, found=found, policy=policy),
+        )
         for (memory_id, act, reason, released, moment), found in zip(acts, reasons, strict=True)
     ]
     asked = [

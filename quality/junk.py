@@ -224,7 +224,7 @@ _ANY_OUTPUT = _finds("output", *_OUTPUT.values(), *_OUTSIDE.values())
 # Words in a row, or a line in a script that puts no spaces between them.
 _SENTENCE = _finds(
     "sentence",
-    r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}"
+    r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}",
 )
 _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d")
 _INDENTED = re.compile(r"\s{2,}\S")
@@ -421,7 +421,8 @@ def boot_file(notes: pl.DataFrame) -> pl.Series:
         notes: columns source, title, content.
     """
     lines = _lines(notes)
-    return _flags(notes, _boot_file(lines, *_finding([_ANY_SIGNAL], lines.text), notes["source"]))
+    (signalled,) = _finding([_ANY_SIGNAL], lines.text)
+    return _flags(notes, _boot_file(lines, signalled, notes["source"]))
 
 
 def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:

@@ -8,8 +8,8 @@ import unicodedata
 import orjson
 import polars as pl
 
-# Marks of a script that needs them are as good as letters; Python does not count them among \w.
-_NAMESPACE = re.compile(r"\w[\w\-./]*")
+NAMESPACE = r"^\w[\w\-./]*$"
+_NAMESPACE = re.compile(NAMESPACE)
 # An absolute path, one that climbs, or C0 and C1 control characters; spaces and emoji are normal in vaults.
 _BAD_PATH = re.compile(r"\A(?:[/\\]|[A-Za-z]:[/\\]|\Z)|(?:\A|[/\\])\.\.(?:[/\\]|\Z)|[\x00-\x1f\x7f-\x9f]")
 
@@ -68,6 +68,7 @@ def _faults(
 
 def _is_namespace(name: str) -> bool:
     if not name.isascii():
+        # Marks of a script that needs them are as good as letters; Python does not count them among \w.
         name = "".join(letter for letter in name if not unicodedata.category(letter).startswith("M"))
     return _NAMESPACE.fullmatch(name) is not None
 
