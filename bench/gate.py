@@ -2,9 +2,9 @@
 
     python bench/gate.py --vault FOLDER [--repeat N]
 
-`one note` is the median over ``--repeat`` calls on the same note of a few hundred characters, in milliseconds;
-`batch` is the best of three passes over all notes of the folder, in notes per second. Nothing is embedded and
-nothing is stored: duplicates are decided later, with vectors.
+`one note` is the median over ``--repeat`` calls on the same note of a few hundred characters, in
+milliseconds; `batch` is the best of three passes over all notes of the folder, in notes per second. Nothing
+is embedded and nothing is stored: duplicates are decided later, with vectors.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
 }
 SHORT = b"""# Pump on the north pier
 
-The pump on the north pier was serviced on 14 March; since then it runs at half speed, because the new impeller
-is one size too large. Ishbel has the papers, and the spare impeller lies in the blue tin above the workbench.
+The pump on the north pier was serviced on 14 March; since then it runs at half speed, because the new
+impeller is one size too large. Ishbel has the papers, and the spare impeller lies in the blue tin above the workbench.
 
 - order the small impeller before the autumn
 - tell the harbour office when the pump is off
