@@ -42,7 +42,7 @@ PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
 SHORT = b"""# Pump on the north pier
 
 The pump on the north pier was serviced on 14 March; since then it runs at half speed, because the new
-impeller is one size too large. Ishbel has the papers, and the spare impeller lies in the blue tin above the workbench.
+impeller is one size too large. Ishbel has the papers; the spare one lies in the blue tin.
 
 - order the small impeller before the autumn
 - tell the harbour office when the pump is off
