@@ -201,7 +201,7 @@ def _lines(notes: pl.DataFrame) -> _Lines:
 
 
 def _finding(patterns: list[pl.Expr], lines: list[str]) -> list[_Flags]:
-    """Which lines each of the patterns finds something in; one thread, as waking another costs a note more."""
+    """Which lines each of the patterns finds something in; in this thread, for the sake of one note."""
     found = pl.Series("line", lines, dtype=pl.String).to_frame().select_seq(patterns)
     return [hits.to_numpy() for hits in found.get_columns()]
 
