@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -45,15 +46,16 @@ _MONTHS = (
     r"|dec(ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|(mon|tues|wednes|thurs|fri|satur|sun)day"
 )
 # A title from which nothing remains once these are taken away is only a date, a time or a number.
-_DATE = rf"(\d)(?:st|nd|rd|th|[tz])(\d|\b)|\b(?:{_MONTHS}|am|pm|utc)\b|[\d年月日時分秒时]"
-_HEADING = r"(?m)^ {0,3}#{1,6}([ \t]|$)"
-# Four marks before three: a regular expression of this kind cannot count.
-_FENCE = (
+_DATE = re.compile(rf"\d(?:st|nd|rd|th|[tz])(?:\d|\b)|\b(?:{_MONTHS}|am|pm|utc)\b|[\d年月日時分秒时]")
+_LETTER = re.compile(r"[^\W\d_]")
+_SPACES = re.compile(r"[\s_]+")
+_HEADING = re.compile(r"\n {0,3}#{1,6}(?=[ \t\n]|\Z)")
+_FENCE = re.compile(
     r"(?ms)^[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(?:"
-    + "|".join(rf"{mark}[^`\n]*\n.*?(?:^[ \t>]*{mark}+[ \t]*$|\z)" for mark in ("````", "```", "~~~~", "~~~"))
+    + "|".join(rf"{mark}[^`\n]*\n.*?(?:^[ \t>]*{mark}+[ \t]*$|\Z)" for mark in ("````", "```", "~~~~", "~~~"))
     + ")"
 )
-_ANCHOR = r"""(?i)\{#[^\s{}]+\}|<a\s[^>]*\b(?:id|name)\s*="""
+_ANCHOR = re.compile(r"""(?i)\{#[^\s{}]+\}|<a\s[^<>]*\b(?:id|name)\s*=""")
 _LABELS: Final[dict[str, str]] = {
     "memory_type": "note",
     "importance_tier": "normal",
@@ -63,6 +65,10 @@ _LABELS: Final[dict[str, str]] = {
     "source_kind": "manual",
 }
 """The typed labels and the values that they have when nothing was written."""
+_LISTS: Final = ("trigger_phrases", "tags", "aliases")
+_FIELDS: Final = (
+    "title", "content", *_LISTS, "links", "front_matter", *_LABELS, "source_of_truth", "created_at"
+)  # fmt: skip
 
 
 def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
@@ -95,79 +101,74 @@ def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
         One row per note in their order: the parts and score, their weighted mean rounded to 2 decimals,
         halves up.
     """
-    density = [signal_density(text or "") for text in notes["content"]]
-    parts = notes.select(
-        title=_title(pl.col("title").fill_null("").str.strip_chars()),
-        triggers=_steps(_triggers()),
-        length=_length(pl.col("content").fill_null("").str.strip_chars().str.len_chars()),
-        anchors=_steps(_anchors()),
-        metadata=_metadata(notes.columns),
-        density=pl.Series("density", density, dtype=pl.Float64),
-    )
-    mean = parts.to_numpy() @ np.array([WEIGHTS[part] for part in parts.columns])
-    # Sums of tenths are a hair off the half they stand for, and polars divides a batch by a constant
-    # differently than a row: so the hair is added, and numpy divides.
-    return parts.with_columns(score=pl.Series("score", np.floor(mean * 100 + 0.5 + 1e-9) / 100))
+    return pl.DataFrame(parts_of(notes), schema=dict.fromkeys((*WEIGHTS, "score"), pl.Float64))
 
 
-def _steps(count: pl.Expr) -> pl.Expr:
-    return pl.when(count == 0).then(0.0).when(count <= 2).then(0.5).otherwise(1.0)
+def parts_of(notes: pl.DataFrame) -> np.ndarray:
+    """`content_scores` as an array of shape (n, 7): the parts in the order of `WEIGHTS`, and the score."""
+    fields = [name for name in _FIELDS if name in notes.columns]
+    plain = zip(*(notes[name].to_list() for name in fields), strict=True)
+    parts = np.array([_parts(dict(zip(fields, row, strict=True))) for row in plain], np.float64)
+    parts = parts.reshape(-1, len(WEIGHTS))
+    # Sums of tenths are a hair off the half they stand for, and a batch is added up in another order than a
+    # row: so the hair is added.
+    mean = parts @ np.array(list(WEIGHTS.values()))
+    return np.column_stack([parts, np.floor(mean * 100 + 0.5 + 1e-9) / 100])
 
 
-def _title(title: pl.Expr) -> pl.Expr:
-    characters = title.str.len_chars()
+def _parts(note: dict[str, Any]) -> tuple[float, ...]:
+    content = note["content"] or ""
     return (
-        pl.when(title == "")
-        .then(0.0)
-        .when(_generic(title))
-        .then(0.2)
-        .when(characters < 10)
-        .then(0.4)
-        .when(characters < 20)
-        .then(0.6)
-        .when(characters < 50)
-        .then(0.8)
-        .otherwise(1.0)
+        _title((note["title"] or "").strip()),
+        _steps(_triggers(note)),
+        _length(len(content.strip())),
+        _steps(_anchors(content) + len(set(note["links"] or ()) - {None})),
+        _metadata(note),
+        signal_density(content),
     )
 
 
-def _generic(title: pl.Expr) -> pl.Expr:
-    plain = title.str.to_lowercase().str.replace_all(r"[\s_]+", " ")
-    dateless = plain.str.replace_all(_DATE, "").str.replace_all(r"[\d\W_]+", "")
-    words = plain.str.replace_all(r"^[\s\d\W_]+|[\s\d\W_]+$", "")
-    return (dateless == "") | words.is_in(list(GENERIC_TITLES))
+def _steps(count: int) -> float:
+    return 0.0 if count == 0 else 0.5 if count <= 2 else 1.0
 
 
-def _length(characters: pl.Expr) -> pl.Expr:
-    return pl.when(characters < 200).then(0.3).when(characters <= 1000).then(0.7).otherwise(1.0)
+def _title(title: str) -> float:
+    if not title:
+        return 0.0
+    if _generic(title):
+        return 0.2
+    return next((part for part, below in ((0.4, 10), (0.6, 20), (0.8, 50)) if len(title) < below), 1.0)
 
 
-def _items(column: str) -> pl.Expr:
-    return pl.col(column).fill_null(pl.lit([], dtype=pl.List(pl.String)))
+def _generic(title: str) -> bool:
+    plain = _SPACES.sub(" ", title.lower())
+    first, last = _LETTER.search(plain), _LETTER.search(plain[::-1])
+    if first is None or last is None:
+        return True
+    if plain[first.start() : len(plain) - last.start()] in GENERIC_TITLES:
+        return True
+    return _LETTER.search(_DATE.sub("", plain)) is None
 
 
-def _triggers() -> pl.Expr:
-    every = pl.concat_list(_items("trigger_phrases"), _items("tags"), _items("aliases"))
-    return every.list.eval(
-        pl.element().str.strip_chars().str.to_lowercase().replace("", None).drop_nulls().unique()
-    ).list.len()
+def _length(characters: int) -> float:
+    return 0.3 if characters < 200 else 0.7 if characters <= 1000 else 1.0
 
 
-def _anchors() -> pl.Expr:
-    prose = pl.col("content").fill_null("").str.replace_all(_FENCE, "")
-    links = _items("links").list.drop_nulls().list.n_unique()
-    return prose.str.count_matches(_HEADING) + prose.str.count_matches(_ANCHOR) + links
+def _triggers(note: dict[str, Any]) -> int:
+    every = {item.strip().lower() for name in _LISTS for item in note[name] or () if item}
+    return len(every - {""})
 
 
-def _metadata(columns: list[str]) -> pl.Expr:
-    known = [
-        pl.col(name).fill_null(default) != default for name, default in _LABELS.items() if name in columns
-    ]
-    known += [_items(name).list.len() > 0 for name in ("trigger_phrases", "tags", "aliases")]
-    if "source_of_truth" in columns:
-        known.append(pl.col("source_of_truth").fill_null(value=False))
-    if "created_at" in columns:
-        known.append(pl.col("created_at").is_not_null())
-    count = pl.sum_horizontal(field.cast(pl.Int64) for field in known)
-    written = pl.col("front_matter").fill_null("none") == "ok"
-    return pl.when(~written).then(0.0).when(count == 0).then(0.3).when(count <= 2).then(0.5).otherwise(1.0)
+def _anchors(content: str) -> int:
+    prose = _FENCE.sub("", content) if "```" in content or "~~~" in content else content
+    headings = len(_HEADING.findall(f"\n{prose}")) if "#" in prose else 0
+    return headings + (len(_ANCHOR.findall(prose)) if "{#" in prose or "<a" in prose.lower() else 0)
+
+
+def _metadata(note: dict[str, Any]) -> float:
+    if note["front_matter"] != "ok":
+        return 0.0
+    known = sum(note.get(name) not in {None, default} for name, default in _LABELS.items())
+    known += sum(bool(note[name]) for name in _LISTS)
+    known += bool(note.get("source_of_truth")) + (note.get("created_at") is not None)
+    return 0.3 if known == 0 else 0.5 if known <= 2 else 1.0

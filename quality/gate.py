@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Literal
 
+import orjson
 import polars as pl
 
-from quality.content import LOW_CONTENT, content_scores
+from quality.content import LOW_CONTENT, parts_of
 from quality.divergence import compare, says_more, traits
 from quality.junk import ECHO, echoes, junk_reasons
 from quality.structure import structure_faults
@@ -94,80 +96,68 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
         reasons is one that the gate would refuse if it did more than warn); score: L2, null where it was not
         asked; parts: the six parts of the score, as JSON.
     """
-    act = pl.col("act")
-    reasons = pl.Series("reasons", [[]] * staged.height, dtype=pl.List(pl.String))
-    scores = pl.DataFrame(
-        {name: pl.Series([None] * staged.height, dtype=pl.Float64) for name in (*PARTS, "score")}
-    )
+    reasons: list[list[str]] = [[]] * staged.height
+    scores: list[list[float]] | None = None
     if policy.mode != "off" and not staged.is_empty():
-        scores = content_scores(staged)
-        reasons = _reasons(staged, scores["score"], policy, served)
-    judged = pl.concat([staged.drop(scores.columns, strict=False), scores], how="horizontal").with_columns(
-        found=reasons,
-        warned=~(pl.col("released").fill_null(value=False)) & ~_enforced(policy),
-    )
-    nothing = pl.lit([], dtype=pl.List(pl.String))
-    always = pl.col("found").list.set_intersection(pl.lit(sorted(ALWAYS_REFUSED), dtype=pl.List(pl.String)))
-    counted = (
-        pl.when(act == "unreadable")
-        .then(pl.concat_list("reason").list.drop_nulls())
-        .when(act != "save")
-        .then(nothing)
-        .when(pl.col("released").fill_null(value=False))
-        .then(always)
-        .otherwise("found")
-    )
-    refused = (act == "unreadable") | (
-        (act == "save")
-        & pl.when("warned").then(always.list.len() > 0).otherwise(pl.col("reasons").list.len() > 0)
-    )
-    asked = (act == "save") & pl.col("score").is_not_null()
-    return (
-        judged.with_columns(reasons=counted)
-        .select(
-            "memory_id",
-            verdict=pl.when(refused)
-            .then(pl.lit(REFUSE))
-            .otherwise(act.replace_strict(VERDICT_OF_ACT, default=PASS, return_dtype=pl.String)),
-            reasons="reasons",
-            score=pl.when(asked).then("score"),
-            parts=pl.when(asked).then(pl.struct(PARTS).struct.json_encode()),
+        scores = parts_of(staged).tolist()
+        reasons = _reasons(staged, [parts[-1] for parts in scores], policy, served)
+    columns = ("memory_id", "act", "reason", "released", "occurred_at")
+    acts = list(zip(*(staged[name].to_list() for name in columns), strict=True))
+    judged = [
+        (
+            memory_id,
+            *_verdict(act, reason, released=bool(released), moment=moment, found=found, policy=policy),
         )
-        .cast(VERDICT_SCHEMA)  # type: ignore[arg-type]
-    )
+        for (memory_id, act, reason, released, moment), found in zip(acts, reasons, strict=True)
+    ]
+    asked = [
+        (parts[-1], _as_json(parts)) if act == "save" else (None, None)
+        for (_, act, *_), parts in zip(acts, scores or [], strict=scores is not None)
+    ] or [(None, None)] * len(acts)
+    rows = [(*verdict, *score) for verdict, score in zip(judged, asked, strict=True)]
+    return pl.DataFrame(rows, schema=VERDICT_SCHEMA, orient="row")
 
 
-def _enforced(policy: GatePolicy) -> pl.Expr:
-    """Whether refusals count at each note's moment."""
-    start = policy.enforces_from
-    if start is None:
-        return pl.lit(value=policy.mode == "enforce")
-    return pl.col("occurred_at") >= pl.lit(start)
+def _verdict(
+    act: str, reason: str | None, *, released: bool, moment: datetime, found: list[str], policy: GatePolicy
+) -> tuple[str, list[str]]:
+    """The verdict on one act, and the reasons that count for it."""
+    if act == "unreadable":
+        return REFUSE, [reason] if reason is not None else []
+    if act != "save":
+        return VERDICT_OF_ACT.get(act, PASS), []
+    always = [name for name in found if name in ALWAYS_REFUSED]
+    if released:
+        return (REFUSE if always else PASS), always
+    refused = found if policy.enforces_at(moment) else always
+    return (REFUSE if refused else PASS), found
+
+
+def _as_json(parts: list[float]) -> str:
+    return orjson.dumps(dict(zip(PARTS, parts, strict=False))).decode()
 
 
 def _reasons(
-    staged: pl.DataFrame, scores: pl.Series, policy: GatePolicy, served: pl.DataFrame | None
-) -> pl.Series:
+    staged: pl.DataFrame, scores: list[float], policy: GatePolicy, served: pl.DataFrame | None
+) -> list[list[str]]:
     """Every fault of each note, in the order of the layers."""
-    notes = staged.with_columns(
-        structure=structure_faults(staged, min_characters=policy.min_characters),
-        junk=junk_reasons(staged),
-        poor=pl.when(scores < policy.min_quality).then(pl.lit(LOW_CONTENT)),
-    ).with_columns(echo=_echo(staged, policy, served))
-    return notes.select(
-        reasons=pl.concat_list("structure", pl.concat_list("poor"), "junk", pl.concat_list("echo"))
-        .list.drop_nulls()
-        .list.unique(maintain_order=True)
-    )["reasons"]
+    layers = zip(
+        structure_faults(staged, min_characters=policy.min_characters).to_list(),
+        [[LOW_CONTENT] if score < policy.min_quality else [] for score in scores],
+        junk_reasons(staged).to_list(),
+        _echo(staged, policy, served),
+        strict=True,
+    )
+    return [list(dict.fromkeys(chain.from_iterable(found))) for found in layers]
 
 
-def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> pl.Series:
-    """`echo` for each note that only repeats what a search showed lately, else null.
+def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None) -> list[list[str]]:
+    """`echo` for each note that only repeats what a search showed lately.
 
     A note that repeats much and says something more, or something else, is no echo: it would be lost.
     """
     if served is None or served.is_empty() or not policy.echo_window:
-        return pl.Series("echo", [None] * staged.height, dtype=pl.String)
+        return [[]] * staged.height
     found = echoes(staged, served, window=policy.echo_window, share=policy.echo_share)
     passages = {
         (namespace, search): texts
@@ -186,10 +176,7 @@ def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None)
         ).iter_rows()
         if _only_repeats(content, passages[namespace, search])
     }
-    marks = pl.DataFrame({"memory_id": sorted(repeats)}, schema={"memory_id": pl.String})
-    return staged.join(
-        marks.with_columns(echo=pl.lit(ECHO)), on="memory_id", how="left", maintain_order="left"
-    )["echo"]
+    return [[ECHO] if name in repeats else [] for name in staged["memory_id"]]
 
 
 def _only_repeats(content: str, passages: Sequence[str]) -> bool:

@@ -6,9 +6,15 @@ the kind: a note that quotes a log or a prompt to say something about it is a no
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 TOOL_OUTPUT = "tool_output"
@@ -120,8 +126,10 @@ _OUTSIDE = {
     "columns": r"^\S+(?: \S+)*(?:\s{2,}\S+(?: \S+)?){3,}\s*$",
 }  # fmt: skip
 
-_FENCE = r"^\s*(?:```|~~~)"
-_HEADING = r"^\s*#{1,6} "
+_FENCES = ("```", "~~~")
+
+_Flags = npt.NDArray[np.bool_]
+_Sizes = npt.NDArray[np.int64]
 
 
 def junk_reasons(notes: pl.DataFrame) -> pl.Series:
@@ -130,35 +138,98 @@ def junk_reasons(notes: pl.DataFrame) -> pl.Series:
     Args:
         notes: columns source, title, content.
     """
-    found = {TOOL_OUTPUT: tool_output(notes), BOOT_FILE: boot_file(notes)}
-    named = [
-        pl.when(hits).then(pl.lit(name)).otherwise(pl.lit(None, dtype=pl.String))
-        for name, hits in found.items()
-    ]
-    return notes.select(reasons=pl.concat_list(named).list.drop_nulls())["reasons"]
+    return pl.Series("reasons", reasons_of_junk(notes), dtype=pl.List(pl.String))
 
 
-def _lines(notes: pl.DataFrame) -> pl.DataFrame:
-    """The lines that say something: row, line, size (characters, trimmed), fenced; fences left out."""
-    content = pl.col("content").fill_null("").str.replace_all("\r\n?", "\n")
-    return (
-        notes.select(row=pl.int_range(pl.len()), line=content.str.split("\n"))
-        .explode("line")
-        .with_columns(fence=pl.col("line").str.contains(_FENCE))
-        .with_columns(fenced=pl.col("fence").cum_sum().over("row") % 2 == 1)
-        .with_columns(size=pl.col("line").str.strip_chars().str.len_chars())
-        .filter(~pl.col("fence") & (pl.col("size") > 0))
-        .drop("fence")
+def reasons_of_junk(notes: pl.DataFrame) -> list[list[str]]:
+    """`junk_reasons` as plain lists."""
+    lines = _lines(notes)
+    alike, signalled = _finding([_ANY_OUTPUT, _ANY_SIGNAL], lines.text)
+    found = (
+        (TOOL_OUTPUT, _tool_output(lines, alike)),
+        (BOOT_FILE, _boot_file(lines, signalled, notes["source"])),
     )
+    reasons: list[list[str]] = [[] for _ in lines.ends]
+    for name, rows in found:
+        for row in rows:
+            reasons[row].append(name)
+    return reasons
 
 
-def _flags(notes: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of all notes that say something, one note after the other; fences are left out.
+
+    Attributes:
+        text: the lines.
+        sizes: characters of each, trimmed.
+        fenced: whether it stands between fences.
+        ends: for each note the place after its last line.
+    """
+
+    text: list[str]
+    sizes: _Sizes
+    fenced: _Flags
+    ends: list[int]
+
+    def spans(self) -> Iterator[tuple[int, int, int]]:
+        """Each note that has lines: its row, the place of its first line, and the one after its last."""
+        start = 0
+        for row, end in enumerate(self.ends):
+            if end > start:
+                yield row, start, end
+            start = end
+
+
+def _lines(notes: pl.DataFrame) -> _Lines:
+    text: list[str] = []
+    sizes: list[int] = []
+    fenced: list[bool] = []
+    ends: list[int] = []
+    for content in notes["content"]:
+        inside = False
+        for line in (content or "").replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+            said = line.strip()
+            if said.startswith(_FENCES):
+                inside = not inside
+            elif said:
+                text.append(line)
+                sizes.append(len(said))
+                fenced.append(inside)
+        ends.append(len(text))
+    return _Lines(text, np.array(sizes, np.int64), np.array(fenced, bool), ends)
+
+
+def _finding(patterns: list[pl.Expr], lines: list[str]) -> list[_Flags]:
+    """Which lines each of the patterns finds something in; in this thread, for the sake of one note."""
+    found = pl.Series("line", lines, dtype=pl.String).to_frame().select_seq(patterns)
+    return [hits.to_numpy() for hits in found.get_columns()]
+
+
+def _flags(notes: pl.DataFrame, rows: list[int]) -> pl.Series:
     hits = np.zeros(notes.height, dtype=bool)
-    hits[rows["row"].to_numpy()] = True
+    hits[rows] = True
     return pl.Series(hits, dtype=pl.Boolean)
 
 
+def _finds(name: str, *patterns: str) -> pl.Expr:
+    # An expression is made once: a pattern of some kilobytes takes longer to hand over than to look for.
+    return pl.col("line").str.contains("|".join(f"(?:{pattern})" for pattern in patterns)).alias(name)
+
+
 # -- tool output -----------------------------------------------------------------------------------
+
+_ANYWHERE = _finds("anywhere", *_OUTPUT.values())
+_ANY_OUTPUT = _finds("output", *_OUTPUT.values(), *_OUTSIDE.values())
+# Words in a row, or a line in a script that puts no spaces between them.
+_SENTENCE = _finds(
+    "sentence",
+    r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}",
+)
+_FRAME = re.compile(r"\s*File \"[^\"]+\", line \d")
+_INDENTED = re.compile(r"\s{2,}\S")
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d")
+_HEADING = re.compile(r"\s*#{1,6} ")
 
 
 def tool_output(notes: pl.DataFrame) -> pl.Series:
@@ -171,78 +242,102 @@ def tool_output(notes: pl.DataFrame) -> pl.Series:
         notes: column content.
     """
     lines = _lines(notes)
-    anywhere = _any_of(_OUTPUT) | _under_a_frame()
-    outside = _any_of(_OUTSIDE) | _in_patch() | _in_table("\t", 2) | _in_table(",", 3)
-    lines = (
-        lines.with_columns(output=anywhere | (~pl.col("fenced") & outside))
-        .with_columns(prose=~pl.col("output") & ~pl.col("fenced") & ~pl.col("line").str.contains(_HEADING))
-        .with_columns(beside=_sum("prose").over("row"))
-        .filter(~pl.col("fenced") | (pl.col("beside") < ALMOST_NO_PROSE))
-    )
-    measured = lines.group_by("row").agg(
-        output=_sum("output"),
-        size=pl.col("size").sum(),
-        lines=pl.col("output").sum(),
-        longest=pl.col("size").filter("output").max().fill_null(0),
-        explanation=pl.col("size").filter(pl.col("prose") & _sentence()).sum(),
-    )
-    share = pl.col("output") / pl.col("size")
-    explained = pl.col("explanation") >= EXPLANATION_CHARACTERS
-    enough = (pl.col("lines") >= OUTPUT_LINES) | (pl.col("longest") >= OUTPUT_CHARACTERS)
-    wanted = pl.when(explained).then(EXPLAINED_SHARE).otherwise(OUTPUT_SHARE)
-    return _flags(notes, measured.filter(enough & (share >= wanted)))
+    return _flags(notes, _tool_output(lines, *_finding([_ANY_OUTPUT], lines.text)))
 
 
-def _any_of(patterns: dict[str, str]) -> pl.Expr:
-    return pl.col("line").str.contains("|".join(f"(?:{pattern})" for pattern in patterns.values()))
+def _tool_output(lines: _Lines, alike: _Flags) -> list[int]:
+    """Rows of the notes that are tool output; `alike` are the lines that look like it."""
+    return [
+        row
+        for row, start, end in lines.spans()
+        if _is_output(
+            lines.text[start:end], lines.sizes[start:end], lines.fenced[start:end], alike[start:end]
+        )
+    ]
 
 
-def _sum(flag: str) -> pl.Expr:
-    return (pl.col("size") * pl.col(flag)).sum()
+def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) -> bool:
+    """Whether one note is output, by its lines: their sizes, if they are fenced, if they look like output."""
+    framed, around = _mask(_under_a_frame(text), alike), _mask(_in_context(text), alike)
+    output = alike | framed | around
+    if max(_share(output, sizes), _share(output[~inside], sizes[~inside])) < OUTPUT_SHARE:
+        return False  # the cheap question first: it is the answer for nearly every note
+    prose = ~output & ~inside
+    prose[prose] = [not _HEADING.match(text[place]) for place in np.flatnonzero(prose)]
+    counted = ~inside
+    if sizes[prose].sum() < ALMOST_NO_PROSE:
+        counted[:] = True
+        if inside.any():  # what people write into fences too does not count there
+            output &= ~inside | framed | _finding([_ANYWHERE], text)[0]
+    hits = sizes[output & counted]
+    share = _share(output[counted], sizes[counted])
+    if share < OUTPUT_SHARE or not (len(hits) >= OUTPUT_LINES or hits.max() >= OUTPUT_CHARACTERS):
+        return False
+    if share >= EXPLAINED_SHARE:
+        return True
+    (said,) = _finding([_SENTENCE], [text[place] for place in np.flatnonzero(prose)])
+    return bool(sizes[prose][said].sum() < EXPLANATION_CHARACTERS)
 
 
-def _sentence() -> pl.Expr:
-    """Words in a row, or a line in a script that puts no spaces between them."""
-    words = (
-        r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}"
-    )
-    return pl.col("line").str.contains(words)
+def _mask(places: list[int], like: _Flags) -> _Flags:
+    mask = np.zeros_like(like)
+    mask[places] = True
+    return mask
 
 
-def _under_a_frame() -> pl.Expr:
+def _share(chosen: _Flags, sizes: _Sizes) -> float:
+    return float(sizes[chosen].sum() / max(sizes.sum(), 1))
+
+
+def _in_context(lines: list[str]) -> list[int]:
+    """Places of the lines that are output, outside of fences, for what stands around them."""
+    return [*_in_patch(lines), *_in_table(lines, "\t", 2), *_in_table(lines, ",", 3)]
+
+
+def _under_a_frame(lines: list[str]) -> list[int]:
     """The line of code that a Python trace shows under each frame."""
-    frame = pl.col("line").str.contains(r"^\s*File \"[^\"]+\", line \d+").shift(1, fill_value=False)
-    return (frame & pl.col("line").str.contains(r"^\s{2,}\S")).over("row")
+    return [
+        place
+        for place, (above, line) in enumerate(pairwise(lines), 1)
+        if 'File "' in above and _FRAME.match(above) and _INDENTED.match(line)
+    ]
 
 
-def _in_patch() -> pl.Expr:
+def _in_patch(lines: list[str]) -> list[int]:
     """Added, removed and unchanged lines, from the first hunk on."""
-    hunks = pl.col("line").str.contains(r"^@@ -\d+(?:,\d+)? \+\d+").cum_sum().over("row")
-    return (hunks > 0) & pl.col("line").str.contains(r"^[+\-\t ]")
+    first = next((at for at, line in enumerate(lines) if line[0] == "@" and _HUNK.match(line)), len(lines))
+    return [at for at in range(first, len(lines)) if lines[at][0] in "+-\t "]
 
 
-def _in_table(separator: str, least: int) -> pl.Expr:
+def _in_table(lines: list[str], separator: str, least: int) -> list[int]:
     """Rows of a dump: the same number of separators in `DUMP_ROWS` lines or more.
 
     Commas with a space after them are punctuation, and Markdown tables are made by people.
     """
-    line = pl.col("line")
-    count = line.str.count_matches(separator, literal=True)
-    dump = (count >= least) & ~line.str.contains(", ", literal=True) & ~line.str.contains(r"^\s*\|")
-    return dump & (dump.sum().over("row", count) >= DUMP_ROWS)
+    counts = {
+        at: count
+        for at, line in enumerate(lines)
+        if (count := line.count(separator)) >= least
+        and ", " not in line
+        and not line.lstrip().startswith("|")
+    }
+    if len(counts) < DUMP_ROWS:
+        return []
+    often = Counter(counts.values())
+    return [at for at, count in counts.items() if often[count] >= DUMP_ROWS]
 
 
 # -- boot files ------------------------------------------------------------------------------------
 
 # Files that tools read at the start of a session; the second ones are names of ordinary notes as well.
 _BOOT_NAMES = (
-    r"(?:^|[/\\])(?:AGENTS(?:\.override)?|CLAUDE(?:\.local)?|GEMINI|CONVENTIONS|QWEN|WARP)\.md$"
+    r"(?:^|[/\\])(?:AGENTS(?:\.override)?|CLAUDE(?:\.local)?|GEMINI|CONVENTIONS|QWEN|WARP)\.md\Z"
     r"|(?i:(?:^|[/\\])(?:\.cursorrules|\.windsurfrules|\.clinerules|\.goosehints|copilot-instructions\.md"
-    r"|\.cursor[/\\]rules[/\\][^/\\]+))$"
+    r"|\.cursor[/\\]rules[/\\][^/\\]+))\Z"
 )
 _LIKELY_NAMES = (
-    r"(?:^|[/\\])(?:MEMORY|SOUL|IDENTITY|BOOTSTRAP|BOOT|HEARTBEAT|TOOLS|USER|AGENT|SYSTEM)\.md$"
-    r"|(?i:(?:^|[/\\])[^/\\]*system[-_ ]?prompt[^/\\]*)$"
+    r"(?:^|[/\\])(?:MEMORY|SOUL|IDENTITY|BOOTSTRAP|BOOT|HEARTBEAT|TOOLS|USER|AGENT|SYSTEM)\.md\Z"
+    r"|(?i:(?:^|[/\\])[^/\\]*system[-_ ]?prompt[^/\\]*)\Z"
 )
 _MARKS = r"^[\s>*_#•\-]*(?:\d+[.)]\s+)?[*_]*"  # of a list, a heading or emphasis, before what a line says
 
@@ -310,6 +405,12 @@ _ORDER = (
 )
 
 
+_SAID = {name: _finds(name, pattern) for name, (_, pattern) in _SIGNALS.items()}
+_ANY_SIGNAL = _finds("signal", *(pattern for _, pattern in _SIGNALS.values()))
+_ORDERS = _finds("orders", _ORDER)
+_BOOT_NAME, _LIKELY_NAME = re.compile(_BOOT_NAMES), re.compile(_LIKELY_NAMES)
+
+
 def boot_file(notes: pl.DataFrame) -> pl.Series:
     """Whether each note restates a boot file or a system prompt. Shape (n,).
 
@@ -319,32 +420,36 @@ def boot_file(notes: pl.DataFrame) -> pl.Series:
     Args:
         notes: columns source, title, content.
     """
-    name = pl.col("source").fill_null("").str.split("#").list.first()
-    points = notes.select(
-        row=pl.int_range(pl.len()),
-        named=pl.when(name.str.contains(_BOOT_NAMES))
-        .then(BOOT_POINTS)
-        .when(name.str.contains(_LIKELY_NAMES))
-        .then(BOOT_POINTS - 1)
-        .otherwise(0),
-    )
     lines = _lines(notes)
-    outside = (pl.col("size") * ~pl.col("fenced")).sum().over("row")
-    signals = (
-        lines.filter(~pl.col("fenced") | (outside < EXPLANATION_CHARACTERS))
-        .group_by("row")
-        .agg(
-            pl.sum_horizontal(
-                *(
-                    worth * pl.col("line").str.contains(pattern).any().cast(pl.Int32)
-                    for worth, pattern in _SIGNALS.values()
-                ),
-                (pl.col("line").str.contains(_ORDER).sum() >= INSTRUCTION_LINES).cast(pl.Int32),
-            ).alias("said")
-        )
-    )
-    scored = points.join(signals, on="row", how="left").with_columns(pl.col("said").fill_null(0))
-    return _flags(notes, scored.filter(pl.col("named") + pl.col("said") >= BOOT_POINTS))
+    (signalled,) = _finding([_ANY_SIGNAL], lines.text)
+    return _flags(notes, _boot_file(lines, signalled, notes["source"]))
+
+
+def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int]:
+    """Rows of the notes that are boot files; `signalled` are the lines with any of the signals."""
+    names = [_points_of_name(source or "") for source in sources]
+    found = [row for row, points in enumerate(names) if points >= BOOT_POINTS]
+    for row, start, end in lines.spans():
+        points = names[row]
+        # Orders are one point and the rest has to come from signals or the name.
+        if points >= BOOT_POINTS or (points < BOOT_POINTS - 1 and not signalled[start:end].any()):
+            continue
+        inside = lines.fenced[start:end]
+        outside = lines.sizes[start:end][~inside].sum()
+        counted = ~inside if outside >= EXPLANATION_CHARACTERS else np.ones_like(inside)
+        text = [lines.text[start + place] for place in np.flatnonzero(counted)]
+        said = pl.DataFrame({"line": text}, {"line": pl.String}).select(*_SAID.values(), _ORDERS)
+        points += sum(worth * bool(said[name].any()) for name, (worth, _) in _SIGNALS.items())
+        if points + (said["orders"].sum() >= INSTRUCTION_LINES) >= BOOT_POINTS:
+            found.append(row)
+    return found
+
+
+def _points_of_name(source: str) -> int:
+    name = source.split("#", 1)[0]
+    if _BOOT_NAME.search(name):
+        return BOOT_POINTS
+    return BOOT_POINTS - 1 if _LIKELY_NAME.search(name) else 0
 
 
 # -- echoes ----------------------------------------------------------------------------------------
