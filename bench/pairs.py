@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import math
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -39,14 +38,14 @@ from rich.progress import track
 
 from quality.divergence import Difference, Subject, compare, explain, same_subject, traits
 from quality.reconsolidation import Outcome, Thresholds, decide, is_near_duplicate
-from slowwave.embedding import load_embedder
+from scoring.intervals import wilson
+from slowwave.embedding import load_embedder, profile
 from slowwave.settings import EmbeddingSettings
 
 BATCH = 1_000
 SAME_RELATEDNESS = 4.8
 SAME_SCORE = 4.8
 DIFFERENT_SCORE = 3.0
-THRESHOLDS = Thresholds()
 POLICIES = ("guarded", "literal", "cosine", "exact")
 
 
@@ -86,12 +85,16 @@ def main() -> None:
             similarity = cosines(pairs, arguments.model, Path(folder))
     else:
         similarity = cosines(pairs, arguments.model, arguments.cache)
-    judged = judge(pairs, similarity)
+    thresholds = profile(arguments.model).thresholds
+    judged = judge(pairs, similarity, thresholds)
     rows = [
-        row for policy in POLICIES for table in _tables(pairs) for row in rates(policy, table, judged[policy])
+        row
+        for policy in POLICIES
+        for table in _tables(pairs)
+        for row in rates(policy, table, judged[policy], thresholds)
     ]
-    _print_outcomes(judged, arguments.show)
-    report("pairs", rows, note=f"{len(pairs):,} pairs, {arguments.model}, thresholds {THRESHOLDS}")
+    _print_outcomes(judged, thresholds, arguments.show)
+    report("pairs", rows, note=f"{len(pairs):,} pairs, {arguments.model}, {thresholds}")
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -154,7 +157,9 @@ def embed(texts: Sequence[str], model: str, cache: Path) -> dict[str, npt.NDArra
     return {text: held[keys[text]] for text in texts}
 
 
-def judge(pairs: Sequence[Pair], similarity: Iterable[float]) -> dict[str, list[Judged]]:
+def judge(
+    pairs: Sequence[Pair], similarity: Iterable[float], thresholds: Thresholds
+) -> dict[str, list[Judged]]:
     """What each policy and each baseline decides about every pair."""
     nobody = ""
     judged: dict[str, list[Judged]] = defaultdict(list)
@@ -163,9 +168,9 @@ def judge(pairs: Sequence[Pair], similarity: Iterable[float]) -> dict[str, list[
         found = compare(new, old)
         subject = same_subject(Subject(nobody, nobody, new), Subject(nobody, nobody, old))
         outcomes: dict[str, Outcome] = {
-            "guarded": decide(value, found, same_subject=subject, thresholds=THRESHOLDS, policy="guarded"),
-            "literal": decide(value, found, same_subject=subject, thresholds=THRESHOLDS, policy="literal"),
-            "cosine": "duplicate" if is_near_duplicate(value, THRESHOLDS) else "complement",
+            "guarded": decide(value, found, same_subject=subject, thresholds=thresholds, policy="guarded"),
+            "literal": decide(value, found, same_subject=subject, thresholds=thresholds, policy="literal"),
+            "cosine": "duplicate" if is_near_duplicate(value, thresholds) else "complement",
             "exact": "duplicate" if _normal(pair.old) == _normal(pair.new) else "complement",
         }
         for policy, outcome in outcomes.items():
@@ -181,10 +186,10 @@ def _tables(pairs: Sequence[Pair]) -> list[str]:
     return list(dict.fromkeys(pair.table for pair in pairs))
 
 
-def errors(measure: str, judged: Sequence[Judged]) -> tuple[list[Judged], int]:
+def errors(measure: str, judged: Sequence[Judged], thresholds: Thresholds) -> tuple[list[Judged], int]:
     """The pairs that a measure counts as errors, and out of how many."""
     if measure == "missed_duplicate":
-        same = [one for one in judged if one.pair.same and one.similarity >= THRESHOLDS.merge]
+        same = [one for one in judged if one.pair.same and one.similarity >= thresholds.merge]
         return [one for one in same if one.outcome not in {"duplicate", "merge"}], len(same)
     differ = [one for one in judged if one.pair.same is False]
     return [one for one in differ if one.outcome == measure.removeprefix("false_")], len(differ)
@@ -193,12 +198,14 @@ def errors(measure: str, judged: Sequence[Judged]) -> tuple[list[Judged], int]:
 MEASURES = ("false_duplicate", "false_merge", "false_supersede", "missed_duplicate")
 
 
-def rates(policy: str, table: str, judged: Sequence[Judged]) -> list[dict[str, object]]:
+def rates(
+    policy: str, table: str, judged: Sequence[Judged], thresholds: Thresholds
+) -> list[dict[str, object]]:
     """One row per measure: the rate, its 95 % Wilson interval, and the number of pairs."""
     of_table = [one for one in judged if one.pair.table == table]
     rows: list[dict[str, object]] = []
     for measure in MEASURES:
-        wrong, n = errors(measure, of_table)
+        wrong, n = errors(measure, of_table, thresholds)
         low, high = wilson(len(wrong), n)
         rows.append(
             {
@@ -206,25 +213,15 @@ def rates(policy: str, table: str, judged: Sequence[Judged]) -> list[dict[str, o
                 "set": table,
                 "measure": measure,
                 "rate": round(len(wrong) / n, 4) if n else None,
-                "low": low,
-                "high": high,
+                "low": round(low, 4),
+                "high": round(high, 4),
                 "n": n,
             }
         )
     return rows
 
 
-def wilson(count: int, n: int, z: float = 1.959964) -> tuple[float | None, float | None]:
-    """Wilson score interval of a proportion (Wilson 1927); None where n is 0."""
-    if not n:
-        return None, None
-    share = count / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return round(max(0.0, middle - half), 4), round(min(1.0, middle + half), 4)
-
-
-def _print_outcomes(judged: dict[str, list[Judged]], show: int) -> None:
+def _print_outcomes(judged: dict[str, list[Judged]], thresholds: Thresholds, show: int) -> None:
     console = Console(width=140, highlight=False, markup=False)
     for policy in ("guarded", "literal"):
         for table in _tables([one.pair for one in judged[policy]]):
@@ -233,12 +230,12 @@ def _print_outcomes(judged: dict[str, list[Judged]], show: int) -> None:
                 counts = Counter(one.outcome for one in of_table if one.pair.same is same)
                 console.print(f"{policy} {table} {name}: {dict(counts.most_common())}")
             if show and policy == "guarded":
-                _print_errors(console, of_table, show)
+                _print_errors(console, of_table, thresholds, show)
 
 
-def _print_errors(console: Console, judged: Sequence[Judged], show: int) -> None:
+def _print_errors(console: Console, judged: Sequence[Judged], thresholds: Thresholds, show: int) -> None:
     for measure in MEASURES:
-        wrong, n = errors(measure, judged)
+        wrong, n = errors(measure, judged, thresholds)
         if wrong:
             console.print(f"  {measure}: {len(wrong)} of {n}")
         # Spread over the table: neighbours there are often variants of one sentence.

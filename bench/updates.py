@@ -50,7 +50,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as home:
             spaces = _fill(Path(home), arguments.model, policy, turns)
             row, missing = _measure(spaces, queries, needed)
-            rows.append({"set": arguments.data.name, "model": arguments.model, "reconsolidation": policy, **row})
+            rows.append(
+                {"set": arguments.data.name, "model": arguments.model, "reconsolidation": policy, **row}
+            )
             lost += [(policy, turn) for turn in missing]
             for memory in spaces.values():
                 memory.close()

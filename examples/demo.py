@@ -14,6 +14,15 @@ from pathlib import Path
 from rich.console import Console
 
 HERE = Path(__file__).parent
+SETTINGS = """\
+# A new home warns for a fortnight before its gate refuses anything, and merges nothing unless it is told to.
+# The demo shows both at once.
+[gate]
+mode = "enforce"
+
+[reconsolidation]
+policy = "guarded"
+"""
 QUESTIONS = (
     "What weekday and hour do new backend versions go live?",
     "Where do we keep the thing that opens our backups?",
@@ -30,6 +39,8 @@ def main() -> None:
     os.environ["SLOWWAVE_HOME"] = str(home)
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     shutil.rmtree(home, ignore_errors=True)
+    home.mkdir(parents=True)
+    (home / "slowwave.toml").write_text(SETTINGS)
 
     say = Console(highlight=False)
     start = time.monotonic()
@@ -37,7 +48,10 @@ def main() -> None:
     slowwave("ingest", str(HERE / "vault"))
     say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index: five Dagster assets")
     slowwave("night")
-    refused()
+    say.print("\n  What was not let in; it is kept, whole, and can be released:")
+    slowwave("quarantine", "list")
+    say.print("\n  What became of notes beside what was known; every decision can be undone:")
+    slowwave("decisions")
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
     grade(say)
@@ -55,17 +69,6 @@ def slowwave(*words: str) -> None:
     """Run a command of the command line as a person would."""
     command = Path(sys.executable).with_name("slowwave")
     subprocess.run([command, *words], check=True)
-
-
-def refused() -> None:
-    """Show what the night did not let in."""
-    from slowwave.cli.output import print_table
-    from slowwave.settings import load
-    from slowwave.workspace import Workspace
-
-    held = Workspace(load()).store.read("quarantine", "status = 'held'").sort("source")
-    rows = [[row["source"], ", ".join(row["reasons"])] for row in held.iter_rows(named=True)]
-    print_table("Not let in (kept in quarantine, whole)", ["note", "why"], rows)
 
 
 def ask(say: Console) -> None:
