@@ -36,12 +36,12 @@ def note(memory: str = "a", /, **changes: object) -> dict:
         "front_matter": "none", "memory_type": "note", "importance_tier": "normal",
         "retrieval_priority": "normal", "sensitivity": "internal", "state": "accepted",
         "source_kind": "manual", "source_of_truth": False, "origin": "", "created_at": NOON,
-        "occurred_at": NOON, **dict.fromkeys(LISTS, []),
+        "occurred_at": NOON, **{name: [] for name in LISTS},
     }  # fmt: skip
     return row | changes
 
 
-SCHEMA = {name: pl.String for name in note()} | {
+SCHEMA = dict.fromkeys(note(), pl.String) | {
     "created_at": pl.Datetime("us", "UTC"), "occurred_at": pl.Datetime("us", "UTC"),
     "released": pl.Boolean, "source_of_truth": pl.Boolean, **dict.fromkeys(LISTS, pl.List(pl.String)),
 }  # fmt: skip
