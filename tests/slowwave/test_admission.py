@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 
@@ -8,13 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quality.gate import judge
 from slowwave import ids, stages
 from slowwave.admission import Settled, settle
 from slowwave.chunking import Chunker
 from slowwave.entries import entries_frame
+from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.journal import payload_of
+from slowwave.memory import Memory, Saved
 from slowwave.quarantine import hold
 from slowwave.reconcile import Reconciled, reconcile
 from slowwave.store import one_of
+from slowwave.store.checkpoints import list_checkpoints, restore_checkpoint
 from slowwave.workspace import Workspace
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -488,3 +495,449 @@ def test_with_the_gate_off_nobody_looks_for_duplicates(make_space, act):
     space = make_space(chunks=CHUNKS, gate={"mode": "off"})
     assert counts(by_night(space, *(act(f"{name}.md", LONG) for name in "abc"))) == {"added": 3}
     assert space.store.count("decisions") == 0
+
+
+# -- reconsolidation, and taking it back -----------------------------------------------------------
+
+TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
+THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
+BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
+CHANGED = "It is changed by Ruaridh."
+ROTA = "Ishbel is on call in odd weeks, Ruaridh in even ones; both phones ring at night."
+TABLES = ("memories", "chunks", "edges")
+
+
+@pytest.fixture
+def guarded(open_memory) -> Memory:
+    """An empty memory that reconsolidates with the guard."""
+    return open_memory(reconsolidation={"policy": "guarded"})
+
+
+def supersede(memory: Memory, **labels) -> tuple[Saved, Saved]:
+    """A memory and the one that supersedes it."""
+    old = memory.save(TUESDAY, title="Deploy day", **labels)
+    new = memory.save(THURSDAY, title="Deploy day")
+    assert (new.status, new.outcome, new.other) == ("live", "supersede", old.memory_id)
+    return old, new
+
+
+def merge(memory: Memory, **labels) -> tuple[Saved, Saved]:
+    """A memory and the one that it absorbed."""
+    target = memory.save(BATTERY, title="Battery", **labels)
+    part = memory.save(f"{BATTERY}\n{CHANGED}", title="Battery")
+    assert (part.status, part.outcome, part.other) == ("merged", "merge", target.memory_id)
+    return target, part
+
+
+def status(memory: Memory, *saved: Saved) -> list[str]:
+    return [memory.get(one.memory_id).status for one in saved]
+
+
+def found(memory: Memory, query: str) -> list[str]:
+    return [result.memory_id for result in memory.search(query)]
+
+
+def decision(memory: Memory, one: Saved) -> dict:
+    (row,) = [row for row in memory.decisions(outcome="any") if row["decision_id"] == one.decision_id]
+    return row
+
+
+def replayed(memory: Memory, other: Memory) -> Memory:
+    """Another home, whose tables are made from the journal of the first, day by day, as nights do."""
+    kinds = ["save", "forget", "undo", "unreadable"]
+    space, entries = other._space, memory.journal.read(kinds=kinds)
+    for (_,), day in entries.sort("day").group_by("day", maintain_order=True):
+        rows = stages.stage(day)
+        verdicts = judge(rows, space.gate_policy).with_columns(rows["revision"])
+        hold(space.store, rows, verdicts.filter(verdict="refuse"))
+        let_in = rows.join(verdicts.filter(pl.col("verdict") != "refuse"), on="memory_id", how="semi")
+
+        def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
+            return stages.embed(
+                space.store, space.embedder, stages.cut(notes, space.chunker, space.embedder.name)
+            )
+
+        settle(space, let_in, chunks_of, again=True)
+    return other
+
+
+def said(memory: Memory) -> list[tuple]:
+    columns = ["source", "status", "content", "replaced_by", "absorbed", "revision"]
+    return sorted(memory.store.read("memories", columns=columns).rows())
+
+
+def assert_chunks_follow(memory: Memory) -> None:
+    assert reconcile(memory.store, memory._space.chunker, memory.embedder) == Reconciled(0, 0)
+
+
+def test_a_newer_fact_supersedes_the_older_one_which_stays_readable(guarded):
+    old, new = supersede(guarded)
+    assert status(guarded, old, new) == ["superseded", "live"]
+    assert found(guarded, "on which day do we deploy?") == [new.memory_id]
+    record = guarded.get(old.memory_id)
+    assert (record.content, record.replaced_by) == (TUESDAY, new.memory_id)
+    (edge,) = guarded.store.read("edges").to_dicts()
+    assert (edge["from_memory"], edge["to_memory"], edge["kind"], edge["strength"]) == (
+        new.memory_id, old.memory_id, "supersedes", 1.0,
+    )  # fmt: skip
+    row = decision(guarded, new)
+    assert (edge["decision_id"], edge["similarity"], edge["evidence"]) == (
+        row["decision_id"], row["similarity"], row["evidence"],
+    )  # fmt: skip
+    assert 0.75 <= row["similarity"] < 1
+    assert "Thursday" in row["evidence"]
+    assert_chunks_follow(guarded)
+
+
+def test_a_merged_note_is_found_through_the_memory_that_absorbed_it(guarded):
+    target, part = merge(guarded)
+    guarded.save(ROTA, title="Rota")
+    record = guarded.get(target.memory_id)
+    assert record.content == f"{BATTERY}\n{CHANGED}"
+    assert (record.absorbed, record.frequency) == ((part.memory_id,), 2)
+    assert guarded.get(part.memory_id).replaced_by == target.memory_id
+    assert decision(guarded, part)["appended"] == [CHANGED]
+    assert found(guarded, "changed by Ruaridh")[0] == target.memory_id
+    assert part.memory_id not in found(guarded, "changed by Ruaridh")
+    assert guarded.store.count("chunks", f"memory_id = '{part.memory_id}'") == 0
+    assert guarded.store.count("edges", f"from_memory = '{part.memory_id}'") == 0
+    assert guarded.count() == 2
+    assert_chunks_follow(guarded)
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_undoing_brings_memories_chunks_and_edges_back_exactly(guarded, make):
+    """As they were before the decision but for the note that it was about, which is as if stored alone."""
+    guarded.save(ROTA, title="Rota")
+    first = guarded.save(TUESDAY if make is supersede else BATTERY, title="Deploy day")
+    before = whole(guarded.store, *TABLES)
+    text = THURSDAY if make is supersede else f"{BATTERY}\n{CHANGED}"
+    second = guarded.save(text, title="Deploy day")
+    assert second.outcome == ("supersede" if make is supersede else "merge")
+    decided = whole(guarded.store, *TABLES)
+    others = pl.col("memory_id") != second.memory_id
+    assert not before["memories"].equals(decided["memories"].filter(others))
+
+    row = guarded.undo(second.decision_id)
+    assert (row["undone_why"], row["undone_by"]) == ("undo", "application")
+    assert row["undone_at"] is not None
+    after = whole(guarded.store, *TABLES)
+    for name in ("memories", "chunks"):
+        assert after[name].filter(others).equals(before[name]), name
+    assert after["edges"].equals(before["edges"])
+    assert status(guarded, first, second) == ["live", "live"]
+    record = guarded.get(second.memory_id)
+    assert (record.content, record.replaced_by, record.absorbed, record.frequency) == (text, None, (), 1)
+    own = after["memories"].filter(~others)["revision"].item()
+    assert ids.note_revision(own) == own == row["revision"]
+    assert_chunks_follow(guarded)
+    with pytest.raises(SlowwaveError, match="holds no longer"):
+        guarded.undo(second.decision_id)
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_a_person_who_parted_two_memories_is_not_asked_again(guarded, make):
+    _, second = make(guarded)
+    guarded.undo(second.decision_id)
+    text, title = (THURSDAY, "Deploy day") if make is supersede else (f"{BATTERY}\n{CHANGED}", "Battery")
+    again = guarded.save(f"{text}\n", title=title, key=second.source)
+    assert (again.status, again.outcome) == ("live", "related")
+    assert guarded.count() == 2
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_the_undo_is_in_the_journal_and_the_history(guarded, make):
+    _, second = make(guarded)
+    guarded.undo(second.decision_id)
+    entries = guarded.journal.read(kinds=["undo"])
+    assert entries["subject"].to_list() == [second.decision_id]
+    events = [event["event"] for event in guarded.history(second.memory_id)]
+    assert events == ["saved", second.outcome, f"{second.outcome} undone"]
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_a_decision_survives_a_rebuild_of_the_tables_from_the_journal(guarded, open_memory, tmp_path, make):
+    make(guarded)
+    other = open_memory(path=tmp_path / "other", reconsolidation={"policy": "guarded"})
+    assert said(replayed(guarded, other)) == said(guarded)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="admission._undos looks for the decision in the store, but in a batch that holds both the save and "
+    "its undo (a day, or a range of days, made again from the journal) it is not written yet, and the undo "
+    "is dropped",
+)
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_an_undo_survives_a_rebuild_of_the_tables_from_the_journal(guarded, open_memory, tmp_path, make):
+    _, second = make(guarded)
+    guarded.undo(second.decision_id)
+    other = open_memory(path=tmp_path / "other", reconsolidation={"policy": "guarded"})
+    assert said(replayed(guarded, other)) == said(guarded)
+
+
+def test_a_released_duplicate_enters_is_journalled_and_survives_a_rebuild(guarded, open_memory, tmp_path):
+    first = guarded.save(BATTERY, title="Battery", key="first")
+    twin = guarded.save(BATTERY, title="Battery", key="twin")
+    assert (twin.status, twin.duplicate_of, twin.reasons) == (
+        "quarantined", first.memory_id, ("exact_duplicate",),
+    )  # fmt: skip
+    (held,) = guarded.quarantine()
+    assert (held["memory_id"], held["duplicate_of"], held["content"]) == (
+        twin.memory_id, first.memory_id, BATTERY,
+    )  # fmt: skip
+    assert decision(guarded, twin)["refused"]
+
+    released = guarded.release(held["quarantine_id"])
+    assert (released.memory_id, released.status) == (twin.memory_id, "live")
+    assert status(guarded, first, twin) == ["live", "live"]
+    assert guarded.quarantine() == []
+    assert [row["status"] for row in guarded.quarantine(status="")] == ["resolved"]
+    last = guarded.journal.read(kinds=["save"]).sort("seq").row(-1, named=True)
+    assert (last["subject"], payload_of(last["payload"])["released"]) == ("twin", True)
+    with pytest.raises(SlowwaveError, match="not held"):
+        guarded.release(held["quarantine_id"])
+    other = open_memory(path=tmp_path / "other", reconsolidation={"policy": "guarded"})
+    assert said(replayed(guarded, other)) == said(guarded)
+
+
+def test_undoing_the_refusal_of_a_duplicate_releases_it(guarded):
+    first = guarded.save(BATTERY, title="Battery")
+    twin = guarded.save(BATTERY, title="Battery")
+    row = guarded.undo(twin.decision_id)
+    assert row["undone_why"] == "undo"
+    assert status(guarded, first, twin) == ["live", "live"]
+
+
+# -- what dissolves a decision ---------------------------------------------------------------------
+
+
+def texts(memory: Memory) -> set[str]:
+    """Everything that can be found, line by line."""
+    live = memory.store.read("memories", "status = 'live'")["content"]
+    return {line for content in live for line in content.split("\n")}
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_forgetting_the_note_that_acted_dissolves_its_decision(guarded, make):
+    first, second = make(guarded)
+    before = guarded.get(first.memory_id)
+    guarded.forget(second.memory_id)
+    assert status(guarded, first, second) == ["live", "retired"]
+    assert decision(guarded, second)["undone_why"] == "forgotten"
+    assert guarded.store.count("edges") == 0
+    assert guarded.get(first.memory_id).content == (TUESDAY if make is supersede else BATTERY)
+    assert before.memory_id in found(guarded, "on which day do we deploy?, how long does the battery last?")
+    assert_chunks_follow(guarded)
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_forgetting_the_memory_that_was_acted_on_loses_nothing_of_the_other(guarded, make):
+    first, second = make(guarded)
+    guarded.forget(first.memory_id)
+    assert status(guarded, first, second) == ["retired", "live"]
+    assert decision(guarded, second)["undone_why"] == "forgotten"
+    assert guarded.get(second.memory_id).content == (
+        THURSDAY if make is supersede else f"{BATTERY}\n{CHANGED}"
+    )
+    assert guarded.store.count("edges") == 0
+    assert found(guarded, "Thursday" if make is supersede else "changed by Ruaridh") == [second.memory_id]
+    assert_chunks_follow(guarded)
+
+
+@pytest.mark.parametrize("make", [supersede, merge])
+def test_saving_the_note_that_acted_again_dissolves_its_decision(guarded, make):
+    first, second = make(guarded)
+    guarded.save(ROTA, title="Rota", key=second.source)
+    assert status(guarded, first, second) == ["live", "live"]
+    assert decision(guarded, second)["undone_why"] == "changed"
+    assert texts(guarded) == {TUESDAY if make is supersede else BATTERY, ROTA}
+    assert guarded.store.count("edges") == 0
+    assert_chunks_follow(guarded)
+
+
+def test_saving_a_superseded_memory_again_makes_it_live(guarded):
+    old, new = supersede(guarded)
+    guarded.save(ROTA, title="Rota", key=old.source)
+    assert status(guarded, old, new) == ["live", "live"]
+    assert decision(guarded, new)["undone_why"] == "changed"
+    assert texts(guarded) == {THURSDAY, ROTA}
+    assert_chunks_follow(guarded)
+
+
+def test_saving_a_memory_that_absorbed_another_again_keeps_what_it_absorbed(guarded):
+    target, part = merge(guarded)
+    new = BATTERY.replace("northern", "southern")
+    guarded.save(new, title="Battery", key=target.source)
+    assert status(guarded, target, part) == ["live", "merged"]
+    assert {new, CHANGED} <= texts(guarded)
+    guarded.undo(part.decision_id)
+    assert guarded.get(target.memory_id).content == new
+    assert guarded.get(part.memory_id).content == f"{BATTERY}\n{CHANGED}"
+    assert_chunks_follow(guarded)
+
+
+# -- what is never decided -------------------------------------------------------------------------
+
+PROTECTED = [{"importance_tier": "critical"}, {"source_of_truth": True}]
+
+
+@pytest.mark.parametrize("labels", PROTECTED)
+def test_a_protected_memory_is_never_superseded_or_merged_into(guarded, labels):
+    saved = [
+        guarded.save(TUESDAY, title="Deploy day", **labels),
+        guarded.save(BATTERY, title="Battery", **labels),
+    ]
+    before = guarded.store.read("memories").sort("memory_id")
+    new = guarded.save(THURSDAY, title="Deploy day")
+    more = guarded.save(f"{BATTERY}\n{CHANGED}", title="Battery")
+    assert [(one.status, one.outcome, one.other) for one in (new, more)] == [
+        ("live", "related", one.memory_id) for one in saved
+    ]
+    after = guarded.store.read("memories").sort("memory_id")
+    assert after.join(before, on="memory_id", how="semi").equals(before)
+    for one in (new, more):
+        assert "a person has to decide" in decision(guarded, one)["evidence"]
+    assert set(guarded.store.read("edges")["kind"]) == {"related"}
+
+
+@pytest.mark.parametrize("labels", PROTECTED)
+def test_a_protected_note_is_not_merged_away(guarded, labels):
+    first = guarded.save(BATTERY, title="Battery")
+    second = guarded.save(f"{BATTERY}\n{CHANGED}", title="Battery", **labels)
+    assert (second.status, second.outcome) == ("live", "related")
+    assert guarded.get(first.memory_id).content == BATTERY
+
+
+def test_no_namespace_is_reconsolidated_with_another(guarded, open_memory):
+    other = open_memory("bob", reconsolidation={"policy": "guarded"})
+    guarded.save(TUESDAY, title="Deploy day")
+    guarded.save(BATTERY, title="Battery")
+    new = other.save(THURSDAY, title="Deploy day")
+    more = other.save(f"{BATTERY}\n{CHANGED}", title="Battery")
+    assert [(one.status, one.outcome, one.other) for one in (new, more)] == [("live", "", None)] * 2
+    assert (guarded.count(), other.count()) == (2, 2)
+    assert other.store.count("edges") == 0
+    deploys = guarded.save(THURSDAY, title="Deploy day")
+    assert deploys.outcome == "supersede"
+    for call in (other.undo, other.history):
+        with pytest.raises(NotFoundError):
+            call(deploys.decision_id)
+    assert deploys.decision_id not in {row["decision_id"] for row in other.decisions(outcome="any")}
+
+
+def test_with_the_policy_off_nothing_is_merged_or_superseded(memory):
+    saved = [
+        memory.save(TUESDAY, title="Deploy day"), memory.save(THURSDAY, title="Deploy day"),
+        memory.save(BATTERY, title="Battery"), memory.save(f"{BATTERY}\n{CHANGED}", title="Battery"),
+    ]  # fmt: skip
+    assert status(memory, *saved) == ["live"] * 4
+    assert memory.decisions(outcome="any") == []
+    twin = memory.save(ROTA), memory.save(ROTA)
+    assert [row["decision_id"] for row in memory.decisions(outcome="any")] == [twin[1].decision_id]
+    assert list_checkpoints(memory.store) == []
+
+
+# -- literally by similarity -----------------------------------------------------------------------
+
+
+def test_the_literal_policy_goes_by_the_thresholds_alone(open_memory, tmp_path):
+    bands = {"duplicate": 0.999, "merge": 0.99, "conflict": 0.5}
+    memory = open_memory(reconsolidation={"policy": "literal", **bands})
+    first = memory.save(TUESDAY, title="Deploy day")
+    second = memory.save(THURSDAY, title="Deploy day")
+    assert (second.outcome, second.other) == ("supersede", first.memory_id)
+    similarity = decision(memory, second)["similarity"]
+    for bands, outcome in (
+        ({"duplicate": 0.999, "merge": similarity, "conflict": 0.5}, "merge"),
+        ({"duplicate": 0.999, "merge": similarity + 1e-6, "conflict": similarity}, "supersede"),
+        ({"duplicate": 0.999, "merge": 0.998, "conflict": similarity + 1e-6}, ""),
+        ({"duplicate": similarity - 1e-5, "merge": 0.5, "conflict": 0.5}, "duplicate"),
+    ):
+        again = open_memory(path=tmp_path / outcome / "x", reconsolidation={"policy": "literal", **bands})
+        again.save(TUESDAY, title="Deploy day")
+        assert again.save(THURSDAY, title="Deploy day").outcome == outcome, bands
+
+
+# -- warning only ----------------------------------------------------------------------------------
+
+
+def test_while_the_gate_warns_everything_is_stored_with_its_reasons(open_memory):
+    memory = open_memory(gate={"mode": "warn", "min_quality": 0.4})
+    saved = [
+        memory.save("short", title="memory"),
+        memory.save(BATTERY, title="Battery"),
+        memory.save(BATTERY, title="Battery"),
+        memory.save(f"{BATTERY}\nSo it is.", title="Battery"),
+    ]
+    assert status(memory, *saved) == ["live"] * 4
+    assert set(saved[0].reasons) == {"too_short", "low_quality"}
+    assert "exact_duplicate" in saved[2].reasons
+    assert "near_duplicate" in saved[3].reasons
+    assert memory.quarantine(status="") == []
+    rows = {row["memory_id"]: row for row in memory.decisions(outcome="any")}
+    assert rows[saved[2].memory_id]["reasons"] == ["exact_duplicate"]
+    assert rows[saved[3].memory_id]["reasons"] == ["near_duplicate"]
+    assert not any(row["refused"] for row in rows.values())
+
+
+# -- the checkpoint before the first change --------------------------------------------------------
+
+
+def test_a_checkpoint_is_made_before_the_first_note_that_is_reconsolidated(open_memory):
+    memory = open_memory()
+    memory.save(TUESDAY, title="Deploy day")
+    assert list_checkpoints(memory.store) == []
+    memory.close()
+    guarded = open_memory(reconsolidation={"policy": "guarded"})
+    before = whole(guarded.store, "memories", "chunks")
+    new = guarded.save(THURSDAY, title="Deploy day")
+    assert (new.outcome, new.warnings) == ("supersede", ())
+    (checkpoint,) = list_checkpoints(guarded.store)
+    assert checkpoint.name == "before-reconsolidation"
+    assert set(checkpoint.tables) == set(guarded.store.specs)
+    guarded.save(ROTA)
+    assert list_checkpoints(guarded.store) == [checkpoint]
+    restore_checkpoint(guarded.store, checkpoint.name)
+    assert_same(before, whole(guarded.store, "memories", "chunks"))
+
+
+def test_without_a_checkpoint_nothing_is_changed_and_the_warning_says_why(guarded, monkeypatch):
+    module = sys.modules["slowwave.store.checkpoints"]
+
+    def fails(*_args: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(module, "create_checkpoint", fails)
+    old, new = guarded.save(TUESDAY, title="Deploy day"), guarded.save(THURSDAY, title="Deploy day")
+    assert status(guarded, old, new) == ["live", "live"]
+    assert new.outcome == ""
+    (warning,) = new.warnings
+    assert "no space left on device" in warning
+    assert "Nothing was merged or superseded" in warning
+    assert guarded.decisions(outcome="any") == []
+    assert guarded.save(TUESDAY, title="Deploy day").reasons == ("exact_duplicate",)  # the gate goes on
+    monkeypatch.undo()
+    late = guarded.save(TUESDAY.replace("Tuesday", "Monday"), title="Deploy day")
+    assert (late.outcome, late.warnings) == ("supersede", ())
+
+
+# -- from several writers --------------------------------------------------------------------------
+
+
+def test_of_equal_notes_that_are_saved_at_once_one_enters(open_memory):
+    memories = [open_memory() for _ in range(3)]
+    outcomes: list[Saved] = []
+
+    def save(memory: Memory) -> None:
+        outcomes.append(memory.save(BATTERY, title="Battery"))
+
+    threads = [threading.Thread(target=save, args=(memory,)) for memory in memories]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one.status for one in outcomes) == ["live", "quarantined", "quarantined"]
+    (live,) = [one.memory_id for one in outcomes if one.status == "live"]
+    assert {one.duplicate_of for one in outcomes if one.status != "live"} == {live}
+    assert memories[0].count() == 1
