@@ -553,9 +553,8 @@ def replayed(memory: Memory, other: Memory) -> Memory:
         let_in = rows.join(verdicts.filter(pl.col("verdict") != "refuse"), on="memory_id", how="semi")
 
         def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
-            return stages.embed(
-                space.store, space.embedder, stages.cut(notes, space.chunker, space.embedder.name)
-            )
+            cut = stages.cut(notes, space.chunker, space.embedder.name)
+            return stages.embed(space.store, space.embedder, cut)
 
         settle(space, let_in, chunks_of, again=True)
     return other
@@ -664,7 +663,7 @@ def test_a_decision_survives_a_rebuild_of_the_tables_from_the_journal(guarded, o
 
 @pytest.mark.xfail(
     strict=True,
-    reason="admission._undos looks for the decision in the store, but in a batch that holds both the save and "
+    reason="admission._undos looks for the decision in the store, but in a batch with both the save and "
     "its undo (a day, or a range of days, made again from the journal) it is not written yet, and the undo "
     "is dropped",
 )

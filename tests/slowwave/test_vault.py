@@ -322,7 +322,6 @@ def test_when_the_accepted_one_of_two_equal_notes_changes_the_other_is_taken_in(
     assert acts(journal) == before
 
 
-@pytest.mark.xfail(strict=True, reason="a look at one vault does not know of the refused twin in another")
 def test_when_the_accepted_one_of_two_equal_notes_in_two_vaults_is_deleted_the_other_is_taken_in(
     journal, tmp_path, gate
 ):
