@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -127,19 +126,19 @@ def test_a_note_that_a_person_released_is_a_warning_of_the_contract(settings, ho
 
 
 @pytest.mark.slow
-def test_exact_duplicates_are_a_warning_that_stops_nothing(settings, home, act):
+@pytest.mark.parametrize(("mode", "passed"), [("enforce", True), ("off", False)])
+def test_exact_duplicates_are_a_warning_that_stops_nothing(settings, home, act, monkeypatch, mode, passed):
+    monkeypatch.setenv("SLOWWAVE_GATE__MODE", mode)
     with Journal.open_path(settings.journal_file) as journal:
         journal.append([act("copy", FACTS[1], at=FIRST)])
     job = definitions(SlowwaveResource(home=str(home))).resolve_job_def("night")
-    for mode, passed in (("enforce", True), ("off", False)):
-        os.environ["SLOWWAVE_GATE__MODE"] = mode
-        with dg.DagsterInstance.ephemeral() as instance:
-            done = job.execute_in_process(instance=instance, partition_key="2026-03-01", run_config=QUIET)
-            (found,) = [
-                one for one in done.get_asset_check_evaluations() if one.check_name == "no_exact_duplicates"
-            ]
-        assert done.success
-        assert (found.passed, found.severity) == (passed, dg.AssetCheckSeverity.WARN), mode
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = job.execute_in_process(instance=instance, partition_key="2026-03-01", run_config=QUIET)
+        (found,) = [
+            one for one in done.get_asset_check_evaluations() if one.check_name == "no_exact_duplicates"
+        ]
+    assert done.success
+    assert (found.passed, found.severity) == (passed, dg.AssetCheckSeverity.WARN)
 
 
 @pytest.mark.slow
