@@ -234,7 +234,7 @@ class _Batch:
         )
         joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
         newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
-        retired = (pl.col("act") == "forget") & (pl.col("known_status") == RETIRED)
+        retired = (pl.col("act") == "forget") & pl.col("known_status").eq_missing(RETIRED)
         news = joined.with_columns(is_news=(pl.col("act") == "undo") | (newer & ~retired))
         if again and not news.filter("is_news").is_empty():
             refused = self._still_refused(news.filter("is_news"))
@@ -498,7 +498,7 @@ class _Batch:
         if not unknown.is_empty():
             parts.append(_tombstones(unknown))
         pieces = [part.select([name for name in columns if name in part.columns]) for part in parts]
-        memories = pl.concat(pieces, how="diagonal_relaxed") if pieces else store.empty("memories")
+        memories = pl.concat([store.empty("memories"), *pieces], how="diagonal_relaxed")
         store.upsert("memories", memories)
         fresh = entered.filter((pl.col("status") == LIVE) & pl.col("original").is_null())
         store.upsert(

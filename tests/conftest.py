@@ -22,6 +22,7 @@ from slowwave.memory import Memory
 from slowwave.notes import plain_note
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
+from slowwave.workspace import Workspace
 
 FAST_MODEL = "wordllama-256"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -152,6 +153,27 @@ def make_store(tmp_path_factory: pytest.TempPathFactory, _empty_store: Path) -> 
 def store(make_store: Callable[[], Store]) -> Store:
     """An empty store for vectors of 8 numbers (model ``hash-8``)."""
     return make_store()
+
+
+@pytest.fixture
+def make_space(
+    tmp_path_factory: pytest.TempPathFactory, _empty_store: Path
+) -> Iterator[Callable[..., Workspace]]:
+    """Opens a new home (or the one at `path`) whose model is `HashEmbedder`; takes groups of settings."""
+    opened: list[Workspace] = []
+
+    def open_(path: Path | None = None, **groups: Any) -> Workspace:
+        folder = path or tmp_path_factory.mktemp("space") / "home"
+        if not (folder / "lance").exists():
+            shutil.copytree(_empty_store, folder / "lance")
+        space = Workspace(load(folder, **groups))
+        space.__dict__["embedder"] = HashEmbedder()
+        opened.append(space)
+        return space
+
+    yield open_
+    for space in opened:
+        space.close()
 
 
 @pytest.fixture

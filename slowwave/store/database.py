@@ -241,7 +241,9 @@ class Store:
         merge = merge.when_not_matched_insert_all()
         if delete is not None:
             merge = merge.when_not_matched_by_source_delete(delete)
-        done = merge.use_index(False).execute(data)
+        # LanceDB calls a missing vector a bad one; a memory without text to embed has none.
+        bad = "null" if name == "memories" else "error"
+        done = merge.use_index(False).execute(data, on_bad_vectors=bad)
         return Written(done.version, done.num_inserted_rows, done.num_updated_rows, done.num_deleted_rows)
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:

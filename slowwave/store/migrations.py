@@ -47,7 +47,8 @@ def _reconsolidation(store: Store) -> None:
     _columns_of_today(store, *_RECONSOLIDATED)
     chunks = store.read("chunks", columns=["memory_id", "revision", "ordinal", "vector"])
     rows = store.read("memories", "vector IS NULL").drop("vector")
-    vectors = mean_vectors(chunks, store.identity.dimension)
+    own = chunks.join(rows, on=["memory_id", "revision"], how="semi")  # not what a killed writer left behind
+    vectors = mean_vectors(own, store.identity.dimension)
     filled = rows.join(vectors, on="memory_id", how="inner").with_columns(
         pl.col("absorbed").fill_null(pl.lit([], dtype=pl.List(pl.String)))
     )

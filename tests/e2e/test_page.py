@@ -46,6 +46,7 @@ def environment(home: Path) -> dict[str, str]:
     clean = {
         name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "DAGSTER_"))
     }
+    clean |= {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}  # as for every test
     model = "wordllama-256"
     return {**clean, "PYTHONPATH": str(ROOT), "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": model}
 

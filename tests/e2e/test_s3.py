@@ -42,6 +42,8 @@ class Bucket:
         }
         return {
             **clean,
+            "SLOWWAVE_GATE__MODE": "enforce",  # as for every test
+            "SLOWWAVE_GATE__MIN_QUALITY": "0",
             "PYTHONPATH": str(ROOT),
             "SLOWWAVE_HOME": str(home),
             "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256",

@@ -60,7 +60,8 @@ def environment(**more: str) -> dict[str, str]:
         name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "DAGSTER_"))
     }
     path = os.pathsep.join(filter(None, [str(ROOT), clean.get("PYTHONPATH")]))
-    return {**clean, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": MODEL, **more}
+    gate = {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}  # as for every test
+    return {**clean, **gate, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": MODEL, **more}
 
 
 def command(*arguments: object) -> list[str]:

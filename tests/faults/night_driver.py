@@ -22,7 +22,7 @@ from pathlib import Path
 
 import orchestration.night as nights
 from assets import ingest
-from slowwave import stages
+from slowwave import admission, stages
 from slowwave.memory import open_memory
 from slowwave.settings import load
 from slowwave.store import Store
@@ -31,7 +31,7 @@ ASSETS = {asset.key.path[-1] for asset in ingest.ASSETS}
 
 # Small commits, so that few notes make several of them.
 stages.CHUNKS_PER_COMMIT = 40
-stages.MEMORIES_PER_COMMIT = 20
+admission.ACTS_AT_ONCE = 20
 
 
 class Writes:

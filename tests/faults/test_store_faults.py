@@ -10,7 +10,7 @@ import pytest
 from faults_helpers import MODEL, Drivers, assert_same_tables, chunk_faults, copy_home, tables, text
 
 import slowwave as package
-from slowwave import stages
+from slowwave.reconcile import reconcile
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -92,6 +92,6 @@ def test_save_between_the_two_reads_of_a_reconciliation_keeps_its_chunks(
             return rows
 
         monkeypatch.setattr(memory.store, "read", read)
-        stages.reconcile(memory.store, space.chunker, space.embedder)
+        reconcile(memory.store, space.chunker, space.embedder)
     assert saved
     assert chunk_faults(path) == []

@@ -8,12 +8,13 @@ import polars as pl
 import pytest
 
 from assets.resources import SlowwaveResource
-from orchestration.checks import accepted_notes, enforced_on
+from orchestration.checks import accepted_notes
 from orchestration.definitions import definitions
 from quality.contract import CHECKS, run_contract
 from slowwave.journal import Journal
+from slowwave.memory import Memory
 from slowwave.settings import Settings, load
-from slowwave.workspace import Workspace
+from slowwave.workspace import GATE_ACTIVATED, Workspace
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -38,15 +39,16 @@ def run(home: Path, first: str, last: str) -> tuple[bool, list[str], dict[str, d
         found = {
             one.check_name: one
             for one in done.get_asset_check_evaluations()
-            if one.check_name != "unique_key"
+            if one.check_name not in ("unique_key", "no_exact_duplicates")
         }
         return done.success, list(dict.fromkeys(made)), found
 
 
 @pytest.fixture
-def settings(home: Path, act) -> Settings:
+def settings(home: Path, act, monkeypatch) -> Settings:
     home.mkdir()
-    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n[gate]\nmode = "off"\n')
+    monkeypatch.setenv("SLOWWAVE_GATE__MODE", "off")  # which the environment says for all tests
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     made = load(home)
     with Journal.open_path(made.journal_file) as journal:
         journal.append(
@@ -79,24 +81,69 @@ def test_the_contract_is_asked_once_of_all_days_of_a_run(settings, home):
     # The same notes in a memory whose gate enforces: what was let in is a failure, and nothing follows it.
     space = Workspace(settings)
     batch = accepted_notes(space, ["2026-03-01"])
-    assert (batch.height, enforced_on(space, "2026-03-01")) == (3, False)
+    assert (batch.height, space.gate_policy.enforces_at(FIRST)) == (3, False)
     assert not run_contract(batch, enforced=True).passed
 
 
+def activate(settings: Settings, home: Path, at: datetime) -> None:
+    """A gate that warns for a day from this moment on."""
+    (home / "slowwave.toml").write_text(
+        '[embedding]\nmodel = "wordllama-256"\n[gate]\nmode = "warn"\nwarn_days = 1\n'
+    )
+    space = Workspace(load(home, gate={"mode": "warn", "warn_days": 1}))
+    space.store.put_meta(GATE_ACTIVATED, {"at": at.isoformat()})
+    space.close()
+
+
 @pytest.mark.slow
-def test_a_range_over_the_first_enforced_day_is_judged_as_its_days_are(settings, home, monkeypatch):
-    monkeypatch.setattr("orchestration.checks.enforced_on", lambda _, day: day >= "2026-03-02")
+def test_notes_that_the_gate_only_warned_about_are_asked_apart(settings, home, monkeypatch):
+    """In one run over the first enforced day what was let in before is a warning."""
+    monkeypatch.delenv("SLOWWAVE_GATE__MODE")
+    activate(settings, home, FIRST)  # so the notes of 2026-03-02 12:00 are the first that it may refuse
     success, made, found = run(home, "2026-03-01", "2026-03-02")
     assert success
     assert "search_index" in made
     short = found["content_is_long_enough"]
     assert (short.passed, short.severity) == (False, dg.AssetCheckSeverity.WARN)
     assert (short.metadata["notes"].value, short.metadata["unexpected"].value) == (3, 1)
+    assert found["title_is_given"].severity == dg.AssetCheckSeverity.ERROR
+    assert found["title_is_given"].metadata["notes"].value == 1
+
+
+@pytest.mark.slow
+def test_a_note_that_a_person_released_is_a_warning_of_the_contract(settings, home, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_GATE__MODE", "enforce")
+    assert run(home, "2026-03-01", "2026-03-02")[0]
+    with Memory(load(home), namespace="ada") as memory:
+        (held,) = memory.quarantine()
+        assert memory.release(held["quarantine_id"]).status == "live"
+    today = datetime.now(UTC).date().isoformat()
+    success, made, found = run(home, today, today)
+    assert success
+    assert "search_index" in made
+    short = found["content_is_long_enough"]
+    assert (short.passed, short.severity) == (False, dg.AssetCheckSeverity.WARN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mode", "passed"), [("enforce", True), ("off", False)])
+def test_exact_duplicates_are_a_warning_that_stops_nothing(settings, home, act, monkeypatch, mode, passed):
+    monkeypatch.setenv("SLOWWAVE_GATE__MODE", mode)
+    with Journal.open_path(settings.journal_file) as journal:
+        journal.append([act("copy", FACTS[1], at=FIRST)])
+    job = definitions(SlowwaveResource(home=str(home))).resolve_job_def("night")
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = job.execute_in_process(instance=instance, partition_key="2026-03-01", run_config=QUIET)
+        (found,) = [
+            one for one in done.get_asset_check_evaluations() if one.check_name == "no_exact_duplicates"
+        ]
+    assert done.success
+    assert (found.passed, found.severity) == (passed, dg.AssetCheckSeverity.WARN)
 
 
 @pytest.mark.slow
 def test_a_gate_that_lets_a_bad_note_in_stops_the_night(settings, home, monkeypatch):
-    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    monkeypatch.setenv("SLOWWAVE_GATE__MODE", "enforce")
     monkeypatch.setattr("quality.gate.structure_faults", lambda notes, **_: pl.Series([[]] * notes.height))
     success, made, found = run(home, "2026-03-01", "2026-03-01")
     assert not success

@@ -70,6 +70,26 @@ def test_later_acts_have_greater_revisions(first, second, one, other):
     assert (ids.revision(first, one) < ids.revision(second, other)) == expected
 
 
-@given(moments, moments)
-def test_the_floor_parts_revisions_by_their_moment(moment, border):
-    assert (ids.revision(moment, "0" * 32) >= ids.revision_floor(border)) == (moment >= border)
+@given(moments, words.filter(lambda text: "+" not in text), st.lists(words, max_size=4))
+def test_a_state_revision_names_the_text_and_the_standing(moment, event, standing):
+    own = ids.revision(moment, event)
+    state = ids.state_revision(own, *standing)
+    assert ids.note_revision(state) == own
+    assert (state == own) == (not standing)
+    assert state == ids.state_revision(own, *standing)
+    assert state != ids.state_revision(own, *standing, "more")
+
+
+@given(moments, moments, words.filter(lambda text: "+" not in text))
+def test_a_later_text_is_newer_whatever_the_standing_of_the_earlier_one(first, second, event):
+    early, late = sorted([first, second])
+    if early != late:
+        merged = ids.state_revision(ids.revision(early, event), "merged", "other")
+        assert merged < ids.revision(late, event)
+
+
+def test_a_decision_belongs_to_one_version_of_a_memory():
+    named = {ids.decision_id(memory, version) for memory in ("a", "b") for version in ("1", "2")}
+    assert len(named) == 4
+    assert {len(name) for name in named} == {20}
+    assert ids.decision_id("a", "1") == ids.decision_id("a", "1")

@@ -46,7 +46,11 @@ def test_a_memory_moves_to_another_model_and_the_old_tables_stay(filled, home):
     assert moved.settings.embedding.model == BGE
     assert moved.store.identity.tables == {
         "chunks": "chunks_bge_small_en_v1_5", "embedded_chunks": "embedded_chunks_bge_small_en_v1_5",
+        "memories": "memories_bge_small_en_v1_5",
     }  # fmt: skip
+    was, now = filled.store.read("memories").sort("memory_id"), moved.store.read("memories").sort("memory_id")
+    assert now.drop("vector").equals(was.drop("vector"))
+    assert now["vector"].dtype == pl.Array(pl.Float32, 384)
     new = moved.store.read("chunks").sort("chunk_id")
     assert new["vector"].dtype == pl.Array(pl.Float32, 384)
     same = [name for name in new.columns if name not in ("vector", "embedding_hash")]
@@ -63,7 +67,42 @@ def test_a_memory_moves_to_another_model_and_the_old_tables_stay(filled, home):
 
     kept = moved.store.db.open_table("chunks")
     assert kept.count_rows() == old.height
-    assert {"chunks", "embedded_chunks", *moved.store.identity.tables.values()} <= physical(moved)
+    assert moved.store.db.open_table("memories").count_rows() == was.height
+    assert {"chunks", "embedded_chunks", "memories", *moved.store.identity.tables.values()} <= physical(moved)
+
+
+def test_memories_get_the_vector_that_saving_them_now_would_give(filled, home):
+    reembed(load(home), BGE)
+    moved = Memory(load(home), namespace="ada")
+    chunks = dict(moved.store.read("chunks", columns=["memory_id", "vector"]).rows())
+    memories = dict(moved.store.read("memories", columns=["memory_id", "vector"]).rows())
+    assert memories == chunks  # each has one chunk
+    twin = moved.save(NOTES["deploy"], key="another")
+    assert (twin.status, twin.reasons) == ("quarantined", ("exact_duplicate",))
+    moved.close()
+
+
+def test_merged_and_superseded_memories_move_and_can_be_taken_back_afterwards(open_memory, home):
+    """A merged memory has no chunk of its own to be found by."""
+    config = '[reconsolidation]\npolicy = "literal"\nduplicate = 1.0\nmerge = 0.7\nconflict = 0.6\n'
+    memory = open_memory(reconsolidation={"policy": "literal", "duplicate": 1, "merge": 0.7, "conflict": 0.6})
+    (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{FAST}"\n[gate]\nmode = "off"\n{config}')
+    first = memory.save(NOTES["deploy"], key="deploy", title="Deploy day")
+    second = memory.save(f"{NOTES['deploy']}\nFriday is for repairs.", key="more", title="Deploy day")
+    assert (second.outcome, second.other) == ("merge", first.memory_id)
+    memory.forget(memory.save(NOTES["rota"], key="rota").memory_id)
+    before = memory.store.read("memories").drop("vector").sort("memory_id")
+    memory.close()
+
+    reembed(load(home), BGE)
+    moved = Memory(load(home), namespace="ada")
+    assert moved.store.read("memories").drop("vector").sort("memory_id").equals(before)
+    assert moved.search("repairs on Friday")[0].memory_id == first.memory_id
+    moved.undo(second.decision_id)
+    assert {moved.get(one.memory_id).status for one in (first, second)} == {"live"}
+    assert moved.get(first.memory_id).content == NOTES["deploy"]
+    assert moved.search("repairs on Friday")[0].memory_id == second.memory_id
+    moved.close()
 
 
 def test_only_the_model_is_changed_in_the_settings_file(filled, home):

@@ -53,7 +53,9 @@ def test_an_argument_that_won_is_shown_as_an_argument(home, monkeypatch, where):
     assert origins(settings)["gate.min_characters"] == "argument"
 
 
-def test_every_setting_is_listed_with_what_it_means(home):
+def test_every_setting_is_listed_with_what_it_means(home, monkeypatch):
+    for name in ("SLOWWAVE_GATE__MODE", "SLOWWAVE_GATE__MIN_QUALITY"):
+        monkeypatch.delenv(name)  # which the tests have for one another
     rows = in_force(load(home))
     assert len({row.name for row in rows}) == len(rows) > 25
     assert all(row.description for row in rows)
@@ -61,6 +63,8 @@ def test_every_setting_is_listed_with_what_it_means(home):
     values = {row.name: row.value for row in rows}
     assert values["embedding.model"] == "bge-small-en-v1.5"
     assert values["gate.min_characters"] == 50
+    assert (values["gate.mode"], values["gate.warn_days"], values["gate.min_quality"]) == ("warn", 14, 0.40)
+    assert (values["reconsolidation.policy"], values["reconsolidation.neighbours"]) == ("off", 3)
     assert values["night.first_day"] == "2024-01-01"
 
 
@@ -88,7 +92,17 @@ def test_the_store_and_the_journal_are_in_the_home_unless_said_otherwise(home):
         ({"ranking": {"candidates": 10_001}}, ["ranking.candidates = 10001", "less than or equal to 10000"]),
         ({"ranking": {"vector_weight": 1.5}}, ["ranking.vector_weight = 1.5", "less than or equal to 1"]),
         ({"ranking": {"fusion": "sum"}}, ["ranking.fusion = 'sum'", "'convex' or 'rrf'"]),
-        ({"gate": {"mode": "warn"}}, ["gate.mode = 'warn'", "'off' or 'enforce'"]),
+        ({"gate": {"mode": "refuse"}}, ["gate.mode = 'refuse'", "'off', 'warn' or 'enforce'"]),
+        ({"gate": {"min_quality": 1.1}}, ["gate.min_quality = 1.1", "less than or equal to 1"]),
+        ({"gate": {"warn_days": -1}}, ["gate.warn_days = -1", "greater than or equal to 0"]),
+        ({"gate": {"echo_hours": -1}}, ["gate.echo_hours = -1", "greater than or equal to 0"]),
+        ({"reconsolidation": {"policy": "on"}}, ["reconsolidation.policy = 'on'", "'guarded' or 'literal'"]),
+        ({"reconsolidation": {"neighbours": 0}}, ["reconsolidation.neighbours = 0", "than or equal to 1"]),
+        ({"reconsolidation": {"merge": 1.5}}, ["reconsolidation.merge = 1.5", "less than or equal to 1"]),
+        (
+            {"reconsolidation": {"merge": 0.7, "conflict": 0.8}},
+            ["reconsolidation", "conflict, merge and duplicate have to be in rising order"],
+        ),
         ({"night": {"hour": 24}}, ["night.hour = 24", "less than or equal to 23"]),
         ({"night": {"first_day": "soon"}}, ["night.first_day = 'soon'", "pattern"]),
         ({"notes": {"max_retired_share": 0}}, ["notes.max_retired_share = 0", "greater than 0"]),

@@ -8,7 +8,7 @@ import pytest
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store import NOTE_FIELDS, Store, one_of, quote, table_specs
-from slowwave.store.database import batches
+from slowwave.store.database import SCHEMA_VERSION, batches
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 STRANGE = [
@@ -47,10 +47,10 @@ def test_a_new_store_has_every_table_with_its_schema_and_declared_key(tmp_path):
         key = table.schema.field(spec.key)
         assert not key.nullable, name
         assert key.metadata[b"lance-schema:unenforced-primary-key"] == b"true", name
-        assert store.arrow_schema(name) == spec.schema
-    assert store.specs["chunks"].schema.field("vector").type == pa.list_(pa.float32(), 8)
+    for name in ("memories", "chunks", "embedded_chunks"):
+        assert store.specs[name].schema.field("vector").type == pa.list_(pa.float32(), 8)
     assert (store.identity.model, store.identity.dimension, dict(store.identity.tables)) == ("hash-8", 8, {})
-    assert store.get_meta("schema") == {"version": 1}
+    assert store.get_meta("schema") == {"version": SCHEMA_VERSION}
 
 
 def test_partitioned_tables_have_a_day_and_notes_share_their_fields():
@@ -89,7 +89,7 @@ def test_a_first_opening_that_was_killed_is_finished_by_the_next(store):
     store.delete("meta", "name = 'schema'")
     store.db.drop_table("edges")
     again = Store(store.uri, model="hash-8", dimension=8)
-    assert again.get_meta("schema") == {"version": 1}
+    assert again.get_meta("schema") == {"version": SCHEMA_VERSION}
     assert again.count("edges") == 0
 
 
@@ -107,6 +107,20 @@ def test_an_upsert_inserts_and_replaces_whole_rows_in_one_commit(store):
         ("b", "B2", None),
         ("c", "C", None),
     ]
+
+
+def test_a_memory_may_lack_a_vector_beside_others_that_have_one(store):
+    kind = pl.Array(pl.Float32, 8)
+    vectors = pl.Series([[1.0] * 8, None], dtype=kind)
+    store.upsert("memories", memories(["a", "b"]).with_columns(vector=vectors))
+    store.upsert("memories", memories(["c"]))
+    assert held(store, "memories", "vector") == [("a", [1.0] * 8), ("b", None), ("c", None)]
+
+
+def test_a_chunk_without_a_vector_is_refused(store):
+    with pytest.raises(RuntimeError, match="Vector column"):
+        store.upsert("chunks", pl.DataFrame({"chunk_id": ["a:00000"], "namespace": ["ada"]}))
+    assert store.count("chunks") == 0
 
 
 def test_the_last_of_equal_keys_counts(store):

@@ -1,17 +1,30 @@
 from __future__ import annotations
 
+import sys
 import threading
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+from slowwave import ids, stages
+from slowwave.admission import settle
+from slowwave.entries import entries_frame
 from slowwave.errors import StoreError
+from slowwave.journal import Entry
+from slowwave.quarantine import hold
+from slowwave.settings import load
 from slowwave.store import Store
 from slowwave.store.checkpoints import interrupted_restore, list_checkpoints, restore_checkpoint
+from slowwave.store.database import SCHEMA_VERSION
 from slowwave.store.migrations import MIGRATIONS, Migration, migrate, pending
+from slowwave.workspace import Workspace
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NEXT = SCHEMA_VERSION + 1  # of the steps that these tests make up
 
 
 @pytest.fixture
@@ -31,7 +44,7 @@ def add_mood(store: Store) -> None:
         table.add_columns({"mood": "concat('calm ', title)"})
 
 
-MOOD = Migration(2, "moods", ("memories",), add_mood)
+MOOD = Migration(NEXT, "moods", ("memories",), add_mood)
 
 
 def failing(store: Store) -> None:
@@ -48,7 +61,8 @@ def test_this_version_has_nothing_pending_on_a_new_store(store):
     assert pending(store) == []
     assert migrate(store, NOON) == []
     assert list_checkpoints(store) == []
-    assert all(step.version > 1 for step in MIGRATIONS)
+    assert store.get_meta("schema") == {"version": SCHEMA_VERSION}
+    assert [step.version for step in MIGRATIONS] == list(range(2, NEXT))
 
 
 def test_a_migration_is_applied_once_with_a_checkpoint_before_it(filled):
@@ -57,8 +71,10 @@ def test_a_migration_is_applied_once_with_a_checkpoint_before_it(filled):
     rows = filled.db.open_table("memories").search().select(["memory_id", "mood"]).limit(None).to_list()
     assert sorted((row["memory_id"], row["mood"]) for row in rows)[0] == ("000", "calm 000")
     assert len(rows) == 50
-    assert filled.get_meta("schema") == {"version": 2}
-    assert [(one.name, one.created_at) for one in list_checkpoints(filled)] == [("before-migration-2", NOON)]
+    assert filled.get_meta("schema") == {"version": NEXT}
+    assert [(one.name, one.created_at) for one in list_checkpoints(filled)] == [
+        (f"before-migration-{NEXT}", NOON)
+    ]
     version = filled.db.open_table("memories").version
     assert migrate(filled, NOON, [MOOD]) == []
     assert filled.db.open_table("memories").version == version
@@ -68,38 +84,38 @@ def test_migrations_are_applied_in_the_order_of_their_versions(filled):
     seen = []
     steps = [
         Migration(number, str(number), ("memories",), lambda _, n=number: seen.append(n))
-        for number in (4, 2, 3)
+        for number in (NEXT + 2, NEXT, NEXT + 1)
     ]
-    assert [step.version for step in migrate(filled, NOON, steps)] == [2, 3, 4]
-    assert seen == [2, 3, 4]
-    assert filled.get_meta("schema") == {"version": 4}
+    assert [step.version for step in migrate(filled, NOON, steps)] == [NEXT, NEXT + 1, NEXT + 2]
+    assert seen == [NEXT, NEXT + 1, NEXT + 2]
+    assert filled.get_meta("schema") == {"version": NEXT + 2}
 
 
 def test_a_migration_that_fails_is_undone_and_the_version_stays(filled):
     before, names = filled.read("memories").sort("memory_id"), columns(filled)
     with pytest.raises(RuntimeError, match="the disk is full"):
-        migrate(filled, NOON, [Migration(2, "moods", ("memories",), failing)])
+        migrate(filled, NOON, [Migration(NEXT, "moods", ("memories",), failing)])
     assert columns(filled) == names
     assert filled.read("memories").sort("memory_id").equals(before)
-    assert filled.get_meta("schema") == {"version": 1}
+    assert filled.get_meta("schema") == {"version": SCHEMA_VERSION}
     assert interrupted_restore(filled) is None
 
 
 def test_a_failed_migration_may_be_run_again(filled):
     with pytest.raises(RuntimeError):
-        migrate(filled, NOON, [Migration(2, "moods", ("memories",), failing)])
+        migrate(filled, NOON, [Migration(NEXT, "moods", ("memories",), failing)])
     assert migrate(filled, NOON, [MOOD]) == [MOOD]
     assert "mood" in columns(filled)
     assert filled.count("memories") == 50
-    restore_checkpoint(filled, "before-migration-2", only=["memories"])
+    restore_checkpoint(filled, f"before-migration-{NEXT}", only=["memories"])
     assert "mood" not in columns(filled)
     assert filled.count("memories") == 50
 
 
 def test_steps_before_a_failing_one_are_kept(filled):
     with pytest.raises(RuntimeError):
-        migrate(filled, NOON, [MOOD, Migration(3, "fails", ("memories",), failing)])
-    assert filled.get_meta("schema") == {"version": 2}
+        migrate(filled, NOON, [MOOD, Migration(NEXT + 1, "fails", ("memories",), failing)])
+    assert filled.get_meta("schema") == {"version": NEXT}
     assert "mood" in columns(filled)
     assert filled.count("memories") == 50
 
@@ -117,7 +133,7 @@ def test_a_migration_killed_before_its_version_was_recorded_is_run_again(filled,
         migrate(filled, NOON, [MOOD])
     monkeypatch.undo()
     assert migrate(filled, NOON, [MOOD]) == [MOOD]
-    assert filled.get_meta("schema") == {"version": 2}
+    assert filled.get_meta("schema") == {"version": NEXT}
 
 
 def test_searches_go_on_while_a_migration_runs(filled):
@@ -148,7 +164,7 @@ def test_searches_go_on_while_a_migration_runs(filled):
     thread = threading.Thread(target=search)
     thread.start()
     try:
-        migrate(filled, NOON, [Migration(2, "slow", ("memories", "chunks"), slow)])
+        migrate(filled, NOON, [Migration(NEXT, "slow", ("memories", "chunks"), slow)])
     finally:
         stop.set()
         thread.join()
@@ -162,3 +178,176 @@ def test_a_store_of_a_newer_slowwave_is_refused(store):
         Store(store.uri, model="hash-8", dimension=8)
     assert "schema version 99" in str(caught.value)
     assert "Install a newer Slowwave" in str(caught.value)
+
+
+# -- from version 1 to 2 ---------------------------------------------------------------------------
+
+NEW_IN_2 = {
+    "memories": ["vector", "replaced_by", "absorbed", "original"],
+    "decisions": ["revision", "reasons", "refused", "appended", "undone_by", "undone_why"],
+    "quarantine": ["score", "parts"],
+    "staged_notes": ["released"],
+    "gate_verdicts": ["score", "parts"],
+}
+ONLY_IN_1 = {"decisions": ["before", "after"], "gate_verdicts": ["details", "duplicate_of"]}
+TEXTS = {
+    "long.md": "\n\n".join(
+        f"Paragraph {n} tells of the harbour and of what gauge {n} says." * 9 for n in range(5)
+    ),
+    "short.md": "One paragraph about the lighthouse keeper and nothing else at all.",
+    "gone.md": "What was known of the old crane, which was taken down in the spring of last year.",
+}
+
+
+def as_in_version_1(store: Store) -> None:
+    """Take the store's tables back to the columns that version 1 had."""
+    for name, columns in NEW_IN_2.items():
+        store.table(name).drop_columns(columns)
+    for name, columns in ONLY_IN_1.items():
+        store.table(name).add_columns(dict.fromkeys(columns, "'old'"))
+    store.put_meta("schema", {"version": 1})
+    store.refresh()
+
+
+@pytest.fixture
+def old_space(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Callable[[], Workspace]:
+    """Opens a home whose store was left by version 1, with three memories, one of them forgotten."""
+
+    def open_() -> Workspace:
+        space = Workspace(load(home))
+        space.__dict__["embedder"] = hash_embedder()
+        return space
+
+    space = open_()
+    acts = [act(source, text, title=source) for source, text in TEXTS.items()]
+    acts.append(act("gone.md", at=NOON + timedelta(hours=1)))
+    acts.append(act("never seen.md", at=NOON + timedelta(hours=1)))
+
+    def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
+        return stages.embed(
+            space.store, space.embedder, stages.cut(notes, space.chunker, space.embedder.name)
+        )
+
+    for one in acts:
+        settle(space, stages.stage(entries_frame([one])), chunks_of)
+    staged = stages.stage(entries_frame(acts[:3]))
+    store = space.store
+    store.upsert("staged_notes", staged)
+    store.upsert("gate_verdicts", staged.select("day", "memory_id", "revision", verdict_id="staged_id"))
+    hold(store, staged[:1], staged[:1].select("memory_id", "revision", reasons=pl.lit(["x"])))
+    as_in_version_1(store)
+    space.close()
+    return open_
+
+
+def everything(store: Store) -> dict[str, pl.DataFrame]:
+    """All rows of all tables, the facts about itself apart."""
+    return {name: store.read(name).sort(spec.key) for name, spec in store.specs.items() if name != "meta"}
+
+
+def untouched(store: Store) -> dict[str, pl.DataFrame]:
+    """The columns that both versions have."""
+    frames = {}
+    for name, spec in store.specs.items():
+        if name != "meta":
+            columns = [column for column in spec.schema.names if column not in NEW_IN_2.get(name, ())]
+            frames[name] = store.read(name, columns=columns).sort(spec.key)
+    return frames
+
+
+def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_space):
+    space = old_space()
+    raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
+    for name, columns in NEW_IN_2.items():
+        assert not set(columns) & set(raw.table(name).schema.names)
+    assert [step.version for step in pending(raw)] == list(range(2, NEXT))
+    before = untouched(raw)
+    assert (before["memories"].height, before["quarantine"].height, before["staged_notes"].height) == (
+        4,
+        1,
+        3,
+    )
+    assert before["chunks"].height > 4
+
+    store = space.store  # opens it, and so migrates
+    assert store.get_meta("schema") == {"version": SCHEMA_VERSION}
+    for name, spec in store.specs.items():
+        table = store.db.open_table(name)
+        assert set(table.schema.names) == set(spec.schema.names), name
+        assert {field.name: field.type for field in table.schema} == {
+            field.name: field.type for field in spec.schema
+        }, name
+    after = untouched(store)
+    for name, frame in before.items():
+        assert frame.equals(after[name]), name
+    assert [one.name for one in list_checkpoints(store)] == ["before-migration-2"]
+
+    memories = {row["source"]: row for row in store.read("memories").iter_rows(named=True)}
+    chunks = store.read("chunks").sort("memory_id", "ordinal")
+    for source in TEXTS:
+        row = memories[source]
+        parts = chunks.filter(memory_id=row["memory_id"])["vector"].to_numpy()
+        mean = parts.astype(float).sum(axis=0)
+        assert np.allclose(row["vector"], mean / np.linalg.norm(mean), atol=1e-6), source
+        assert np.linalg.norm(row["vector"]) == pytest.approx(1, abs=1e-6)
+        assert (row["absorbed"], row["original"]) == ([], None)
+    assert memories["never seen.md"]["vector"] is None
+
+
+def test_a_migrated_store_is_what_the_newest_slowwave_would_have_made(old_space, act):
+    space = old_space()
+    known = ids.memory_id("ada", "short.md")
+    row = space.store.read("memories", f"memory_id = '{known}'").row(0, named=True)
+    assert space.embedder.embed_query(f"short.md\n{TEXTS['short.md']}").tolist() == row["vector"]
+    # And it can be decided against: the same text under another name is refused.
+    twin = stages.stage(entries_frame([act("twin.md", TEXTS["short.md"], at=NOON + timedelta(days=1))]))
+    chunks = stages.embed(space.store, space.embedder, stages.cut(twin, space.chunker, "hash-8"))
+    assert settle(space, twin, lambda _: chunks).refused == 1
+
+
+def test_the_step_to_version_2_can_be_run_twice(old_space):
+    store = old_space().store
+    before, versions = everything(store), {name: store.table(name).schema for name in NEW_IN_2}
+    store.put_meta("schema", {"version": 1})  # as if it had been killed before its version was recorded
+    store.refresh()
+    assert [step.version for step in migrate(store, NOON)] == list(range(2, NEXT))
+    for name, frame in everything(store).items():
+        assert frame.equals(before[name]), name
+    assert {name: store.table(name).schema for name in NEW_IN_2} == versions
+    assert migrate(store, NOON) == []
+
+
+def test_a_step_to_version_2_that_is_killed_leaves_the_old_store(old_space, monkeypatch):
+    module = sys.modules["slowwave.store.migrations"]
+    space = old_space()
+    before = untouched(Store(space.settings.store_uri, model="hash-8", dimension=8))
+
+    def dies(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "mean_vectors", dies)
+    with pytest.raises(KeyboardInterrupt):
+        _ = space.store
+    monkeypatch.undo()
+    old = Store(space.settings.store_uri, model="hash-8", dimension=8)
+    assert old.get_meta("schema") == {"version": 1}
+    assert "vector" not in old.db.open_table("memories").schema.names
+    for name, frame in untouched(old).items():
+        assert frame.equals(before[name]), name
+    assert space.store.get_meta("schema") == {"version": SCHEMA_VERSION}
+    assert space.store.count("memories", "vector IS NOT NULL") == 3
+
+
+def test_the_step_to_version_2_leaves_chunks_of_another_revision_out_of_the_vector(old_space):
+    """What a killed writer left behind is no part of what a memory says."""
+    space = old_space()
+    raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
+    known = ids.memory_id("ada", "short.md")
+    chunk = raw.read("chunks", f"memory_id = '{known}'")
+    stale = chunk.with_columns(
+        chunk_id=pl.lit(ids.chunk_id(known, 7)), ordinal=pl.lit(7, pl.Int32), revision=pl.lit("0"),
+        vector=pl.Series([[1.0] + [0.0] * 7], dtype=pl.Array(pl.Float32, 8)),
+    )  # fmt: skip
+    raw.upsert("chunks", stale)
+    row = space.store.read("memories", f"memory_id = '{known}'").row(0, named=True)
+    assert row["vector"] == chunk["vector"].to_list()[0]
