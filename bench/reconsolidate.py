@@ -2,10 +2,11 @@
 
     python bench/reconsolidate.py --memories 1000,10000,100000 [--notes 1000] [--policy guarded]
 
-The memories are made up: vectors in clusters, so that a good part of the notes has neighbours in every band, and
-texts of about 40 words; nothing is embedded, so the figures are those of deciding and writing alone. Each row is one
-call of ``settle``, the very function that the night calls: neighbours, guard, decision log, memories, chunks. The
-second row of each size is the floor: reading the vectors and one matrix product.
+The memories are made up: vectors in clusters, so that a good part of the notes has neighbours in every
+band, and texts of about 40 words; nothing is embedded, so the figures are those of deciding and writing
+alone. Each row is one call of ``settle``, the very function that the night calls: neighbours, guard,
+decision log, memories, chunks. The second row of each size is the floor: reading the vectors and one
+matrix product.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from slowwave.workspace import Workspace
 
 DIMENSION = 384
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-WORDS = (
+WORDS = tuple(
     "gauge pier battery lantern harbour ferry tide storm mast cable winter summer report repair captain seal "
-    "radar sensor logger uplink datum offset linkspan buoy survey release broker token rota index partition"
-).split()
+    "radar sensor logger uplink datum offset linkspan buoy survey release broker token rota index partition".split()
+)
 
 
 class Clustered:
@@ -86,7 +87,7 @@ def main() -> None:
 
 def _text(number: int) -> str:
     """About 40 words; every tenth cluster is small enough for its texts to be near each other."""
-    chance = random.Random(number)  # noqa: S311 - made-up notes
+    chance = random.Random(number)
     cluster = f"{WORDS[number % len(WORDS)]} {chance.randrange(2_000)}"
     return f"{cluster} " + " ".join(chance.choice(WORDS) for _ in range(38))
 

@@ -2,12 +2,13 @@
 
     python bench/updates.py --data FOLDER [--model NAME] [--policy guarded]
 
-FOLDER holds ``corpus.jsonl`` (turns in order; namespace, said_at), ``queries.jsonl`` (kind, outdated, updated) and
-``qrels.tsv``. Every turn is saved by itself, in order, with the gate only warning, as a chat application would: once
-with reconsolidation off and once with it on. Of the questions of kind ``knowledge_update``: how often the updated
-turn ranks above the outdated one (an outdated turn that is not found at all is below; ties and two that are
-not found count against). Of all questions: how many turns that one of them needs can no longer be found by default
-search, because they were merged or superseded, and the retrieval quality. Intervals are 95 % Wilson intervals.
+FOLDER holds ``corpus.jsonl`` (turns in order; namespace, said_at), ``queries.jsonl`` (kind, outdated,
+updated) and ``qrels.tsv``. Every turn is saved by itself, in order, with the gate only warning, as a chat
+application would: once with reconsolidation off and once with it on. Of the questions of kind
+``knowledge_update``: how often the updated turn ranks above the outdated one (an outdated turn that is not
+found at all is below; two that are not found count against). Of all questions: how many turns that one of
+them needs can no longer be found by default search, because they were merged or superseded, and the
+retrieval quality. Intervals are 95 % Wilson intervals.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: 
 
     Args:
         space: the home.
-        acts: rows of ``staged_notes`` (save, forget, undo) in order, of any days and namespaces.
+        acts: rows of ``staged_notes`` (save, forget, undo) of any days and namespaces, in any order.
         chunks_of: gives the embedded chunks of notes (rows of `acts`).
         again: whether these acts may have been settled before, as in a rerun of a night.
     """
@@ -116,21 +116,28 @@ def look_again(
 
 
 def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Acts cut so that a piece has each memory once, whole days where they fit."""
-    days = acts.partition_by("day", maintain_order=True)
+    """Acts in the order in which they happen, cut so that a piece has each memory once.
+
+    A day is forgets, direct saves, notes of vaults by (created_at, id), then undos, which have a piece of
+    their own: what they undo has to be in the log.
+    """
+    order = pl.col("act").replace_strict({"forget": 0, "save": 1, "undo": 2}, return_dtype=pl.Int8)
+    acts = acts.with_columns(order=order).sort(
+        "day", "order", pl.col("origin").fill_null("") != "", "created_at", "memory_id"
+    )
     waiting: list[pl.DataFrame] = []
     seen: set[str] = set()
-    for day in sorted(days, key=lambda frame: str(frame["day"][0])):
-        names = set(day["memory_id"].to_list())
-        if waiting and (seen & names or len(seen) + len(names) > ACTS_AT_ONCE):
-            yield pl.concat(waiting)
-            waiting, seen = [], set()
-        for piece in day.iter_slices(ACTS_AT_ONCE):
-            if waiting and len(seen) + piece.height > ACTS_AT_ONCE:
+    for (_, undo), part in acts.group_by("day", pl.col("order") == 2, maintain_order=True):
+        for piece in part.drop("order").iter_slices(ACTS_AT_ONCE):
+            names = set(piece["memory_id"].to_list())
+            if waiting and (undo or seen & names or len(seen) + len(names) > ACTS_AT_ONCE):
                 yield pl.concat(waiting)
                 waiting, seen = [], set()
             waiting.append(piece)
-            seen |= set(piece["memory_id"].to_list())
+            seen |= names
+            if undo:
+                yield pl.concat(waiting)
+                waiting, seen = [], set()
     if waiting:
         yield pl.concat(waiting)
 
@@ -260,13 +267,12 @@ class _Batch:
     def _days(
         self, news: pl.DataFrame, vectors: dict[str, np.ndarray], undos: dict[str, Act]
     ) -> list[list[Act]]:
-        """The acts of each day: forgets, then saves in order, then undos."""
+        """The acts of each day, in their order."""
         gate = self._space.gate_policy
-        order = {"forget": 0, "save": 1, "undo": 2}
         days = []
         for day in news.partition_by("day", maintain_order=True):
             acts = []
-            for row in sorted(day.iter_rows(named=True), key=lambda row: order[row["act"]]):
+            for row in day.iter_rows(named=True):
                 name = row["memory_id"]
                 if row["act"] == "undo":
                     acts += [undos[row["source"]]] if row["source"] in undos else []

@@ -661,12 +661,6 @@ def test_a_decision_survives_a_rebuild_of_the_tables_from_the_journal(guarded, o
     assert said(replayed(guarded, other)) == said(guarded)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="admission._undos looks for the decision in the store, but in a batch with both the save and "
-    "its undo (a day, or a range of days, made again from the journal) it is not written yet, and the undo "
-    "is dropped",
-)
 @pytest.mark.parametrize("make", [supersede, merge])
 def test_an_undo_survives_a_rebuild_of_the_tables_from_the_journal(guarded, open_memory, tmp_path, make):
     _, second = make(guarded)
