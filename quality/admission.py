@@ -17,7 +17,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from quality.divergence import Difference, Subject, Traits, compare, explain, same_subject, traits
+from quality.divergence import (
+    Difference,
+    Subject,
+    Traits,
+    compare,
+    contradicts,
+    explain,
+    same_subject,
+    traits,
+)
 from quality.neighbours import Also, Neighbours
 from quality.reconsolidation import Policy, Thresholds, band, decide
 
@@ -434,8 +443,12 @@ class _State:
         literal = policy.reconsolidation == "literal"
         new, old = self._traits_of(note), self._traits_of(other)
         differences: tuple[Difference, ...] = () if literal else compare(new, old)
-        alike = literal or same_subject(
-            Subject(note.title, note.source, new), Subject(other.title, other.source, old)
+        alike = (
+            not literal
+            and contradicts(differences)
+            and same_subject(
+                Subject(note.title, note.source, new), Subject(other.title, other.source, old), differences
+            )
         )
         outcome = decide(
             similarity, differences, same_subject=alike, thresholds=policy.thresholds,

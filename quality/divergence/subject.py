@@ -73,15 +73,21 @@ class Subject:
     text: Traits
 
 
-def same_subject(left: Subject, right: Subject) -> bool:
+def same_subject(left: Subject, right: Subject, differences: tuple[Difference, ...] | None = None) -> bool:
     """Whether one of two memories replaces what the other states. Symmetric; precision before recall.
 
     True for one source, for one specific title, or for one statement with another value (number, date, time,
     version) that names the same thing or says itself that something changed. A different name, letter or
     identifier in the title or the statement makes it another subject, and so does the same file name in
     another folder.
+
+    Args:
+        left: one of them.
+        right: the other.
+        differences: ``compare(left.text, right.text)``, where that is known already.
     """
-    differences = compare(left.text, right.text)
+    if differences is None:
+        differences = compare(left.text, right.text)
     if _siblings(left.source, right.source) or _titles_differ(left.title, right.title):
         return False
     shared = _frame(left.text, right.text, differences)
