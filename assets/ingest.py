@@ -11,7 +11,7 @@ from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.gate import GatePolicy, judge
 from slowwave import stages, vault
-from slowwave.admission import settle
+from slowwave.admission import Settled, settle
 from slowwave.decisions import titled
 from slowwave.progress import task
 from slowwave.quarantine import hold, lost_originals
@@ -95,6 +95,7 @@ def gate_verdicts(
     whole. Duplicates (L3) are decided by `memories`, one note after the other.
     """
     space = slowwave.space
+    space.activate_gate()
     policy = space.gate_policy
     served = space.served.of_days(list(context.partition_keys), policy.echo_window)
     judged = judge(staged_notes, policy, served).drop("memory_id")
@@ -193,11 +194,14 @@ def memories(
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    done = settle(space, acts, embedded, again=True)
-    lost = lost_originals(space.store)
-    if not lost.is_empty():
-        back = space.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
-        done += settle(space, back.join(lost, on=["memory_id", "revision"], how="semi"), embedded)
+    done = Settled()
+    for day in acts.sort("day").partition_by("day", maintain_order=True):
+        done += settle(space, day, embedded, again=True)
+        lost = lost_originals(space.store)
+        if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
+            back = space.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
+            back = back.join(lost, on=["memory_id", "revision"], how="semi")
+            done += settle(space, back, embedded, again=True)
     for warning in done.warnings:
         context.log.warning(warning)
     return dg.MaterializeResult(

@@ -122,8 +122,10 @@ class Decision:
         similarity: cosine to it, rounded to 6 decimals; None where it was not measured.
         reasons: of a (would-be) refusal: exact_duplicate, near_duplicate.
         refused: whether it was kept out.
+        skipped: whether duplicates could not be looked for, because there is no embedding.
         evidence: what the guard found, for people.
         appended: lines that a merge added.
+        other_revision: of the other's own text.
     """
 
     memory_id: str
@@ -133,17 +135,27 @@ class Decision:
     similarity: float | None = None
     reasons: tuple[str, ...] = ()
     refused: bool = False
+    skipped: bool = False
     evidence: str = ""
     appended: tuple[str, ...] = ()
+    other_revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lapse:
-    """A decision that holds no longer: `memory_id` and `revision` name the note that it was about."""
+    """Decisions that hold no longer.
+
+    Attributes:
+        memory_id: the note that they were about.
+        revision: of its text then.
+        by: changed, forgotten, or what an undo says.
+        act: the memory whose act it was.
+    """
 
     memory_id: str
     revision: str
     by: str
+    act: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +206,7 @@ def merge_lines(content: str, addition: str) -> tuple[str, tuple[str, ...]]:
 
 
 def admit(
-    days: Sequence[Sequence[Act]],
+    acts: Sequence[Act],
     known: Mapping[str, Record],
     neighbours: Neighbours,
     policy: AdmissionPolicy,
@@ -203,10 +215,10 @@ def admit(
     embed: Callable[[str, str], Vector],
     apart: frozenset[frozenset[str]] = frozenset(),
 ) -> Admission:
-    """Take acts of one namespace, in order; each memory is touched by one act at most.
+    """Take acts of one namespace and one day, in order; each memory is touched by one act at most.
 
     Args:
-        days: of each day forgets, then saves by (created_at, id), then undos.
+        acts: forgets, then saves by (created_at, id), then undos.
         known: what the acts touch: the memories themselves, what they superseded, and live or merged
             memories with the same content hash.
         neighbours: the live memories by similarity, with the notes of this batch.
@@ -218,16 +230,14 @@ def admit(
     staying: set[str] = set()
     while True:
         state = _State(known, neighbours, policy, recall, embed, apart)
-        withdrawn: set[str] = set()
-        for acts in days:
-            # A folder changes as a whole: what its notes said before is withdrawn before any is judged. A
-            # note that is refused keeps its old text, which then has to count from the start of the day;
-            # what stays only grows, so this comes to an end.
-            resaved = {act.memory_id for act in acts if act.note is not None and act.note.vault}
-            state.withdrawn = {name for name in resaved if state.is_live(name)} - staying
-            withdrawn |= state.withdrawn
-            for act in acts:
-                state.take(act)
+        # A folder changes as a whole: what its notes said before is withdrawn before any is judged. A note
+        # that is refused keeps its old text, which then has to count from the start; what stays only grows,
+        # so this comes to an end.
+        resaved = {act.memory_id for act in acts if act.note is not None and act.note.vault}
+        withdrawn = {name for name in resaved if state.is_live(name)} - staying
+        state.withdrawn = set(withdrawn)
+        for act in acts:
+            state.take(act)
         kept = {one.memory_id for one in state.decisions if one.refused} & withdrawn
         if not kept:
             return state.result()
@@ -293,7 +303,8 @@ class _State:
         self._behind: dict[str, set[str]] = {}
         self.withdrawn: set[str] = set()
         self.decisions: list[Decision] = []
-        self._lapses: list[Lapse] = []
+        self._lapses: dict[tuple[str, str], tuple[str, str]] = {}
+        self._acting = ""
         for record in known.values():
             self._index(record)
         self._recall_missing(neighbours.ids())
@@ -302,6 +313,7 @@ class _State:
 
     def take(self, act: Act) -> None:
         """Let one act happen."""
+        self._acting = act.memory_id
         if act.kind == "forget":
             self._leave(act.memory_id, by="forgotten")
             if act.memory_id in self._records:
@@ -332,9 +344,11 @@ class _State:
     def _save(self, note: Record) -> None:
         old = self._records.get(note.memory_id)
         self.withdrawn.discard(note.memory_id)
-        before = (dict(self._records), set(self._elsewhere), list(self._lapses)) if old is not None else None
+        before = (dict(self._records), set(self._elsewhere), dict(self._lapses)) if old is not None else None
         absorbed: tuple[str, ...] = ()
         if old is not None:
+            self._part_contradicted(old, note)
+            old = self._records[note.memory_id]
             absorbed = old.absorbed if old.status != RETIRED else ()
             self._leave(note.memory_id, by="changed", keep_absorbed=True)
             del self._records[note.memory_id]
@@ -352,23 +366,29 @@ class _State:
         self._put(entered)
         self._happen(entered, decision)
 
+    def _lapse(self, actor: Record, by: str) -> None:
+        """What was decided about this text of a memory holds no longer."""
+        self._lapses.setdefault((actor.memory_id, actor.revision), (by, self._acting))
+
     def _leave(self, name: str, *, by: str, keep_absorbed: bool = False) -> None:
         """Dissolve what a memory did to others, and what others did to it."""
         record = self._records.get(name)
         if record is None:
             return
+        self._lapse(record, by)
         if record.status == MERGED and record.replaced_by:
             self._part(record, by)
         elif record.status == SUPERSEDED and record.replaced_by:
             actor = self._known(record.replaced_by)
             if actor is not None:
-                self._lapses.append(Lapse(actor.memory_id, actor.revision, by))
+                self._lapse(actor, by)
             self._put(replace(record, status=LIVE, replaced_by=None))
-        for behind in sorted(self._behind.get(name, ())):
+        # What a superseded memory had superseded stays behind, or the oldest of a chain would come back.
+        freed = sorted(self._behind.get(name, ())) if by != "forgotten" or record.status != SUPERSEDED else ()
+        for behind in freed:
             other = self._records[behind]
             if other.replaced_by == name and other.status == SUPERSEDED:
                 self._put(replace(other, status=LIVE, replaced_by=None))
-                self._lapses.append(Lapse(name, record.revision, by))
         if not keep_absorbed:
             for part in record.absorbed:
                 if (merged := self._known(part)) is not None and merged.status == MERGED:
@@ -382,7 +402,19 @@ class _State:
             left = tuple(part for part in target.absorbed if part != merged.memory_id)
             self._put(replace(target, absorbed=left))
         self._put(replace(merged, status=LIVE, replaced_by=None))
-        self._lapses.append(Lapse(merged.memory_id, merged.revision, by))
+        self._lapse(merged, by)
+
+    def _part_contradicted(self, old: Record, note: Record) -> None:
+        """What a memory absorbed has to agree with its new text, or it is a memory of its own again."""
+        if self._policy.reconsolidation == "literal":
+            return
+        said = self._traits_of(note.content)
+        for name in old.absorbed:
+            part = self._known(name)
+            if part is None or part.status != MERGED or part.replaced_by != old.memory_id:
+                continue
+            if contradicts(compare(said, self._traits_of(part.content))):
+                self._part(part, "changed")
 
     def _undo(self, act: Act) -> None:
         actor, other = self._known(act.memory_id), self._known(act.other or "")
@@ -392,7 +424,7 @@ class _State:
             self._part(actor, act.by)
         elif other.status == SUPERSEDED and other.replaced_by == actor.memory_id:
             self._put(replace(other, status=LIVE, replaced_by=None))
-            self._lapses.append(Lapse(actor.memory_id, actor.revision, act.by))
+            self._lapse(actor, act.by)
 
     # -- deciding --------------------------------------------------------------------------------
 
@@ -402,7 +434,7 @@ class _State:
         if asked and (same := self._same_text(note)) is not None:
             exact = Decision(
                 note.memory_id, note.revision, "duplicate", same, 1.0, (EXACT_DUPLICATE,), refused=True,
-                evidence="the same text",
+                evidence="the same text", other_revision=self._records[same].revision,
             )  # fmt: skip
             if not note.warned:
                 return exact
@@ -416,6 +448,8 @@ class _State:
             record = self._records.get(name)
             if name == note.memory_id or record is None or record.content_hash != note.content_hash:
                 continue
+            if frozenset((name, note.memory_id)) in self._apart:
+                continue
             while record is not None and record.status == MERGED and record.replaced_by:
                 record = self._known(record.replaced_by)
             if record is not None and self.is_live(record.memory_id) and record.memory_id != note.memory_id:
@@ -428,7 +462,7 @@ class _State:
         if policy.floor == np.inf:
             return plain
         if note.vector is None or not note.vector.any():
-            return replace(plain, evidence="duplicates: skipped, there is no embedding")
+            return replace(plain, skipped=True, evidence="duplicates: skipped, there is no embedding")
         nearest = self._nearest(note)
         if not nearest:
             return plain
@@ -443,9 +477,12 @@ class _State:
 
     def _pair(self, note: Record, other: Record, similarity: float, *, gate: bool) -> Decision:
         policy = self._policy
-        told = Decision(note.memory_id, note.revision, "complement", other.memory_id, similarity)
+        told = Decision(
+            note.memory_id, note.revision, "complement", other.memory_id, similarity,
+            other_revision=other.revision,
+        )  # fmt: skip
         if frozenset((note.memory_id, other.memory_id)) in self._apart:
-            return replace(told, outcome="related", evidence="a person kept these apart")
+            return replace(told, evidence="a person kept these apart")
         literal = policy.reconsolidation == "literal"
         differences, alike = ((), True) if literal else self._compared(note, other)
         outcome = decide(
@@ -455,11 +492,12 @@ class _State:
         evidence = explain(differences) if differences else ""
         reasons: tuple[str, ...] = ()
         if outcome == "duplicate":
+            if note.protected and not other.protected:
+                return replace(told, outcome="related", evidence="protected: a person has to decide")
             if not note.warned:
                 evidence = evidence or "no difference that matters"
-                return replace(
-                    told, outcome="duplicate", reasons=(NEAR_DUPLICATE,), refused=True, evidence=evidence
-                )
+                refused = replace(told, outcome="duplicate", refused=True, evidence=evidence)
+                return replace(refused, reasons=(NEAR_DUPLICATE,))
             reasons = (NEAR_DUPLICATE,)
             outcome = decide(
                 similarity, differences, same_subject=alike, thresholds=policy.thresholds,
@@ -472,7 +510,7 @@ class _State:
             why = "a person let this in as it is" if note.released else "protected: a person has to decide"
             return replace(told, outcome="related", evidence="; ".join(filter(None, (why, evidence))))
         if outcome == "complement" and band(similarity, policy.thresholds) == "complement":
-            return replace(told, other=None) if not reasons else told
+            return replace(told, other=None, other_revision=None) if not reasons else told
         if outcome == "merge":
             _, appended = merge_lines(self._content(other), self._content(note))
             return replace(told, outcome="merge", appended=appended, evidence=evidence or "says the same")
@@ -486,8 +524,13 @@ class _State:
             self._also = Also(names, np.array(vectors, dtype=np.float32))
         assert note.vector is not None
         found = self._neighbours.nearest(
-            note.memory_id, note.vector, count=self._policy.neighbours, usable=self._usable, also=self._also
+            note.memory_id,
+            note.vector,
+            count=self._policy.neighbours + 1,
+            usable=lambda name, in_batch: name != note.memory_id and self._usable(name, in_batch),
+            also=self._also,
         )
+        found = [pair for pair in found if pair[0] != note.memory_id][: self._policy.neighbours]
         self._recall_missing(name for name, _ in found)
         return found
 
@@ -596,7 +639,10 @@ class _State:
             return differences, False
         else:
             rest = without_common_lines(new, old)
+            if found := plainly_different(words_of(rest[0]), words_of(rest[1])):
+                return found, False
             differences = compare(traits(rest[0]), traits(rest[1]))
+        differences += self._title_difference(note, other)
         if not contradicts(differences) or different_places(
             (note.title, note.source), (other.title, other.source)
         ):
@@ -604,6 +650,14 @@ class _State:
         left = Subject(note.title, note.source, self._traits_of(new))
         right = Subject(other.title, other.source, self._traits_of(old))
         return differences, same_subject(left, right, differences)
+
+    def _title_difference(self, note: Record, other: Record) -> tuple[Difference, ...]:
+        """That the titles name different things: a merge or a refusal would lose one of them."""
+        if note.title == other.title or not note.title.strip() or not other.title.strip():
+            return ()
+        if not contradicts(compare(self._traits_of(note.title), self._traits_of(other.title))):
+            return ()
+        return (Difference("title", (note.title,), (other.title,), (), ()),)
 
     def _traits_of(self, text: str) -> Traits:
         if text not in self._traits:
@@ -630,7 +684,8 @@ class _State:
                 entered[name] = change
             elif before is not None and (change.rewritten or _standing(record) != _standing(before)):
                 changes[name] = change
-        return Admission(self.decisions, entered, changes, self._lapses)
+        lapses = [Lapse(*text, *why) for text, why in self._lapses.items()]
+        return Admission(self.decisions, entered, changes, lapses)
 
 
 def _said(record: Record) -> str:

@@ -33,7 +33,7 @@ from quality.admission import (
 from quality.neighbours import SLACK, Neighbours
 from slowwave import ids, progress, stages
 from slowwave.entries import KEYLESS
-from slowwave.quarantine import hold, settle_held
+from slowwave.quarantine import HELD, hold, settle_held, without_original
 from slowwave.reconcile import labelled, reconcile
 from slowwave.store import one_of, quote
 from slowwave.store.vectors import mean_vectors
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 ACTS_AT_ONCE = 4_096
 """Acts decided and committed together (count)."""
 QUERIES_UP_TO = 8
-"""From so many notes on, one matrix product is cheaper than a query each (count)."""
-NEAREST_BY_QUERY = 16
-"""Memories that a query gives (count): each of the few notes before it can take at most one away."""
+"""From so many acts on, one matrix product is cheaper than a query each (count)."""
+NEAREST_BY_QUERY = 24
+"""Memories that a query gives (count): each of the few acts before a note takes two away at most."""
 UNDONE_BY_HAND = "undo"
 
 _RECORD = (
@@ -54,6 +54,9 @@ _RECORD = (
     "importance_tier", "source_of_truth", "replaced_by", "absorbed", "original", "vector", "created_at",
 )  # fmt: skip
 
+_HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
+
+TIME = pl.Datetime("us", "UTC")
 ChunksOf = Callable[[pl.DataFrame], pl.DataFrame]
 
 
@@ -116,7 +119,7 @@ def look_again(
 
 
 def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Acts in the order in which they happen, cut so that a piece has each memory once.
+    """Acts in the order in which they happen, in pieces of one day.
 
     A day is forgets, direct saves, notes of vaults by (created_at, id), then undos, which have a piece of
     their own: what they undo has to be in the log.
@@ -125,21 +128,8 @@ def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     acts = acts.with_columns(order=order).sort(
         "day", "order", pl.col("origin").fill_null("") != "", "created_at", "memory_id"
     )
-    waiting: list[pl.DataFrame] = []
-    seen: set[str] = set()
-    for (_, undo), part in acts.group_by("day", pl.col("order") == 2, maintain_order=True):
-        for piece in part.drop("order").iter_slices(ACTS_AT_ONCE):
-            names = set(piece["memory_id"].to_list())
-            if waiting and (undo or seen & names or len(seen) + len(names) > ACTS_AT_ONCE):
-                yield pl.concat(waiting)
-                waiting, seen = [], set()
-            waiting.append(piece)
-            seen |= names
-            if undo:
-                yield pl.concat(waiting)
-                waiting, seen = [], set()
-    if waiting:
-        yield pl.concat(waiting)
+    for _, part in acts.group_by("day", pl.col("order") == 2, maintain_order=True):
+        yield from part.drop("order").iter_slices(ACTS_AT_ONCE)
 
 
 class _Batch:
@@ -149,9 +139,12 @@ class _Batch:
         self._space, self._store, self._namespace = space, space.store, namespace
         self._policy = policy
         self._seen: dict[str, Record] = {}
+        self._again = False
+        self._look = ""  # names the look at what is live already that a decision belongs to
 
     def settle(self, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> Settled:
         """Decide, log, write."""
+        self._again = again
         around = self._around(acts)
         acts = self._news(acts, around, again=again)
         news = acts.filter("is_news")
@@ -164,15 +157,15 @@ class _Batch:
         notes = saves.select("memory_id").join(vectors, on="memory_id", how="left", maintain_order="left")
         matrix = _matrix(notes["vector"], self._store.identity.dimension)
         undos = self._undos(news)
-        neighbours = self._neighbours(notes["memory_id"].to_list(), matrix)
+        neighbours = self._neighbours(notes["memory_id"].to_list(), matrix, acts=news.height)
         admission = admit(
-            self._days(news, dict(zip(notes["memory_id"], matrix, strict=True)), undos),
+            self._acts(news, dict(zip(notes["memory_id"], matrix, strict=True)), undos),
             {record.memory_id: record for record in self._touched(news, around, undos)},
             neighbours,
             self._policy,
             recall=self._recall,
             embed=self._embed,
-            apart=self._apart() if neighbours.ids() else frozenset(),
+            apart=self._apart(),
         )
         decisions = self._log(admission, saves, news)
         self._refuse(admission, saves)
@@ -180,6 +173,7 @@ class _Batch:
 
     def look_again(self, as_of: datetime, *, dry_run: bool) -> tuple[int, Settled, list[Decision]]:
         """Decide about the live memories, one after the other, and write unless it is a dry run."""
+        self._look = as_of.isoformat()
         rows = self._store.read("memories", self._mine("status = 'live'"), columns=_RECORD)
         rows = rows.sort("created_at", "memory_id")
         known = {row["memory_id"]: _record(row) for row in rows.iter_rows(named=True)}
@@ -253,44 +247,37 @@ class _Batch:
         """Notes that were refused as duplicates of what is there still: that is not asked again."""
         names = (acts["memory_id"] + ":" + acts["revision"]).to_list()
         held = self._store.read_by(
-            "quarantine", "quarantine_id", names, columns=["quarantine_id", "duplicate_of"],
-            also="status = 'held' AND duplicate_of IS NOT NULL",
-        )  # fmt: skip
-        there = self._store.read_by(
-            "memories", "memory_id", held["duplicate_of"].to_list(), columns=["memory_id"],
-            also=one_of("status", [LIVE, MERGED]),
-        )  # fmt: skip
-        return held.join(there, left_on="duplicate_of", right_on="memory_id", how="semi")[
-            "quarantine_id"
-        ].to_list()
+            "quarantine", "quarantine_id", names, also=f"status = {quote(HELD)} AND duplicate_of IS NOT NULL"
+        )
+        lost = without_original(self._store, held)
+        return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
 
-    def _days(
-        self, news: pl.DataFrame, vectors: dict[str, np.ndarray], undos: dict[str, Act]
-    ) -> list[list[Act]]:
-        """The acts of each day, in their order."""
+    def _acts(self, news: pl.DataFrame, vectors: dict[str, np.ndarray], undos: dict[str, Act]) -> list[Act]:
+        """The acts, in their order."""
         gate = self._space.gate_policy
-        days = []
-        for day in news.partition_by("day", maintain_order=True):
-            acts = []
-            for row in day.iter_rows(named=True):
-                name = row["memory_id"]
-                if row["act"] == "undo":
-                    acts += [undos[row["source"]]] if row["source"] in undos else []
-                elif row["act"] == "forget":
-                    acts.append(Act("forget", name))
-                else:
-                    warned = not gate.enforces_at(row["occurred_at"])
-                    acts.append(Act("save", name, note=_note(row, vectors[name], warned=warned)))
-            days.append(acts)
-        return days
+        acts = []
+        for row in news.iter_rows(named=True):
+            name = row["memory_id"]
+            if row["act"] == "undo":
+                acts += [undos[row["source"]]] if row["source"] in undos else []
+            elif row["act"] == "forget":
+                acts.append(Act("forget", name))
+            else:
+                warned = not gate.enforces_at(row["occurred_at"])
+                acts.append(Act("save", name, note=_note(row, vectors[name], warned=warned)))
+        return acts
 
     def _undos(self, news: pl.DataFrame) -> dict[str, Act]:
         """What is to be undone, by decision id."""
         asked = news.filter(pl.col("act") == "undo")
         if asked.is_empty():
             return {}
+        # One that is marked as undone may belong to an undo that was killed before it was carried out.
         rows = self._store.read_by(
-            "decisions", "decision_id", asked["source"].to_list(), also=self._mine("undone_at IS NULL")
+            "decisions",
+            "decision_id",
+            asked["source"].to_list(),
+            also=self._mine(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
         )
         return {
             row["decision_id"]: Act("undo", row["memory_id"], other=row["other_memory"], by=UNDONE_BY_HAND)
@@ -319,13 +306,13 @@ class _Batch:
     def _mine(self, condition: str) -> str:
         return f"namespace = {quote(self._namespace)} AND ({condition})"
 
-    def _neighbours(self, names: list[str], batch: np.ndarray) -> Neighbours:
+    def _neighbours(self, names: list[str], batch: np.ndarray, *, acts: int) -> Neighbours:
         floor = self._policy.floor
         dimension = self._store.identity.dimension
         nobody = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
         if not np.isfinite(floor) or not batch.any():
             return nobody
-        if len(names) >= QUERIES_UP_TO:
+        if acts >= QUERIES_UP_TO:
             rows = self._store.read(
                 "memories", self._mine("status = 'live' AND vector IS NOT NULL"),
                 columns=["memory_id", "vector"],
@@ -353,7 +340,7 @@ class _Batch:
 
     def _apart(self) -> frozenset[frozenset[str]]:
         """Pairs that a person has parted."""
-        if self._policy.reconsolidation == "off":
+        if self._policy.reconsolidation == "off" and not self._policy.gate:
             return frozenset()
         rows = self._store.read(
             "decisions",
@@ -379,22 +366,23 @@ class _Batch:
     def _log(self, admission: Admission, saves: pl.DataFrame, news: pl.DataFrame) -> pl.DataFrame:
         """Write the decisions, the edges and what lapsed; gives the decisions of this batch."""
         every = self._policy.reconsolidation != "off"
-        wanted = [one for one in admission.decisions if every or one.reasons]
+        wanted = [one for one in admission.decisions if every or one.reasons or one.skipped]
         rows = pl.DataFrame(
             [
                 {
-                    "decision_id": ids.decision_id(one.memory_id, one.revision),
+                    "decision_id": ids.decision_id(one.memory_id, one.revision, self._look),
                     "memory_id": one.memory_id, "revision": one.revision, "other_memory": one.other,
                     "outcome": one.outcome, "similarity": one.similarity, "reasons": list(one.reasons),
-                    "refused": one.refused, "evidence": one.evidence, "appended": list(one.appended),
+                    "refused": one.refused, "skipped": one.skipped, "evidence": one.evidence,
+                    "appended": list(one.appended),
                 }
                 for one in wanted
             ],
             schema={
                 "decision_id": pl.String, "memory_id": pl.String, "revision": pl.String,
                 "other_memory": pl.String, "outcome": pl.String, "similarity": pl.Float64,
-                "reasons": pl.List(pl.String), "refused": pl.Boolean, "evidence": pl.String,
-                "appended": pl.List(pl.String),
+                "reasons": pl.List(pl.String), "refused": pl.Boolean, "skipped": pl.Boolean,
+                "evidence": pl.String, "appended": pl.List(pl.String),
             },
         )  # fmt: skip
         rows = rows.with_columns(
@@ -414,6 +402,8 @@ class _Batch:
             strength=pl.when(pl.col("outcome") == "supersede").then(1.0).otherwise("similarity"),
             created_at="decided_at",
         )  # fmt: skip
+        if self._again and not rows.is_empty():  # a killed run may have left others
+            self._store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
         if every and not edges.is_empty():
             self._store.upsert("edges", edges)
         return rows
@@ -421,50 +411,59 @@ class _Batch:
     def _lapse(self, admission: Admission, news: pl.DataFrame) -> None:
         """Note in the log which decisions hold no longer, and take their edges away."""
         undone = {row["source"]: row for row in news.filter(pl.col("act") == "undo").iter_rows(named=True)}
-        lapsed = {ids.decision_id(one.memory_id, one.revision): one.by for one in admission.lapses}
-        lapsed |= dict.fromkeys(undone, UNDONE_BY_HAND)
-        if not lapsed:
-            return
-        last: datetime = news["occurred_at"].max()  # type: ignore[assignment]
-        rows = self._store.read_by(
-            "decisions", "decision_id", list(lapsed), also=self._mine("undone_at IS NULL")
-        )
+        lapsed = {(one.memory_id, one.revision): one for one in admission.lapses}
+        found = [self._store.empty("decisions")]
+        if lapsed:
+            about = self._store.read_by(
+                "decisions", "memory_id", [name for name, _ in lapsed], also=self._mine(_HOLDS)
+            )
+            texts = [text in lapsed for text in about.select("memory_id", "revision").iter_rows()]
+            found.append(about.filter(pl.Series(texts, dtype=pl.Boolean)))
+        if undone:
+            found.append(
+                self._store.read_by(
+                    "decisions", "decision_id", list(undone), also=self._mine("undone_at IS NULL")
+                )
+            )
+        rows = pl.concat(found).unique("decision_id", keep="last", maintain_order=True)
         if rows.is_empty():
             return
-        marks = pl.DataFrame(
-            [
-                {
-                    "decision_id": name,
-                    "undone_at": undone[name]["occurred_at"] if name in undone else last,
-                    "undone_by": undone[name]["principal"] if name in undone else None,
-                    "undone_why": lapsed[name],
-                }
-                for name in rows["decision_id"]
-            ],
-            schema_overrides={"undone_by": pl.String},
+        times = dict(news.select("memory_id", "occurred_at").iter_rows())
+        last: datetime = news["occurred_at"].max()  # type: ignore[assignment]
+        marks = []
+        for name, memory, revision in rows.select("decision_id", "memory_id", "revision").iter_rows():
+            if name in undone:
+                told = undone[name]["occurred_at"], undone[name]["principal"], UNDONE_BY_HAND
+            else:
+                lapse = lapsed[memory, revision]
+                told = times.get(lapse.act, last), None, lapse.by
+            marks.append((name, *told))
+        columns = ("decision_id", "undone_at", "undone_by", "undone_why")
+        frame = pl.DataFrame(
+            marks,
+            schema=dict(zip(columns, (pl.String, TIME, pl.String, pl.String), strict=True)),
+            orient="row",
         )
-        self._store.upsert(
-            "decisions",
-            rows.drop("undone_at", "undone_by", "undone_why").join(marks, on="decision_id"),
-        )
-        self._store.delete("edges", one_of("decision_id", marks["decision_id"].to_list()))
+        self._store.upsert("decisions", rows.drop(columns[1:]).join(frame, on="decision_id"))
+        self._store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
 
     def _refuse(self, admission: Admission, saves: pl.DataFrame) -> None:
         refused = pl.DataFrame(
             [
                 {
                     "memory_id": one.memory_id, "revision": one.revision, "reasons": list(one.reasons),
-                    "duplicate_of": one.other, "details": one.evidence,
+                    "duplicate_of": one.other, "duplicate_revision": one.other_revision,
+                    "details": one.evidence,
                 }
                 for one in admission.decisions
                 if one.refused
             ],
             schema={
                 "memory_id": pl.String, "revision": pl.String, "reasons": pl.List(pl.String),
-                "duplicate_of": pl.String, "details": pl.String,
+                "duplicate_of": pl.String, "duplicate_revision": pl.String, "details": pl.String,
             },
         )  # fmt: skip
-        hold(self._store, saves, refused)
+        hold(self._store, saves, refused, again=self._again)
 
     def _write(
         self, admission: Admission, news: pl.DataFrame, chunks: pl.DataFrame, decisions: pl.DataFrame
@@ -506,12 +505,13 @@ class _Batch:
         pieces = [part.select([name for name in columns if name in part.columns]) for part in parts]
         memories = pl.concat([store.empty("memories"), *pieces], how="diagonal_relaxed")
         store.upsert("memories", memories)
-        fresh = entered.filter((pl.col("status") == LIVE) & pl.col("original").is_null())
+        plain = ~pl.col("revision").str.contains("+", literal=True)
+        fresh = entered.filter((pl.col("status") == LIVE) & plain)
         store.upsert(
             "chunks", labelled(chunks.join(fresh, on=["memory_id", "revision"], how="semi"), memories)
         )
         known = saves.filter(pl.col("known_revision").is_not_null()).join(entered, on="memory_id", how="semi")
-        whole = entered.filter(pl.col("original").is_not_null())
+        whole = entered.join(fresh, on="memory_id", how="anti")
         follow = {*known["memory_id"], *whole["memory_id"], *admission.changes}
         reconcile(store, self._space.chunker, self._space.embedder, memory_ids=sorted(follow))
         settle_held(store, news, {one.memory_id for one in admission.decisions if one.refused})

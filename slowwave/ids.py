@@ -79,6 +79,6 @@ def note_revision(state: str) -> str:
     return state.partition("+")[0]
 
 
-def decision_id(memory: str, note_revision: str) -> str:
-    """Id of the decision about one version of a note."""
-    return digest("decision", memory, note_revision)[:20]
+def decision_id(memory: str, note_revision: str, look: str = "") -> str:
+    """Id of the decision about one version of a note; a later `look` at it has an id of its own."""
+    return digest("decision", memory, note_revision, *filter(None, [look]))[:20]

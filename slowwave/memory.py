@@ -222,6 +222,7 @@ class Memory:
 
         if not entries:
             return []
+        self._space.activate_gate()
         staged = stages.stage(entries_frame(entries))
         now: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
         served = self._space.served.recent(self.namespace, now, self._space.gate_policy.echo_window)
@@ -402,18 +403,12 @@ class Memory:
             SlowwaveError: it was taken back already, or it changed nothing.
         """
         from slowwave import decisions
-        from slowwave.entries import undo_entry
 
         row = decisions.undoable(self.store, self.namespace, decision_id)
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
-        act = undo_entry(
-            namespace=self.namespace,
-            decision_id=decision_id,
-            occurred_at=datetime.now(UTC),
-            principal=self.principal,
-        )
-        self._happen(act)
+        else:
+            self._undo(decision_id)
         return decisions.one(self.store, self.namespace, decision_id)
 
     def quarantine(
@@ -440,9 +435,24 @@ class Memory:
         from slowwave.quarantine import held, release_entry
 
         row = held(self.store, self.namespace, quarantine_id)
+        if row["duplicate_of"]:  # the two are kept apart from now on
+            self._undo(ids.decision_id(row["memory_id"], row["revision"]))
         entry = release_entry(self.journal, row, occurred_at=datetime.now(UTC), principal=self.principal)
         self.journal.append([entry])
-        return self._take_in([entry])[0]
+        written = self.journal.get(entry.event_id)  # as a release before it wrote it, if that one was killed
+        return self._take_in([written or entry])[0]
+
+    def _undo(self, decision_id: str) -> None:
+        from slowwave.entries import undo_entry
+
+        self._happen(
+            undo_entry(
+                namespace=self.namespace,
+                decision_id=decision_id,
+                occurred_at=datetime.now(UTC),
+                principal=self.principal,
+            )
+        )
 
     def count(self) -> int:
         """Live memories of this namespace."""
@@ -593,7 +603,7 @@ def _outcomes(
                 decision.get("other_memory"),
                 decision.get("decision_id"),
                 verdict["score"],
-                settled.warnings,
+                settled.warnings + ((decision["evidence"],) if decision.get("skipped") else ()),
             )
         )
     return outcomes

@@ -18,21 +18,26 @@ if TYPE_CHECKING:
 HELD, RESOLVED = "held", "resolved"
 
 
-def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame) -> int:
+def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame, *, again: bool = False) -> int:
     """Keep notes that were refused or could not be read.
 
     Args:
         store: the memory.
         staged: rows of ``staged_notes``.
-        refused: memory_id, revision, reasons of those that were refused; score, parts, details and
-            duplicate_of where there are some.
+        refused: memory_id, revision, reasons of those that were refused; score, parts, details,
+            duplicate_of and duplicate_revision where there are some.
+        again: they may be held already, beside another original.
 
     Returns:
         How many they are.
     """
     if refused.is_empty():
         return 0
-    extra = [name for name in ("score", "parts", "details", "duplicate_of") if name in refused.columns]
+    extra = [
+        name
+        for name in ("score", "parts", "details", "duplicate_of", "duplicate_revision")
+        if name in refused.columns
+    ]
     rows = staged.join(
         refused.select("memory_id", "revision", "reasons", *extra), on=["memory_id", "revision"], how="inner"
     )
@@ -45,7 +50,7 @@ def hold(store: Store, staged: pl.DataFrame, refused: pl.DataFrame) -> int:
         size_bytes=pl.coalesce("size_bytes", pl.col("content").str.len_bytes().cast(pl.Int64)),
         status=pl.lit(HELD),
     )  # fmt: skip
-    store.upsert("quarantine", rows, insert_only=True)
+    store.upsert("quarantine", rows, insert_only=not again)
     return rows.height
 
 
@@ -100,25 +105,32 @@ def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
 
 
 def lost_originals(store: Store) -> pl.DataFrame:
-    """What is held as a duplicate of a memory that is no longer there; the newest of each memory.
+    """What is held as a duplicate of a text that is no longer there; the newest of each memory.
 
     Returns:
         memory_id, revision.
     """
-    held = store.read(
-        "quarantine", f"status = '{HELD}' AND duplicate_of IS NOT NULL",
-        columns=["memory_id", "revision", "duplicate_of"],
-    )  # fmt: skip
-    there = store.read_by(
-        "memories", "memory_id", held["duplicate_of"].to_list(), columns=["memory_id"],
-        also=one_of("status", ["live", "merged"]),
-    )  # fmt: skip
+    held = store.read("quarantine", f"status = '{HELD}' AND duplicate_of IS NOT NULL")
     return (
-        held.join(there, left_on="duplicate_of", right_on="memory_id", how="anti")
+        without_original(store, held)
         .sort("revision")
         .unique("memory_id", keep="last", maintain_order=True)
         .select("memory_id", "revision")
     )
+
+
+def without_original(store: Store, held: pl.DataFrame) -> pl.DataFrame:
+    """Those of the rows whose original was forgotten or says something else now.
+
+    One that was superseded is there still: what repeats it is as outdated as it is.
+    """
+    there = store.read_by(
+        "memories", "memory_id", held["duplicate_of"].to_list(), columns=["memory_id", "revision"],
+        also=one_of("status", ["live", "merged", "superseded"]),
+    ).select(
+        duplicate_of="memory_id", duplicate_revision=pl.col("revision").str.split("+").list.first()
+    )  # fmt: skip
+    return held.join(there, on=["duplicate_of", "duplicate_revision"], how="anti")
 
 
 def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str) -> Entry:

@@ -60,10 +60,16 @@ class Served:
     def _with_texts(self, shown: pl.DataFrame) -> pl.DataFrame:
         if shown.is_empty():
             return pl.DataFrame(schema=SERVED_SCHEMA)
-        texts = self._store.read_by(
-            "chunks", "chunk_id", shown["chunk_id"].to_list(), columns=["chunk_id", "memory_id", "text"]
+        columns = ["chunk_id", "memory_id", "text", "revision"]
+        texts = self._store.read_by("chunks", "chunk_id", shown["chunk_id"].to_list(), columns=columns)
+        # A text that came or was merged since was not what the search showed.
+        own = ~pl.col("revision").str.contains("+", literal=True)
+        saved = pl.col("revision").str.head(16).str.to_integer(base=16).cast(pl.Datetime("us", "UTC"))
+        return (
+            shown.join(texts.filter(own), on="chunk_id", how="inner")
+            .filter(saved <= pl.col("shown_at"))
+            .select(*SERVED_SCHEMA)
         )
-        return shown.join(texts, on="chunk_id", how="inner").select(*SERVED_SCHEMA)
 
 
 def _days(first: datetime, last: datetime) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from quality.gate import GatePolicy
 from quality.reconsolidation import Thresholds
 from scoring.ranking import RankingPolicy
+from slowwave.errors import StoreError
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
@@ -88,20 +89,25 @@ class Workspace:
         with self.journal.exclusive():
             yield
 
+    def activate_gate(self) -> None:
+        """Begin the fortnight in which a gate of mode warn only warns, if it has not begun (rule 1).
+
+        Called before notes are judged; the store remembers the moment.
+        """
+        if self.settings.gate.mode == "warn" and self.gate_policy.activated_at is None:
+            self.store.put_meta(GATE_ACTIVATED, {"at": datetime.now(UTC).isoformat()}, keep=True)
+            del self.gate_policy
+
     @cached_property
     def gate_policy(self) -> GatePolicy:
-        """The save gate's settings. Its first use is its activation, which the store remembers (rule 1)."""
+        """The save gate's settings, and when it was activated."""
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)
-        if activated is None:
-            self.store.put_meta(GATE_ACTIVATED, {"at": datetime.now(UTC).isoformat()}, keep=True)
-            activated = self.store.get_meta(GATE_ACTIVATED)
-            assert activated is not None
         return GatePolicy(
             mode=gate.mode,
             min_characters=gate.min_characters,
             min_quality=gate.min_quality,
-            activated_at=datetime.fromisoformat(activated["at"]),
+            activated_at=None if activated is None else datetime.fromisoformat(activated["at"]),
             warn_days=gate.warn_days,
             echo_window=timedelta(hours=gate.echo_hours),
         )
@@ -138,7 +144,7 @@ class Workspace:
             return policy, ()
         try:
             ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, datetime.now(UTC))
-        except (RuntimeError, OSError, ValueError) as error:
+        except (StoreError, RuntimeError, OSError, ValueError) as error:
             warning = (
                 f"Reconsolidation stays off: no checkpoint of the tables could be made before it ({error}). "
                 f"Nothing was merged or superseded."

@@ -13,8 +13,10 @@ from quality.divergence.compare import Difference
 
 LONG = 1_500
 """Length of the shorter text from which these shortcuts are taken (characters)."""
-PLAINLY = 0.5
+PLAINLY = 0.25
 """Share of its words that each of two texts must have for itself to be plainly different."""
+PLAINLY_WORDS = 12
+"""The same as a count, so that a few words in a short rest are read closely."""
 _LONGEST_WORD = 12  # characters on average; above it the script has no spaces, and its "words" are sentences
 _SHOWN = 5
 _WORD = re.compile(r"\w+")
@@ -28,7 +30,7 @@ def words_of(text: str) -> frozenset[str]:
 def plainly_different(left: frozenset[str], right: frozenset[str]) -> tuple[Difference, ...]:
     """A difference in words, if each side has at least `PLAINLY` of its words for itself; else nothing."""
     only_left, only_right = left - right, right - left
-    if not only_left or not only_right:
+    if min(len(only_left), len(only_right)) < PLAINLY_WORDS:
         return ()
     shares = len(only_left) / len(left), len(only_right) / len(right)
     unspaced = sum(map(len, only_left)) > _LONGEST_WORD * len(only_left)

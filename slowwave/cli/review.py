@@ -63,6 +63,8 @@ def gate_docs(
     json: Json = False,
 ) -> None:
     """Write the batch contract of a night and what it found as web pages (Great Expectations Data Docs)."""
+    from datetime import UTC, datetime, timedelta
+
     from quality.contract import Limits, write_data_docs
     from slowwave.errors import SlowwaveError
     from slowwave.gate_report import accepted_notes
@@ -77,10 +79,11 @@ def gate_docs(
             f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
         )
     policy = space.gate_policy
+    end = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
     limits = Limits(min_characters=policy.min_characters, min_score=policy.min_quality)
     try:
         page = write_data_docs(
-            accepted_notes(space.store, [day]), folder, enforced=policy.mode == "enforce", limits=limits
+            accepted_notes(space.store, [day]), folder, enforced=policy.enforces_at(end), limits=limits
         )
     except ImportError as error:
         raise SlowwaveError(f"{error}. Run: pip install 'slowwave[night]'.") from None

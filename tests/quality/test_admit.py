@@ -79,7 +79,7 @@ class World:
             or (record.content_hash in hashes and record.status in ("live", "merged"))
         }
         done = admit(
-            [wanted], known, self.neighbours(notes), self.policy, recall=self.recall, embed=embed,
+            wanted, known, self.neighbours(notes), self.policy, recall=self.recall, embed=embed,
             apart=frozenset(self.apart),
         )  # fmt: skip
         self.keep(done)
@@ -259,7 +259,8 @@ def test_a_pair_that_a_person_parted_is_never_decided_against_again():
     world = World(LITERAL)
     world.apart = {frozenset(("a", "b"))}
     world.take(note("a", "one", at(1.0)))
-    assert world.take(note("b", "two", at(0.9))).decisions[0].outcome == "related"
+    assert world.take(note("b", "two", at(0.9))).decisions[0].outcome == "complement"
+    assert world.status() == {"a": "live", "b": "live"}
 
 
 # -- dissolving ------------------------------------------------------------------------------------
@@ -299,7 +300,7 @@ def test_forgetting_a_memory_frees_what_it_absorbed():
     world.take(note("b", "two", at(0.9)))
     world.take(Act("forget", "a"))
     assert world.status() == {"a": "retired", "b": "live"}
-    assert world.lapsed == [("b", "forgotten")]
+    assert set(world.lapsed) == {("a", "forgotten"), ("b", "forgotten")}
 
 
 def test_a_new_text_of_the_later_one_is_decided_anew():
@@ -330,6 +331,44 @@ def test_a_new_text_of_a_memory_keeps_what_it_absorbed():
     world.take(note("a", "one, changed", np.array([0, 0, 1], np.float32)))
     assert world.records["a"].merged_content == "one, changed\ntwo"
     assert world.records["b"].replaced_by == "a"
+
+
+def test_forgetting_the_middle_of_a_chain_does_not_bring_the_oldest_back():
+    world = World(LITERAL)
+    world.take(note("a", "one", at(1.0)))
+    world.take(note("b", "two", at(0.8)))
+    world.take(note("c", "three", at(1.0)))
+    assert world.status() == {"a": "superseded", "b": "superseded", "c": "live"}
+    world.take(Act("forget", "b"))
+    assert world.status() == {"a": "superseded", "b": "retired", "c": "live"}
+
+
+def test_an_absorbed_line_leaves_when_the_new_text_contradicts_it():
+    world = World(GUARDED)
+    world.take(note("a", "we deploy on Thursday", at(1.0)))
+    more = "we deploy on Thursday\nthe captain writes the log"
+    assert world.take(note("b", more, at(0.9))).decisions[0].outcome == "merge"
+    world.take(note("a", "we deploy on Friday", np.array([0, 0, 1], np.float32)))
+    assert world.status() == {"a": "live", "b": "live"}
+    assert world.records["a"].merged_content is None
+
+
+def test_titles_that_name_different_things_keep_two_notes_apart():
+    for cosine in (0.97, 0.9):
+        world = World(GUARDED)
+        text = "the password of the guest network hangs by the door"
+        world.take(note("a", text, at(1.0), title="Berlin office"))
+        again = note("b", text + "!", at(cosine), title="Munich office")
+        decision = world.take(again).decisions[0]
+        assert (decision.outcome, decision.refused) == ("related", False)
+        assert "Munich" in decision.evidence
+
+
+def test_a_protected_note_is_not_refused_beside_one_that_is_not():
+    world = World(OFF)
+    world.take(note("a", "the mast is down above 20 m/s", at(1.0)))
+    decision = world.take(note("b", "The mast is down above 20 m/s!", at(0.99), protected=True)).decisions[0]
+    assert not decision.refused
 
 
 # -- a folder changes as a whole -------------------------------------------------------------------
