@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -31,21 +32,22 @@ FACTS = {
     "Ferry money": "The ferry company pays 2,000 euros a month for the departure boards at the pier.",
     "Phone rota": "Ishbel answers the night phone in odd weeks and Ruaridh takes it in even weeks.",
     "Radar mast": "The radar on the northern mast turns once in 3 seconds and sees ships up to 40 km.",
-    "Backup copy": "Every night a copy of the ledger goes to the second machine in the cellar of the library.",
+    "Backup copy": "Every night a copy of the ledger goes to the second machine in the library cellar.",
     "Tide books": "Printed tide books are kept in the blue cupboard beside the door of the pilots' kitchen.",
 }
-# What each process says of a fact: the same, as good as the same, or a line more.
+# What each process says of a fact: the same, as good as the same, or more.
 WORDINGS = {
     "same": ["{}", "{}", "{}"],
     "spaced": ["{}", " {}\n", "{}  "],
     "near": ["{}", "{} Yes.", "{} So."],
-    "more": ["{}", "{}\nRuaridh says so.", "{}\nIshbel says so."],
+    "more": ["{}", "{}\nRuaridh wrote it.", "{}\nRuaridh wrote it.\nAsk before you change it."],
 }
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 WRITER = """
 import json
 import sys
+from itertools import pairwise
 import slowwave
 
 notes = json.loads(sys.argv[1])
@@ -142,9 +144,9 @@ def test_processes_that_save_the_same_facts_at_once_end_with_one_of_each(
     assert {one["outcome"] for one in saved} <= {"", "duplicate", "merge"}
     assert sum(one["outcome"] == "" for one in saved) == len(FACTS)
     lines = {line.strip() for content in live["content"] for line in content.splitlines()}
-    assert {fact in "\n".join(lines) for fact in FACTS.values()} == {True}
-    for note in (note for mine in notes for note in mine if "says so" in note["content"]):
-        assert note["content"].splitlines()[-1] in lines, "a line was lost"
+    assert all(fact in "\n".join(lines) for fact in FACTS.values())
+    more = (note["content"] for mine in notes for note in mine if "Ruaridh wrote it" in note["content"])
+    assert {line for content in more for line in content.splitlines()} <= lines, "a line was lost"
     assert_a_night_changes_nothing(guarded)
 
 
@@ -165,7 +167,7 @@ def test_processes_that_contradict_each_other_at_once_end_with_one_chain(guarded
         chain.append(older[chain[-1]])
     assert sorted(chain) == sorted(rows), "the superseded ones are no chain"
     edges = {(row["from_memory"], row["to_memory"]) for row in now["edges"].rows(named=True)}
-    assert edges == set(zip(chain, chain[1:], strict=False))
+    assert edges == set(pairwise(chain))
     assert now["edges"]["kind"].unique().to_list() == ["supersedes"]
     assert sorted(one["outcome"] for one in saved) == ["", *["supersede"] * (len(DAYS) - 1)]
     with package.open(guarded, namespace="default") as memory:
