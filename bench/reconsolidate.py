@@ -35,9 +35,38 @@ from slowwave.workspace import Workspace
 
 DIMENSION = 384
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-WORDS = tuple(
-    "gauge pier battery lantern harbour ferry tide storm mast cable winter summer report repair captain seal "
-    "radar sensor logger uplink datum offset linkspan buoy survey release broker token rota index partition".split()
+WORDS = (
+    "gauge",
+    "pier",
+    "battery",
+    "lantern",
+    "harbour",
+    "ferry",
+    "tide",
+    "storm",
+    "mast",
+    "cable",
+    "winter",
+    "summer",
+    "report",
+    "repair",
+    "captain",
+    "seal",
+    "radar",
+    "sensor",
+    "logger",
+    "uplink",
+    "datum",
+    "offset",
+    "linkspan",
+    "buoy",
+    "survey",
+    "release",
+    "broker",
+    "token",
+    "rota",
+    "index",
+    "partition",
 )
 
 

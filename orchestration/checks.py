@@ -5,13 +5,11 @@ from collections.abc import Iterable
 import dagster as dg
 import polars as pl
 
-from assets.ingest import passed
 from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.contract import CHECKS as CLAUSES
 from quality.contract import CheckResult, Limits, run_contract
-from slowwave.store import one_of
-from slowwave.workspace import Workspace
+from slowwave.gate_report import accepted_notes
 
 
 def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition:
@@ -59,7 +57,7 @@ def gate_contract(
     """
     space = slowwave.space
     policy = space.gate_policy
-    batch = accepted_notes(space, list(context.partition_keys))
+    batch = accepted_notes(space.store, list(context.partition_keys))
     enforced = pl.Series(
         [
             policy.enforces_at(moment) and not released
@@ -73,23 +71,6 @@ def gate_contract(
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):
         result = strict if not strict.passed or (lenient.passed and hard.notes) else lenient
         yield _check_result(result, hard.notes if result is strict else soft.notes)
-
-
-def accepted_notes(space: Workspace, days: list[str]) -> pl.DataFrame:
-    """The notes that the gate let in on these days, with the columns that the contract is about."""
-    wanted = one_of("day", days)
-    staged = space.store.read("staged_notes", wanted)
-    verdicts = space.store.read("gate_verdicts", wanted)
-    return (
-        passed(staged, verdicts)
-        .join(
-            verdicts.select("day", "memory_id", quality_score="score"),
-            on=["day", "memory_id"],
-            how="left",
-            maintain_order="left",
-        )
-        .with_columns(characters=pl.col("content").fill_null("").str.strip_chars().str.len_chars())
-    )
 
 
 def _check_result(result: CheckResult, notes: int) -> dg.AssetCheckResult:

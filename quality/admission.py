@@ -17,7 +17,21 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from quality.divergence import Difference, Subject, Traits, compare, explain, same_subject, traits
+from quality.divergence import (
+    LONG,
+    Difference,
+    Subject,
+    Traits,
+    compare,
+    contradicts,
+    different_places,
+    explain,
+    plainly_different,
+    same_subject,
+    traits,
+    without_common_lines,
+    words_of,
+)
 from quality.neighbours import Also, Neighbours
 from quality.reconsolidation import Policy, Thresholds, band, decide
 
@@ -269,7 +283,8 @@ class _State:
         self._recall, self._embed, self._apart = recall, embed, apart
         self._contents: dict[tuple[str, ...], str] = {}
         self._vectors: dict[tuple[str, str], Vector] = {}
-        self._traits: dict[tuple[str, str], Traits] = {}
+        self._traits: dict[str, Traits] = {}
+        self._words: dict[str, frozenset[str]] = {}
         self._by_hash: dict[str, set[str]] = {}
         self._touched: set[str] = set()
         self._entered: set[str] = set()
@@ -432,11 +447,7 @@ class _State:
         if frozenset((note.memory_id, other.memory_id)) in self._apart:
             return replace(told, outcome="related", evidence="a person kept these apart")
         literal = policy.reconsolidation == "literal"
-        new, old = self._traits_of(note), self._traits_of(other)
-        differences: tuple[Difference, ...] = () if literal else compare(new, old)
-        alike = literal or same_subject(
-            Subject(note.title, note.source, new), Subject(other.title, other.source, old)
-        )
+        differences, alike = ((), True) if literal else self._compared(note, other)
         outcome = decide(
             similarity, differences, same_subject=alike, thresholds=policy.thresholds,
             policy=policy.reconsolidation, gate=gate,
@@ -573,11 +584,36 @@ class _State:
             self._vectors[key] = self._embed(record.title, content)
         return self._vectors[key]
 
-    def _traits_of(self, record: Record) -> Traits:
-        key = (record.memory_id, self._content(record))
-        if key not in self._traits:
-            self._traits[key] = traits(key[1])
-        return self._traits[key]
+    def _compared(self, note: Record, other: Record) -> tuple[tuple[Difference, ...], bool]:
+        """What the two state differently, and whether the one replaces what the other states.
+
+        Long texts are looked at only where their lines differ.
+        """
+        new, old = self._content(note), self._content(other)
+        if min(len(new), len(old)) < LONG:
+            differences = compare(self._traits_of(new), self._traits_of(old))
+        elif differences := plainly_different(self._words_of(new), self._words_of(old)):
+            return differences, False
+        else:
+            rest = without_common_lines(new, old)
+            differences = compare(traits(rest[0]), traits(rest[1]))
+        if not contradicts(differences) or different_places(
+            (note.title, note.source), (other.title, other.source)
+        ):
+            return differences, False
+        left = Subject(note.title, note.source, self._traits_of(new))
+        right = Subject(other.title, other.source, self._traits_of(old))
+        return differences, same_subject(left, right, differences)
+
+    def _traits_of(self, text: str) -> Traits:
+        if text not in self._traits:
+            self._traits[text] = traits(text)
+        return self._traits[text]
+
+    def _words_of(self, text: str) -> frozenset[str]:
+        if text not in self._words:
+            self._words[text] = words_of(text)
+        return self._words[text]
 
     # -- the outcome -----------------------------------------------------------------------------
 

@@ -73,17 +73,23 @@ class Subject:
     text: Traits
 
 
-def same_subject(left: Subject, right: Subject) -> bool:
+def same_subject(left: Subject, right: Subject, differences: tuple[Difference, ...] | None = None) -> bool:
     """Whether one of two memories replaces what the other states. Symmetric; precision before recall.
 
     True for one source, for one specific title, or for one statement with another value (number, date, time,
     version) that names the same thing or says itself that something changed. A different name, letter or
     identifier in the title or the statement makes it another subject, and so does the same file name in
     another folder.
+
+    Args:
+        left: one of them.
+        right: the other.
+        differences: ``compare(left.text, right.text)``, where that is known already.
     """
-    differences = compare(left.text, right.text)
-    if _siblings(left.source, right.source) or _titles_differ(left.title, right.title):
+    if different_places((left.title, left.source), (right.title, right.source)):
         return False
+    if differences is None:
+        differences = compare(left.text, right.text)
     shared = _frame(left.text, right.text, differences)
     if left.source and left.source == right.source:
         return shared >= TIED_FRAME
@@ -93,6 +99,11 @@ def same_subject(left: Subject, right: Subject) -> bool:
     if one_title and not (left.source and right.source):
         return shared >= TIED_FRAME
     return shared >= FRAME and _same_statement(left.text, right.text, differences)
+
+
+def different_places(left: tuple[str, str], right: tuple[str, str]) -> bool:
+    """Whether titles and sources alone tell two memories (title, source) apart."""
+    return _siblings(left[1], right[1]) or _titles_differ(left[0], right[0])
 
 
 def _same_statement(left: Traits, right: Traits, differences: tuple[Difference, ...]) -> bool:

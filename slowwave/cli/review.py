@@ -10,10 +10,85 @@ import typer
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
 from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
 
+gates = typer.Typer(no_args_is_help=True, help="The save gate: what it refuses, or would refuse.")
+app.add_typer(gates, name="gate")
 quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
 app.add_typer(quarantines, name="quarantine")
 
 _SHOWN = 40
+
+
+@gates.command("report")
+@reports_errors
+def gate_report(
+    days: Annotated[int, typer.Option(min=1, help="Days to count, today's with them.")] = 14,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """What the gate refused, or would refuse if it did more than warn, by reason."""
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from slowwave.gate_report import gate_report as run
+
+    now = datetime.now(UTC)
+    with open_namespace(namespace) as memory:
+        done = run(memory._space, memory.namespace, days=days, as_of=now)
+    if json:
+        print_json(asdict(done) | {"reasons": done.reasons.to_dicts()})
+        return
+    if done.mode == "off":
+        out.print("The gate is [bold]off[/]: every note that can be read enters.")
+    elif done.enforced:
+        out.print("The gate [bold]enforces[/]: notes with faults go to quarantine.")
+    else:
+        out.print(
+            f"The gate only [bold]warns[/] until {done.enforces_from:%F %H:%M} UTC: notes with faults enter, "
+            f"and are counted here."
+        )
+    rows = [list(row) for row in done.reasons.iter_rows()]
+    if not rows:
+        out.print(f"{done.notes:,} notes since {done.first}, none with a fault. Counted are nights that ran.")
+        return
+    columns = ["reason", "notes", "refused", "share", "low", "high", "example"]
+    caption = "share of all notes, with its 95 % interval; a note may have several reasons"
+    print_table(f"{done.notes:,} notes since {done.first}", columns, rows, caption=caption)
+
+
+@gates.command("docs")
+@reports_errors
+def gate_docs(
+    folder: Annotated[Path, typer.Argument(help="Folder to write the pages into.")],
+    date: Annotated[str, typer.Option(help="Day (YYYY-MM-DD, UTC); default: the last one judged.")] = "",
+    json: Json = False,
+) -> None:
+    """Write the batch contract of a night and what it found as web pages (Great Expectations Data Docs)."""
+    from quality.contract import Limits, write_data_docs
+    from slowwave.errors import SlowwaveError
+    from slowwave.gate_report import accepted_notes
+    from slowwave.settings import require_home
+    from slowwave.workspace import Workspace
+
+    space = Workspace(require_home(home_settings()))
+    judged = space.store.read("gate_verdicts", columns=["day"])["day"]
+    day = date or str(judged.max() or "")
+    if judged.filter(judged == day).is_empty():
+        raise SlowwaveError(
+            f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
+        )
+    policy = space.gate_policy
+    limits = Limits(min_characters=policy.min_characters, min_score=policy.min_quality)
+    try:
+        page = write_data_docs(
+            accepted_notes(space.store, [day]), folder, enforced=policy.mode == "enforce", limits=limits
+        )
+    except ImportError as error:
+        raise SlowwaveError(f"{error}. Run: pip install 'slowwave[night]'.") from None
+    space.close()
+    if json:
+        print_json({"day": day, "page": str(page)})
+    else:
+        out.print(f"Contract of {day}: [bold]{page}[/]")
 
 
 @quarantines.command("list")

@@ -80,7 +80,7 @@ def test_the_contract_is_asked_once_of_all_days_of_a_run(settings, home):
 
     # The same notes in a memory whose gate enforces: what was let in is a failure, and nothing follows it.
     space = Workspace(settings)
-    batch = accepted_notes(space, ["2026-03-01"])
+    batch = accepted_notes(space.store, ["2026-03-01"])
     assert (batch.height, space.gate_policy.enforces_at(FIRST)) == (3, False)
     assert not run_contract(batch, enforced=True).passed
 
