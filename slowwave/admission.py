@@ -290,8 +290,10 @@ class _Batch:
         if asked.is_empty():
             return {}
         rows = self._store.read_by(
-            "decisions", "decision_id", asked["source"].to_list(), also=self._mine("undone_at IS NULL")
-        )
+            "decisions", "decision_id", asked["source"].to_list(),
+            # Also those that a run which was killed has marked, but not yet taken back.
+            also=self._mine(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
+        )  # fmt: skip
         return {
             row["decision_id"]: Act("undo", row["memory_id"], other=row["other_memory"], by=UNDONE_BY_HAND)
             for row in rows.iter_rows(named=True)
@@ -425,6 +427,8 @@ class _Batch:
         lapsed |= dict.fromkeys(undone, UNDONE_BY_HAND)
         if not lapsed:
             return
+        # First, or a run that is killed after the marks would leave them.
+        self._store.delete("edges", one_of("decision_id", list(lapsed)))
         last: datetime = news["occurred_at"].max()  # type: ignore[assignment]
         rows = self._store.read_by(
             "decisions", "decision_id", list(lapsed), also=self._mine("undone_at IS NULL")
@@ -447,7 +451,6 @@ class _Batch:
             "decisions",
             rows.drop("undone_at", "undone_by", "undone_why").join(marks, on="decision_id"),
         )
-        self._store.delete("edges", one_of("decision_id", marks["decision_id"].to_list()))
 
     def _refuse(self, admission: Admission, saves: pl.DataFrame) -> None:
         refused = pl.DataFrame(
