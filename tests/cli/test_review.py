@@ -22,6 +22,7 @@ TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
 THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
 CHANGED = f"{BATTERY}\nIt is changed by Ruaridh."
+NOTES = (("Deploy", TUESDAY), ("Deploy", THURSDAY), ("Battery", BATTERY), ("Battery", CHANGED))
 ROTA = "Ishbel is on call in odd weeks, Ruaridh in even ones; both phones ring at night."
 
 
@@ -41,7 +42,6 @@ def run(
     monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
     for console in (out, err):
         monkeypatch.setattr(console, "_width", 300)
-    assert workspace is not None
     return lambda *words: CliRunner().invoke(app, list(words))
 
 
@@ -71,8 +71,9 @@ def refused(run: Callable[..., Result]) -> Callable[..., str]:
         plain, programs = run(*words), run(*words, "--json")
         for done in (plain, programs):
             assert (done.exit_code, done.stdout) == (1, ""), done.output
-        (line,) = plain.stderr.strip().splitlines()
+        *bars, line = plain.stderr.strip().splitlines()
         assert line.startswith("Error: ")
+        assert not any("Error" in bar or "Traceback" in bar for bar in bars)
         assert programs.stderr.strip().splitlines() == [line]
         return line.removeprefix("Error: ")
 
@@ -107,7 +108,7 @@ def test_quarantine_is_listed_with_the_reasons(said, data, twin):
     assert twin in shown
     assert "exact_duplicate" in shown
     rows = data("quarantine", "list")
-    assert [row["reasons"] for row in rows][0] == ["exact_duplicate"]
+    assert rows[0]["reasons"] == ["exact_duplicate"]
     assert {row["status"] for row in rows} == {"held"}
     assert len(rows) == 2
     (only,) = data("quarantine", "list", "--reason", "exact_duplicate")
@@ -154,12 +155,7 @@ def test_what_is_not_held_is_refused(refused, said, twin):
 def decided(open_memory: Callable[..., Memory], memory: Memory) -> Memory:
     """A memory where one note superseded another, and one was merged."""
     guarded = open_memory("default", reconsolidation={"policy": "guarded"})
-    for title, text in (
-        ("Deploy", TUESDAY),
-        ("Deploy", THURSDAY),
-        ("Battery", BATTERY),
-        ("Battery", CHANGED),
-    ):
+    for title, text in NOTES:
         guarded.save(text, title=title)
     return guarded
 
@@ -218,12 +214,7 @@ def test_what_cannot_be_undone_is_refused(refused, said, data, decided):
 @pytest.fixture
 def plain(memory: Memory) -> Memory:
     """Memories that were saved while reconsolidation was off."""
-    for title, text in (
-        ("Deploy", TUESDAY),
-        ("Deploy", THURSDAY),
-        ("Battery", BATTERY),
-        ("Battery", CHANGED),
-    ):
+    for title, text in NOTES:
         assert memory.save(text, title=title).status == "live"
     memory.save(ROTA, title="Rota")
     return memory
