@@ -325,9 +325,9 @@ class _State:
 
     def look_again(self, name: str) -> None:
         """Decide about a memory that is live already."""
-        self.withdrawn.discard(name)
         record = self._records[name]
         decision = self._against_neighbours(replace(record, vector=self._vector(record)), gate=False)
+        self.withdrawn.discard(name)  # only now, or it would be found beside itself
         self.decisions.append(decision)
         self._happen(record, decision)
 

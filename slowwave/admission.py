@@ -444,8 +444,9 @@ class _Batch:
             schema=dict(zip(columns, (pl.String, TIME, pl.String, pl.String), strict=True)),
             orient="row",
         )
-        self._store.upsert("decisions", rows.drop(columns[1:]).join(frame, on="decision_id"))
+        # Edges first, or a run that is killed after the marks would leave them.
         self._store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
+        self._store.upsert("decisions", rows.drop(columns[1:]).join(frame, on="decision_id"))
 
     def _refuse(self, admission: Admission, saves: pl.DataFrame) -> None:
         refused = pl.DataFrame(

@@ -61,7 +61,8 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
         )
     now = datetime.now(UTC)
     if not dry_run:
-        ensure_checkpoint(space.store, f"{RECONSOLIDATION_CHECKPOINT}-{now:%Y%m%dT%H%M%S}", now)
+        with space.writing():
+            ensure_checkpoint(space.store, f"{RECONSOLIDATION_CHECKPOINT}-{now:%Y%m%dT%H%M%S}", now)
     given, _ = space.admission()
     wanted = replace(given, reconsolidation=chosen, gate=False)  # type: ignore[arg-type]
     count, _, decisions = look_again(space, memory.namespace, wanted, now, dry_run=dry_run)

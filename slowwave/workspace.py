@@ -143,7 +143,8 @@ class Workspace:
         if given.policy == "off" or self._checkpointed:
             return policy, ()
         try:
-            ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, datetime.now(UTC))
+            with self.writing():  # or two processes would make it at once
+                ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, datetime.now(UTC))
         except (StoreError, RuntimeError, OSError, ValueError) as error:
             warning = (
                 f"Reconsolidation stays off: no checkpoint of the tables could be made before it ({error}). "

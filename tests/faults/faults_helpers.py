@@ -124,6 +124,42 @@ def end_group(process: subprocess.Popen[Any]) -> None:
             stream.close()
 
 
+def all_at_once(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """Wait until all are ready, let them go, see that each ends well; gives what each said after that."""
+    try:
+        for process in processes:
+            assert process.stdout.readline() == "ready\n", process.stderr.read()
+        for process in processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        said = []
+        for process in processes:
+            told, errors = process.communicate(timeout=300)
+            assert process.returncode == 0, errors
+            said.append(told)
+        return said
+    finally:
+        for process in processes:
+            end_group(process)
+
+
+def make_home(home: Path, **groups: Mapping[str, object]) -> Path:
+    """A home with a settings file: the fast model, a gate that enforces, and these groups."""
+    settings: dict[str, Mapping[str, object]] = {
+        "embedding": {"model": MODEL},
+        "gate": {"mode": "enforce", "min_quality": 0.0},
+        **groups,
+    }
+    lines = [
+        line
+        for group, values in settings.items()
+        for line in [f"[{group}]", *(f"{name} = {json.dumps(value)}" for name, value in values.items())]
+    ]
+    home.mkdir(parents=True)
+    (home / "slowwave.toml").write_text("\n".join(lines) + "\n")
+    return home
+
+
 def copy_home(home: Path, to: Path) -> Path:
     """A home of the same content."""
     return Path(shutil.copytree(home, to))

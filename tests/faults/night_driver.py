@@ -1,7 +1,8 @@
 """Works on Slowwave homes in forked children, each of which may kill itself at a chosen write.
 
 Reads one job per line (JSON) from standard input and answers each with one line. A job is
-``{"do": "night" | "save", "home": ..., "kill": null | [n, "before" | "after"], "notes": [...]}``. The answer
+``{"do": "night" | "save" | "undo" | "release", "home": ..., "kill": null | [n, "before" | "after"]}``, with
+``notes`` to save, or the ``id`` to undo or release and the moment (``now``) at which that happens. The answer
 has the child's exit code (negative: killed by that signal), and the writes that it came to:
 ``[asset, table, operation]`` each, in order.
 
@@ -18,9 +19,11 @@ import signal
 import sys
 import tempfile
 import traceback
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import orchestration.night as nights
+import slowwave.memory as memories
 from assets import ingest
 from slowwave import admission, stages
 from slowwave.memory import open_memory
@@ -96,7 +99,22 @@ def work(job: dict, log: Path) -> None:
         memory.search("anything at all")  # opens every part, so that the writes counted are those of a save
         _count_store(writes)
         writes.watch(type(memory.journal), "append", "journal")
-        memory.save_many(job["notes"])
+        if job["do"] == "save":
+            memory.save_many(job["notes"])
+        else:
+            memories.datetime = _stopped(datetime.fromisoformat(job["now"]))
+            {"undo": memory.undo, "release": memory.release}[job["do"]](job["id"])
+
+
+def _stopped(at: datetime) -> type[datetime]:
+    """A clock that stands, so that what is done twice is done at the same moment."""
+
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return at.astimezone(tz)
+
+    return Stopped
 
 
 def _count_store(writes: Writes) -> None:

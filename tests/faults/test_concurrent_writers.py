@@ -10,6 +10,7 @@ import pytest
 from faults_helpers import (
     MODEL,
     ROOT,
+    all_at_once,
     assert_same_tables,
     chunk_faults,
     command,
@@ -26,7 +27,7 @@ import slowwave as package
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
-NOTES = 60
+NOTES = 40
 WRITER = """
 import sys
 import slowwave
@@ -56,22 +57,6 @@ def writer(home: Path, name: str, first: int, last: int, fresh: str = "") -> sub
     )  # fmt: skip
 
 
-def all_at_once(processes: list[subprocess.Popen[str]]) -> None:
-    """Wait until all are ready, let them go, and see that each of them ends well."""
-    try:
-        for process in processes:
-            assert process.stdout.readline() == "ready\n", process.stderr.read()
-        for process in processes:
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        for process in processes:
-            _, errors = process.communicate(timeout=300)
-            assert process.returncode == 0, errors
-    finally:
-        for process in processes:
-            end_group(process)
-
-
 def acts(home: Path) -> list[tuple[str, str, str]]:
     """Key, revision and content of every save in the journal."""
     from slowwave import stages
@@ -88,8 +73,8 @@ def test_three_writers_and_nights_on_one_home(tmp_path: Path) -> None:
     package.open(home, namespace="default", embedding={"model": MODEL}).count()
     write_vault(folder, first_vault())
     scan(home, folder, days_ago=1)
-    # 60 notes each: 30 keys are written by the first two, 30 by the second and the third.
-    writers = [writer(home, name, at, at + NOTES) for name, at in (("ada", 0), ("bob", 30), ("cyd", 60))]
+    # 40 notes each: 20 keys are written by the first two, 20 by the second and the third.
+    writers = [writer(home, name, at, at + NOTES) for name, at in (("ada", 0), ("bob", 20), ("cyd", 40))]
     night = subprocess.Popen(
         ["sh", "-c", 'for n in 1 2; do "$@" || exit 1; done', "nights", *command("night", "--json")],
         env=environment(SLOWWAVE_HOME=str(home)), cwd=tmp_path, text=True,

@@ -1,0 +1,340 @@
+"""The commands about what may enter: quarantine, decisions, history, undo, reconsolidate, calibrate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from slowwave import workspace
+from slowwave.cli import app
+from slowwave.cli.output import err, out
+from slowwave.memory import Memory
+from slowwave.store.checkpoints import list_checkpoints
+
+TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
+THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
+BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
+CHANGED = f"{BATTERY}\nIt is changed by Ruaridh."
+NOTES = (("Deploy", TUESDAY), ("Deploy", THURSDAY), ("Battery", BATTERY), ("Battery", CHANGED))
+ROTA = "Ishbel is on call in odd weeks, Ruaridh in even ones; both phones ring at night."
+
+
+@pytest.fixture
+def memory(open_memory: Callable[..., Memory]) -> Memory:
+    """The namespace that commands mean when none is given."""
+    return open_memory("default")
+
+
+@pytest.fixture
+def run(
+    home: Path, memory: Memory, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Runs a command on `home`, in this process."""
+    (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{fast_embedder.name}"\n')
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home))
+    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
+    for console in (out, err):
+        monkeypatch.setattr(console, "_width", 300)
+    return lambda *words: CliRunner().invoke(app, list(words))
+
+
+@pytest.fixture
+def said(run: Callable[..., Result]) -> Callable[..., str]:
+    """What a command that ends well prints."""
+
+    def ask(*words: str) -> str:
+        done = run(*words)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return ask
+
+
+@pytest.fixture
+def data(said: Callable[..., str]) -> Callable[..., Any]:
+    """What a command gives programs."""
+    return lambda *words: json.loads(said(*words, "--json"))
+
+
+@pytest.fixture
+def refused(run: Callable[..., Result]) -> Callable[..., str]:
+    """The one line that a command says when it cannot do what was asked, with and without --json."""
+
+    def ask(*words: str) -> str:
+        plain, programs = run(*words), run(*words, "--json")
+        for done in (plain, programs):
+            assert (done.exit_code, done.stdout) == (1, ""), done.output
+        *bars, line = plain.stderr.strip().splitlines()
+        assert line.startswith("Error: ")
+        assert not any("Error" in bar or "Traceback" in bar for bar in bars)
+        assert programs.stderr.strip().splitlines() == [line]
+        return line.removeprefix("Error: ")
+
+    return ask
+
+
+def tables(memory: Memory) -> dict[str, pl.DataFrame]:
+    """Every table, whole."""
+    memory.store.refresh()
+    return {name: memory.store.read(name).sort(spec.key) for name, spec in memory.store.specs.items()}
+
+
+def assert_same(left: dict[str, pl.DataFrame], right: dict[str, pl.DataFrame]) -> None:
+    for name, frame in left.items():
+        assert frame.equals(right[name]), name
+
+
+# -- quarantine ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def twin(memory: Memory) -> str:
+    """A duplicate and a note that is too short are in quarantine; the id of the duplicate's memory."""
+    memory.save(BATTERY, title="Battery")
+    memory.save("ok", title="Too short")
+    return memory.save(BATTERY, title="Battery [copy]", key="twin").memory_id
+
+
+def test_quarantine_is_listed_with_the_reasons(said, data, twin):
+    shown = said("quarantine", "list")
+    assert "Quarantine: 2 notes" in shown
+    assert twin in shown
+    assert "exact_duplicate" in shown
+    rows = data("quarantine", "list")
+    assert rows[0]["reasons"] == ["exact_duplicate"]
+    assert {row["status"] for row in rows} == {"held"}
+    assert len(rows) == 2
+    (only,) = data("quarantine", "list", "--reason", "exact_duplicate")
+    assert (only["memory_id"], only["content"]) == (twin, BATTERY)
+    assert len(data("quarantine", "list", "--limit", "1")) == 1
+    assert "and 1 more (--limit)" in said("quarantine", "list", "--limit", "1")
+    assert data("quarantine", "list", "-n", "other") == []
+    assert "Nothing is in quarantine" in said("quarantine", "list", "-n", "other")
+
+
+def test_a_quarantined_note_is_shown_whole(said, data, memory, twin):
+    row = data("quarantine", "show", twin)
+    assert (row["content"], row["reasons"]) == (BATTERY, ["exact_duplicate"])
+    shown = said("quarantine", "show", row["quarantine_id"])
+    for part in ("Battery [copy]", "Refused: exact_duplicate", BATTERY, row["duplicate_of"]):
+        assert part in shown
+    (short,) = [one for one in data("quarantine", "list") if one["title"] == "Too short"]
+    scored = data("quarantine", "show", short["quarantine_id"])
+    assert scored["parts"]
+    assert f"Quality {scored['score']:.2f}" in said("quarantine", "show", short["quarantine_id"])
+
+
+def test_a_quarantined_note_is_released(said, data, memory, twin):
+    (done,) = data("quarantine", "release", twin)
+    assert (done["memory_id"], done["status"]) == (twin, "live")
+    assert memory.get(twin).status == "live"
+    (left,) = data("quarantine", "list")
+    assert [row["status"] for row in data("quarantine", "list", "--all")] == ["resolved", "held"]
+    assert f"Released {left['memory_id']}" in said("quarantine", "release", left["quarantine_id"])
+    assert data("quarantine", "list") == []
+
+
+def test_what_is_not_held_is_refused(refused, said, twin):
+    for what in ("show", "release"):
+        assert "holds nothing called 'nothing'" in refused("quarantine", what, "nothing")
+    said("quarantine", "release", twin)
+    assert "is resolved, not held" in refused("quarantine", "release", twin)
+
+
+# -- decisions, history, undo ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def decided(open_memory: Callable[..., Memory], memory: Memory) -> Memory:
+    """A memory where one note superseded another, and one was merged."""
+    guarded = open_memory("default", reconsolidation={"policy": "guarded"})
+    for title, text in NOTES:
+        guarded.save(text, title=title)
+    return guarded
+
+
+def test_decisions_are_listed(said, data, decided):
+    rows = data("decisions")
+    assert [row["outcome"] for row in rows] == ["merge", "supersede"]
+    assert [row["other_title"] for row in rows] == ["Battery", "Deploy"]
+    assert len(data("decisions", "--outcome", "any")) == 4
+    (only,) = data("decisions", "--outcome", "supersede")
+    assert data("decisions", only["memory_id"]) == [only] == data("decisions", only["other_memory"])
+    shown = said("decisions")
+    for part in ("supersede", "merge", only["decision_id"], "Thursday", f"{only['similarity']:.3f}"):
+        assert part in shown
+    assert data("decisions", "-n", "other") == []
+    assert "No decisions" in said("decisions", "-n", "other")
+
+
+def test_a_history_is_told(said, data, refused, decided):
+    (row,) = data("decisions", "--outcome", "supersede")
+    events = data("history", row["memory_id"])
+    assert [event["event"] for event in events] == ["saved", "supersede"]
+    assert events[0]["text"] == THURSDAY
+    assert events[1]["other"] == row["other_memory"]
+    assert "supersede" in said("history", row["other_memory"])
+    assert "has no memory 'nothing'" in refused("history", "nothing")
+
+
+@pytest.mark.parametrize("outcome", ["supersede", "merge"])
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_decision_is_undone(run, said, data, decided, outcome, as_json):
+    (row,) = data("decisions", "--outcome", outcome)
+    pair = (row["memory_id"], row["other_memory"])
+    if as_json:
+        assert data("undo", row["decision_id"])["undone_why"] == "undo"
+    else:
+        assert said("undo", row["decision_id"]).startswith(f"Undone: {outcome} of {pair[0]} and {pair[1]}.")
+    decided.store.refresh()
+    assert [decided.get(name).status for name in pair] == ["live", "live"]
+    assert f"{outcome} (undone: undo)" in said("decisions")
+    assert f"{outcome} undone" in [event["event"] for event in data("history", pair[0])]
+
+
+def test_what_cannot_be_undone_is_refused(refused, said, data, decided):
+    assert "has no decision 'nothing'" in refused("undo", "nothing")
+    rows = data("decisions", "--outcome", "any")
+    stored = next(row for row in rows if row["outcome"] == "complement")
+    assert "nothing to take back" in refused("undo", stored["decision_id"])
+    said("undo", rows[0]["decision_id"])
+    assert "holds no longer" in refused("undo", rows[0]["decision_id"])
+
+
+# -- reconsolidate ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plain(memory: Memory) -> Memory:
+    """Memories that were saved while reconsolidation was off."""
+    for title, text in NOTES:
+        assert memory.save(text, title=title).status == "live"
+    memory.save(ROTA, title="Rota")
+    return memory
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_dry_run_changes_nothing_and_the_run_does_what_it_said(said, data, plain, as_json):
+    before = tables(plain)
+    versions = {name: plain.store.table(name).version for name in plain.store.specs}
+    if not as_json:
+        shown = said("reconsolidate", "--dry-run")
+        assert "5 memories under guarded" in shown
+        assert "Nothing was changed" in shown
+    told = data("reconsolidate", "--dry-run")
+    assert_same(tables(plain), before)
+    assert {name: plain.store.table(name).version for name in plain.store.specs} == versions
+    assert list_checkpoints(plain.store) == []
+    assert (told["policy"], told["dry_run"], told["counts"]) == (
+        "guarded",
+        True,
+        {"merge": 1, "supersede": 1},
+    )
+
+    if as_json:
+        done = data("reconsolidate", "--policy", "guarded")
+        assert done == told | {"dry_run": False}
+    else:
+        shown = said("reconsolidate", "--policy", "guarded")
+        assert "5 memories under guarded: " in shown
+        assert all(row["decision_id"] in shown for row in told["decisions"])
+    after = tables(plain)
+    assert [one.name for one in list_checkpoints(plain.store)] == [workspace.RECONSOLIDATION_CHECKPOINT]
+    columns = ["decision_id", "memory_id", "other_memory", "outcome", "similarity", "evidence"]
+    assert sorted(after["decisions"].select(columns).rows()) == sorted(
+        tuple(row[name] for name in columns) for row in told["decisions"]
+    )
+    state = dict(after["memories"].select("memory_id", "status").rows())
+    for row in told["decisions"]:
+        pair = (state[row["memory_id"]], state[row["other_memory"]])
+        assert pair == (("merged", "live") if row["outcome"] == "merge" else ("live", "superseded"))
+    assert data("reconsolidate", "--dry-run")["counts"] == {}
+    assert "nothing to do" in said("reconsolidate", "--dry-run")
+
+
+def test_reconsolidating_that_is_off_or_not_known_is_refused(refused, plain):
+    before = tables(plain)
+    assert "set reconsolidation.policy" in refused("reconsolidate")
+    assert "'bold'" in refused("reconsolidate", "--policy", "bold", "--dry-run")
+    assert_same(tables(plain), before)
+
+
+# -- calibrate -------------------------------------------------------------------------------------
+
+
+def pairs(path: Path, *, count: int = 60, label: str = "label", bad: str = "") -> Path:
+    """Made-up pairs: a third says the same, a third nearly, a third something else."""
+    nouns = ("harbour", "gauge", "battery", "ferry", "ledger", "antenna", "mast", "radar", "pilot", "lamp")
+    lines = [f"a\tb\t{label}"]
+    for number in range(count):
+        noun, other = nouns[number % 10], nouns[(number * 3 + 4) % 10]
+        text = f"The {noun} number {number} is kept beside the {other} of the northern station"
+        lines += [
+            f"{text}.\t{text}!\tsame",
+            f"{text}.\tNobody ever sings about {other} and cheese.\tdifferent",
+        ]
+    if bad:
+        lines.insert(3, bad)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_thresholds_are_fitted_to_pairs_and_in_force(said, data, memory, tmp_path, fast_embedder):
+    file = pairs(tmp_path / "pairs.tsv")
+    done = data("calibrate", "--pairs", str(file))
+    assert (done["model"], done["pairs"]) == (fast_embedder.name, 120)
+    names = ["duplicate", "merge", "recall", "conflict"]
+    assert [row["threshold"] for row in done["table"]] == names
+    assert done["duplicate"] >= done["merge"] >= done["recall"] >= done["conflict"] >= 0
+    for row in done["table"]:
+        assert row["pairs"] >= 20
+        assert row["rate"] <= row["target"]
+        assert row["cosine"] == done[row["threshold"]]
+    assert f"Thresholds of {fast_embedder.name} from 120 pairs" in said("calibrate", "--pairs", str(file))
+    memory.store.refresh()
+    memory._space.__dict__.pop("thresholds", None)
+    found = memory._space.thresholds
+    assert [found.duplicate, found.merge, found.conflict] == [
+        done[n] for n in ("duplicate", "merge", "conflict")
+    ]
+
+
+def test_pairs_of_several_files_and_rates_of_ones_own(data, memory, tmp_path):
+    files = [pairs(tmp_path / f"{number}.tsv", count=15) for number in range(2)]
+    done = data("calibrate", "--pairs", str(files[0]), "--pairs", str(files[1]), "--duplicate", "0")
+    assert done["pairs"] == 60
+    assert done["table"][0]["rate"] == 0
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda path: None, "No such file"),
+        (lambda path: path.write_text(""), "cannot be read as tab-separated text"),
+        (lambda path: path.write_bytes(b"a\tb\tlabel\n\xff\xfe\t\xff\tsame\n"), "cannot be read"),
+        (lambda path: path.write_text("left\tright\nx\ty\n"), "It needs a, b, and label"),
+        (lambda path: pairs(path, bad="x\ty\tperhaps"), "line 4: label 'perhaps' or a text cannot be read"),
+        (lambda path: pairs(path, bad="x"), "line 4: label None or a text cannot be read"),
+        (lambda path: pairs(path, label="score_0_5"), "line 2: score_0_5 'same' or a text cannot be read"),
+        (lambda path: pairs(path, count=9), "18 pairs are too few; give at least 20"),
+        (
+            lambda path: path.write_text("a\tb\tlabel\n" + "x\tx\tdifferent\n" * 30),
+            "at no cosine are at most",
+        ),
+        (lambda path: pairs(path, count=0), "0 pairs are too few"),
+    ],
+    ids=["missing", "empty", "bytes", "columns", "label", "row", "grade", "few", "hopeless", "none"],
+)
+def test_pairs_that_cannot_be_used_change_nothing(refused, memory, tmp_path, write, message):
+    file = tmp_path / "pairs.tsv"
+    write(file)
+    before = tables(memory)
+    assert message in refused("calibrate", "--pairs", str(file))
+    assert_same(tables(memory), before)
