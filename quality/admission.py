@@ -22,7 +22,9 @@ from quality.divergence import (
     Difference,
     Subject,
     Traits,
+    answers,
     compare,
+    contradicted,
     contradicts,
     different_places,
     explain,
@@ -408,12 +410,11 @@ class _State:
         """What a memory absorbed has to agree with its new text, or it is a memory of its own again."""
         if self._policy.reconsolidation == "literal":
             return
-        said = self._traits_of(note.content)
         for name in old.absorbed:
             part = self._known(name)
             if part is None or part.status != MERGED or part.replaced_by != old.memory_id:
                 continue
-            if contradicts(compare(said, self._traits_of(part.content))):
+            if contradicted(note.content, part.content):
                 self._part(part, "changed")
 
     def _undo(self, act: Act) -> None:
@@ -643,9 +644,8 @@ class _State:
                 return found, False
             differences = compare(traits(rest[0]), traits(rest[1]))
         differences += self._title_difference(note, other)
-        if not contradicts(differences) or different_places(
-            (note.title, note.source), (other.title, other.source)
-        ):
+        places = (note.title, note.source), (other.title, other.source)
+        if not contradicts(differences) or different_places(*places) or not answers(new, old):
             return differences, False
         left = Subject(note.title, note.source, self._traits_of(new))
         right = Subject(other.title, other.source, self._traits_of(old))

@@ -57,6 +57,7 @@ def decide(
 
     A duplicate is refused, so the new text must say nothing that the old one lacks. A merge appends, so one
     of the two may say more. Nothing that was exchanged or denied is ever refused or merged under ``guarded``.
+    A superseded memory is hidden, so it must state nothing that the new one neither repeats nor replaces.
     """
     nothing_lost = policy == "literal" or not differences or says_more(differences) == "right"
     if gate and is_near_duplicate(similarity, thresholds) and nothing_lost:
@@ -68,4 +69,11 @@ def decide(
         return "merge" if found == "merge" else "supersede"
     if found == "merge" and (not differences or says_more(differences)):
         return "merge"
-    return "supersede" if same_subject and contradicts(differences) else "related"
+    if same_subject and contradicts(differences) and not _says_more_besides(differences):
+        return "supersede"
+    return "related"
+
+
+def _says_more_besides(differences: Sequence[Difference]) -> bool:
+    """Whether the old text has something that the new one leaves out: hiding it would lose that."""
+    return any(one.right and not one.left and one.kind != "negation" for one in differences)

@@ -140,6 +140,7 @@ class _Batch:
         self._policy = policy
         self._seen: dict[str, Record] = {}
         self._again = False
+        self._undone = 0
         self._look = ""  # names the look at what is live already that a decision belongs to
 
     def settle(self, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> Settled:
@@ -444,6 +445,7 @@ class _Batch:
             schema=dict(zip(columns, (pl.String, TIME, pl.String, pl.String), strict=True)),
             orient="row",
         )
+        self._undone = rows.height
         # Edges first, or a run that is killed after the marks would leave them.
         self._store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
         self._store.upsert("decisions", rows.drop(columns[1:]).join(frame, on="decision_id"))
@@ -525,7 +527,7 @@ class _Batch:
             superseded=outcomes.count("supersede"),
             related=outcomes.count("related"),
             refused=len(admission.decisions) - len(outcomes),
-            undone=len(admission.lapses),
+            undone=self._undone,
             decisions=decisions,
         )
 

@@ -66,8 +66,13 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
     given, _ = space.admission()
     wanted = replace(given, reconsolidation=chosen, gate=False)  # type: ignore[arg-type]
     count, _, decisions = look_again(space, memory.namespace, wanted, now, dry_run=dry_run)
+    look = now.isoformat()
     told = pl.DataFrame(
-        [asdict(one) | {"decision_id": ids.decision_id(one.memory_id, one.revision)} for one in decisions],
+        [
+            asdict(one)
+            | {"decision_id": "" if dry_run else ids.decision_id(one.memory_id, one.revision, look)}
+            for one in decisions
+        ],
         infer_schema_length=None,
         schema_overrides={"other": pl.String, "similarity": pl.Float64},
     )

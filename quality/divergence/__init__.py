@@ -2,6 +2,7 @@
 
 from quality.divergence.compare import Difference, compare, contradicts, divergence, explain, says_more
 from quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
+from quality.divergence.statements import answers, contradicted
 from quality.divergence.subject import Subject, different_places, same_subject
 from quality.divergence.tokens import Traits, traits
 
@@ -10,7 +11,9 @@ __all__ = [
     "Difference",
     "Subject",
     "Traits",
+    "answers",
     "compare",
+    "contradicted",
     "contradicts",
     "different_places",
     "divergence",

@@ -12,7 +12,6 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from slowwave import workspace
 from slowwave.cli import app
 from slowwave.cli.output import err, out
 from slowwave.memory import Memory
@@ -240,14 +239,16 @@ def test_a_dry_run_changes_nothing_and_the_run_does_what_it_said(said, data, pla
 
     if as_json:
         done = data("reconsolidate", "--policy", "guarded")
+        assert all(row.pop("decision_id") for row in done["decisions"])
+        assert not any(row.pop("decision_id") for row in told["decisions"])
         assert done == told | {"dry_run": False}
     else:
         shown = said("reconsolidate", "--policy", "guarded")
         assert "5 memories under guarded: " in shown
-        assert all(row["decision_id"] in shown for row in told["decisions"])
+        assert all(row["decision_id"] in shown for row in data("decisions"))
     after = tables(plain)
-    assert [one.name for one in list_checkpoints(plain.store)] == [workspace.RECONSOLIDATION_CHECKPOINT]
-    columns = ["decision_id", "memory_id", "other_memory", "outcome", "similarity", "evidence"]
+    assert [one.name[:22] for one in list_checkpoints(plain.store)] == ["before-reconsolidation"]
+    columns = ["memory_id", "other_memory", "outcome", "similarity", "evidence"]
     assert sorted(after["decisions"].select(columns).rows()) == sorted(
         tuple(row[name] for name in columns) for row in told["decisions"]
     )

@@ -640,7 +640,7 @@ def test_a_person_who_parted_two_memories_is_not_asked_again(guarded, make):
     guarded.undo(second.decision_id)
     text, title = (THURSDAY, "Deploy day") if make is supersede else (f"{BATTERY}\n{CHANGED}", "Battery")
     again = guarded.save(f"{text}\n", title=title, key=second.source)
-    assert (again.status, again.outcome) == ("live", "related")
+    assert (again.status, again.outcome) == ("live", "")
     assert guarded.count() == 2
 
 
@@ -760,13 +760,23 @@ def test_saving_a_superseded_memory_again_makes_it_live(guarded):
 
 def test_saving_a_memory_that_absorbed_another_again_keeps_what_it_absorbed(guarded):
     target, part = merge(guarded)
-    new = BATTERY.replace("northern", "southern")
+    new = f"{BATTERY}\nIt weighs as much as Ishbel."
     guarded.save(new, title="Battery", key=target.source)
     assert status(guarded, target, part) == ["live", "merged"]
-    assert {new, CHANGED} <= texts(guarded)
+    assert {*new.split("\n"), CHANGED} <= set(guarded.get(target.memory_id).content.split("\n"))
     guarded.undo(part.decision_id)
     assert guarded.get(target.memory_id).content == new
     assert guarded.get(part.memory_id).content == f"{BATTERY}\n{CHANGED}"
+    assert_chunks_follow(guarded)
+
+
+def test_what_a_memory_absorbed_is_on_its_own_again_when_the_new_text_contradicts_it(guarded):
+    target, part = merge(guarded)
+    new = BATTERY.replace("northern", "southern")
+    guarded.save(new, title="Battery", key=target.source)
+    assert status(guarded, target, part) == ["live", "live"]
+    assert decision(guarded, part)["undone_why"] == "changed"
+    assert texts(guarded) == {new, BATTERY, CHANGED}
     assert_chunks_follow(guarded)
 
 

@@ -1,0 +1,49 @@
+"""Statement by statement: what of an old text a new one says again or says otherwise (rule 2.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from quality.divergence.compare import compare, contradicts
+from quality.divergence.longer import words_of
+from quality.divergence.tokens import traits
+
+COUNTERPART = 0.5
+"""Share of a statement's words that another one must have to speak of the same."""
+_STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
+
+
+def statements(text: str) -> list[str]:
+    """Lines and sentences of a text, trimmed; empty ones left out."""
+    return [part.strip() for part in _STATEMENT.split(text) if part.strip()]
+
+
+def answers(new: str, old: str) -> bool:
+    """Whether the new text repeats or replaces each statement of the old one: hiding it then loses none."""
+    said = [(words_of(one), one.casefold()) for one in statements(new)]
+    same = {folded for _, folded in said}
+    return all(
+        one.casefold() in same or any(_speaks_of(words_of(one), words) for words, _ in said)
+        for one in statements(old)
+    )
+
+
+def contradicted(new: str, old: str) -> bool:
+    """Whether the new text says otherwise what some statement of the old one says."""
+    return any(contradicts(compare(traits(left), traits(right))) for left, right in _pairs(new, old))
+
+
+def _pairs(new: str, old: str) -> Iterator[tuple[str, str]]:
+    """Statements of both that speak of the same."""
+    said = [(words_of(one), one) for one in statements(new)]
+    for one in statements(old):
+        words = words_of(one)
+        for other, text in said:
+            if _speaks_of(words, other):
+                yield text, one
+
+
+def _speaks_of(old: frozenset[str], new: frozenset[str]) -> bool:
+    """Whether most words of the old statement stand in the new one."""
+    return len(old & new) >= COUNTERPART * max(len(old), 1)
