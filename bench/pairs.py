@@ -36,7 +36,7 @@ from _report import report
 from rich.console import Console
 from rich.progress import track
 
-from quality.divergence import Difference, Subject, compare, explain, same_subject, traits
+from quality.divergence import Difference, Guard, Statement, explain
 from quality.reconsolidation import Outcome, Thresholds, decide, is_near_duplicate
 from scoring.intervals import wilson
 from slowwave.embedding import load_embedder, profile
@@ -161,12 +161,9 @@ def judge(
     pairs: Sequence[Pair], similarity: Iterable[float], thresholds: Thresholds
 ) -> dict[str, list[Judged]]:
     """What each policy and each baseline decides about every pair."""
-    nobody = ""
     judged: dict[str, list[Judged]] = defaultdict(list)
     for pair, value in zip(pairs, similarity, strict=True):
-        old, new = traits(pair.old), traits(pair.new)
-        found = compare(new, old)
-        subject = same_subject(Subject(nobody, nobody, new), Subject(nobody, nobody, old))
+        found, subject = Guard().compare(Statement("", "", pair.new), Statement("", "", pair.old))
         outcomes: dict[str, Outcome] = {
             "guarded": decide(value, found, same_subject=subject, thresholds=thresholds, policy="guarded"),
             "literal": decide(value, found, same_subject=subject, thresholds=thresholds, policy="literal"),

@@ -17,23 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from quality.divergence import (
-    LONG,
-    Difference,
-    Subject,
-    Traits,
-    answers,
-    compare,
-    contradicted,
-    contradicts,
-    different_places,
-    explain,
-    plainly_different,
-    same_subject,
-    traits,
-    without_common_lines,
-    words_of,
-)
+from quality.divergence import Guard, Statement, contradicted, explain
 from quality.neighbours import Also, Neighbours
 from quality.reconsolidation import Policy, Thresholds, band, decide
 
@@ -295,8 +279,7 @@ class _State:
         self._recall, self._embed, self._apart = recall, embed, apart
         self._contents: dict[tuple[str, ...], str] = {}
         self._vectors: dict[tuple[str, str], Vector] = {}
-        self._traits: dict[str, Traits] = {}
-        self._words: dict[str, frozenset[str]] = {}
+        self._guard = Guard()
         self._by_hash: dict[str, set[str]] = {}
         self._touched: set[str] = set()
         self._entered: set[str] = set()
@@ -485,7 +468,9 @@ class _State:
         if frozenset((note.memory_id, other.memory_id)) in self._apart:
             return replace(told, evidence="a person kept these apart")
         literal = policy.reconsolidation == "literal"
-        differences, alike = ((), True) if literal else self._compared(note, other)
+        differences, alike = (
+            ((), True) if literal else self._guard.compare(self._statement(note), self._statement(other))
+        )
         outcome = decide(
             similarity, differences, same_subject=alike, thresholds=policy.thresholds,
             policy=policy.reconsolidation, gate=gate,
@@ -516,6 +501,9 @@ class _State:
             _, appended = merge_lines(self._content(other), self._content(note))
             return replace(told, outcome="merge", appended=appended, evidence=evidence or "says the same")
         return replace(told, outcome=outcome)
+
+    def _statement(self, record: Record) -> Statement:
+        return Statement(record.title, record.source, self._content(record))
 
     def _nearest(self, note: Record) -> list[tuple[str, float]]:
         """The most similar live memories at or above the floor, the most similar first."""
@@ -627,47 +615,6 @@ class _State:
         if key not in self._vectors:
             self._vectors[key] = self._embed(record.title, content)
         return self._vectors[key]
-
-    def _compared(self, note: Record, other: Record) -> tuple[tuple[Difference, ...], bool]:
-        """What the two state differently, and whether the one replaces what the other states.
-
-        Long texts are looked at only where their lines differ.
-        """
-        new, old = self._content(note), self._content(other)
-        if min(len(new), len(old)) < LONG:
-            differences = compare(self._traits_of(new), self._traits_of(old))
-        elif differences := plainly_different(self._words_of(new), self._words_of(old)):
-            return differences, False
-        else:
-            rest = without_common_lines(new, old)
-            if found := plainly_different(words_of(rest[0]), words_of(rest[1])):
-                return found, False
-            differences = compare(traits(rest[0]), traits(rest[1]))
-        differences += self._title_difference(note, other)
-        places = (note.title, note.source), (other.title, other.source)
-        if not contradicts(differences) or different_places(*places) or not answers(new, old):
-            return differences, False
-        left = Subject(note.title, note.source, self._traits_of(new))
-        right = Subject(other.title, other.source, self._traits_of(old))
-        return differences, same_subject(left, right, differences)
-
-    def _title_difference(self, note: Record, other: Record) -> tuple[Difference, ...]:
-        """That the titles name different things: a merge or a refusal would lose one of them."""
-        if note.title == other.title or not note.title.strip() or not other.title.strip():
-            return ()
-        if not contradicts(compare(self._traits_of(note.title), self._traits_of(other.title))):
-            return ()
-        return (Difference("title", (note.title,), (other.title,), (), ()),)
-
-    def _traits_of(self, text: str) -> Traits:
-        if text not in self._traits:
-            self._traits[text] = traits(text)
-        return self._traits[text]
-
-    def _words_of(self, text: str) -> frozenset[str]:
-        if text not in self._words:
-            self._words[text] = words_of(text)
-        return self._words[text]
 
     # -- the outcome -----------------------------------------------------------------------------
 

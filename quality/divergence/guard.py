@@ -1,0 +1,74 @@
+"""The guard over two notes: what they state differently, and whether one replaces the other (rule 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quality.divergence.compare import Difference, compare, contradicts
+from quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
+from quality.divergence.statements import answers
+from quality.divergence.subject import Subject, different_places, same_subject
+from quality.divergence.tokens import Traits, traits
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A note as the guard reads it.
+
+    Attributes:
+        title: may be empty.
+        source: path or key, which tells look-alikes apart; empty where it has none.
+        content: its text.
+    """
+
+    title: str
+    source: str
+    content: str
+
+
+class Guard:
+    """Compares notes; each text is analysed once in the life of a guard."""
+
+    def __init__(self) -> None:
+        self._traits: dict[str, Traits] = {}
+        self._words: dict[str, frozenset[str]] = {}
+
+    def compare(self, new: Statement, old: Statement) -> tuple[tuple[Difference, ...], bool]:
+        """What the two state differently, left being new, and whether the new one replaces the old one.
+
+        Long texts are looked at only where their lines differ. Titles that name different things are a
+        difference too: a merge or a refusal would lose one of them.
+        """
+        if min(len(new.content), len(old.content)) < LONG:
+            differences = compare(self._traits_of(new.content), self._traits_of(old.content))
+        elif differences := plainly_different(self._words_of(new.content), self._words_of(old.content)):
+            return differences, False
+        else:
+            rest = without_common_lines(new.content, old.content)
+            if found := plainly_different(words_of(rest[0]), words_of(rest[1])):
+                return found, False
+            differences = compare(traits(rest[0]), traits(rest[1]))
+        differences += self._of_titles(new, old)
+        places = (new.title, new.source), (old.title, old.source)
+        if not contradicts(differences) or different_places(*places) or not answers(new.content, old.content):
+            return differences, False
+        left = Subject(new.title, new.source, self._traits_of(new.content))
+        right = Subject(old.title, old.source, self._traits_of(old.content))
+        return differences, same_subject(left, right, differences)
+
+    def _of_titles(self, new: Statement, old: Statement) -> tuple[Difference, ...]:
+        if new.title == old.title or not new.title.strip() or not old.title.strip():
+            return ()
+        if not contradicts(compare(self._traits_of(new.title), self._traits_of(old.title))):
+            return ()
+        return (Difference("title", (new.title,), (old.title,), (), ()),)
+
+    def _traits_of(self, text: str) -> Traits:
+        if text not in self._traits:
+            self._traits[text] = traits(text)
+        return self._traits[text]
+
+    def _words_of(self, text: str) -> frozenset[str]:
+        if text not in self._words:
+            self._words[text] = words_of(text)
+        return self._words[text]
