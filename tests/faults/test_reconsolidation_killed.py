@@ -176,7 +176,7 @@ def test_the_memories_killed_at_a_write_and_run_again(drivers: Drivers, night: N
         assert again["code"] == 0, f"{what}: {again['errors']}"
         assert_same_tables(tables(home), night.after, what)
 
-    drivers.each(kill_and_run_again, every if EVERY_POINT else spread(every, 8))
+    drivers.each(kill_and_run_again, every if EVERY_POINT else spread(every, 4))
 
 
 def test_a_night_more_changes_nothing(drivers: Drivers, night: Night, tmp_path: Path) -> None:
@@ -223,4 +223,4 @@ def test_what_a_person_did_killed_after_the_journal_is_finished_by_the_night(
         assert healed["code"] == 0, f"{what}: {healed['errors']}"
         assert_same_tables(tables(torn), wanted, what)
 
-    drivers.each(kill_and_heal, every if EVERY_POINT else spread(every, 3))
+    drivers.each(kill_and_heal, every if EVERY_POINT else spread(every, 2))
