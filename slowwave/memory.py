@@ -357,11 +357,14 @@ class Memory:
 
     def _happen(self, act: Entry) -> None:
         """Journal a forget or an undo and carry it out."""
+        self.journal.append([act])
+        self._carry_out(act)
+
+    def _carry_out(self, act: Entry) -> None:
         from slowwave import stages
         from slowwave.admission import settle
         from slowwave.entries import entries_frame
 
-        self.journal.append([act])
         settle(self._space, stages.stage(entries_frame([act])), lambda notes: stages.no_chunks(self.embedder))
 
     # -- what was decided ------------------------------------------------------------------------
@@ -408,7 +411,7 @@ class Memory:
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:
-            self._undo(decision_id)
+            self._happen(self._undo_entry(decision_id, datetime.now(UTC)))
         return decisions.one(self.store, self.namespace, decision_id)
 
     def quarantine(
@@ -435,23 +438,23 @@ class Memory:
         from slowwave.quarantine import held, release_entry
 
         row = held(self.store, self.namespace, quarantine_id)
+        now = datetime.now(UTC)
+        acts = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
         if row["duplicate_of"]:  # the two are kept apart from now on
-            self._undo(ids.decision_id(row["memory_id"], row["revision"]))
-        entry = release_entry(self.journal, row, occurred_at=datetime.now(UTC), principal=self.principal)
-        self.journal.append([entry])
-        written = self.journal.get(entry.event_id)  # as a release before it wrote it, if that one was killed
-        return self._take_in([written or entry])[0]
+            acts.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))
+        self.journal.append(acts)
+        # As a release before it wrote them, if that one was killed.
+        written = [self.journal.get(act.event_id) or act for act in acts]
+        saved = self._take_in(written[:1])[0]
+        for act in written[1:]:
+            self._carry_out(act)
+        return saved
 
-    def _undo(self, decision_id: str) -> None:
+    def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
         from slowwave.entries import undo_entry
 
-        self._happen(
-            undo_entry(
-                namespace=self.namespace,
-                decision_id=decision_id,
-                occurred_at=datetime.now(UTC),
-                principal=self.principal,
-            )
+        return undo_entry(
+            namespace=self.namespace, decision_id=decision_id, occurred_at=now, principal=self.principal
         )
 
     def count(self) -> int:
