@@ -100,8 +100,8 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         for _ in range(wanted):
             assert process.stdout.readline()
         process.send_signal(signal.SIGKILL)
-        rest = process.communicate(timeout=60)[0]
-        assert process.returncode == -signal.SIGKILL
+        rest = process.stdout.read()  # not communicate(): it would miss what readline() has buffered
+        assert process.wait(timeout=60) == -signal.SIGKILL
         acknowledged[f"r{round_}"] = wanted + rest.count("\n")
 
         with Journal.open_path(path) as journal:
