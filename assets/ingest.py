@@ -195,9 +195,9 @@ def memories(
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
     done = Settled()
-    for day in acts.sort("day").partition_by("day", maintain_order=True):
-        done += settle(space, day, embedded, again=True)
-        lost = lost_originals(space.store)
+    for (day,), mine in acts.sort("day").group_by("day", maintain_order=True):
+        done += settle(space, mine, embedded, again=True)
+        lost = lost_originals(space.store, until=str(day))
         if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
             back = space.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
             back = back.join(lost, on=["memory_id", "revision"], how="semi")

@@ -104,13 +104,19 @@ def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
     return rows.row(-1, named=True)
 
 
-def lost_originals(store: Store) -> pl.DataFrame:
+def lost_originals(store: Store, *, until: str) -> pl.DataFrame:
     """What is held as a duplicate of a text that is no longer there; the newest of each memory.
+
+    Args:
+        store: the memory.
+        until: the day (ISO) that was settled last. What later days hold is not looked at: where a night was
+            killed, their originals are still to come.
 
     Returns:
         memory_id, revision.
     """
-    held = store.read("quarantine", f"status = '{HELD}' AND duplicate_of IS NOT NULL")
+    where = f"status = '{HELD}' AND duplicate_of IS NOT NULL AND day <= {quote(until)}"
+    held = store.read("quarantine", where)
     return (
         without_original(store, held)
         .sort("revision")

@@ -282,7 +282,7 @@ class Gate:
             return stages.embed(space.store, space.embedder, cut)
 
         settle(space, let_in, chunks_of, again=True)
-        lost = lost_originals(space.store)
+        lost = lost_originals(space.store, until=rows["day"].max())
         staged = stages.stage(self.journal.read(kinds=KINDS))
         settle(space, staged.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of)
 
