@@ -40,6 +40,11 @@ def memory_of(chunk: str) -> str:
     return chunk.partition(":")[0]
 
 
+def ordinal_of(chunk: str) -> int:
+    """The place of a chunk in its memory, from 0."""
+    return int(chunk.partition(":")[2])
+
+
 def embedding_hash(model: str, text: str) -> str:
     """Key of the vector that `model` gives `text`: equal text is embedded once."""
     return digest("embedding", model, text)

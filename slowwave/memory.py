@@ -13,10 +13,9 @@ for result in memory.search("when do we deploy?"):
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.journal import Entry, Journal
     from slowwave.notes import Note
-    from slowwave.search import Found, Result, SearchResponse
+    from slowwave.search import SearchResponse
     from slowwave.store import Store
 
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
@@ -239,75 +238,59 @@ class Memory:
 
     # -- searching -------------------------------------------------------------------------------
 
-    def search(self, query: str, *, limit: int = 10) -> SearchResponse:
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        memory_type: str | Sequence[str] = (),
+        tier: str | Sequence[str] = (),
+        tags: str | Sequence[str] = (),
+        sensitivity: str | Sequence[str] = (),
+        source: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        superseded: bool = False,
+        as_of: date | None = None,
+        explain: bool = False,
+    ) -> SearchResponse:
         """The memories of this namespace that answer a query, best first.
+
+        When nothing that is found is near enough to be an answer, there are no results and the response says
+        that it `abstained`.
 
         Args:
             query: a question or words, at most 4,000 characters.
             limit: how many memories.
+            memory_type: only of this type, or one of these.
+            tier: only of this importance tier, or one of these.
+            tags: only with this tag, or one of these.
+            sensitivity: only of this, or one of these; what is ``secret`` is only found when asked for here.
+            source: only what comes from a source that begins with this.
+            since: only what was created then or later (with a time zone).
+            until: only what was created before then.
+            superseded: also what a newer memory has superseded.
+            as_of: a past day (UTC): what the memory would have answered at its end. Not in the journal.
+            explain: with an account of every score, and of what was found and is not shown.
 
         Returns:
-            Results with their scores per channel. The search and what it showed are in the journal; when
-            that cannot be written the search answers all the same and says so in `warnings`.
+            Results with score and confidence. The search and what it showed are in the journal; when that
+            cannot be written the search answers all the same and says so in `warnings`.
 
         Raises:
-            SlowwaveError: the query is empty or too long, or `limit` is negative.
+            SlowwaveError: the query is empty or too long, `limit` is negative, or a filter of the wrong type.
         """
-        from slowwave import search as searching
+        from slowwave.search import Filters
+        from slowwave.search.run import search
 
-        _check_query(query, limit)
-        searcher = self._space.searcher
-        start = time.perf_counter()
-        found = searcher.find(self.namespace, query, self.settings.ranking.candidates)
-        scored = time.perf_counter()
-        results = searching.present(found, self.policy, limit)
-        ranked = time.perf_counter()
-        search_id = ids.new_event_id()
-        warnings = self._log_search(search_id, results, found, query, limit)
-        end = time.perf_counter()
-        timings = searching.Timings(
-            embedding=found.embedding_ms,
-            candidates=found.total_ms - found.embedding_ms,
-            scoring=(ranked - scored) * 1e3,
-            journal=(end - ranked) * 1e3,
-            total=(end - start) * 1e3,
-        )
-        return searching.SearchResponse(
-            search_id, self.namespace, query, results, self.policy.version, timings, warnings
-        )
-
-    def _log_search(
-        self,
-        search_id: str,
-        results: tuple[Result, ...],
-        found: Found,
-        query: str,
-        limit: int,
-    ) -> tuple[str, ...]:
-        from slowwave.journal import Entry, JournalError
-        from slowwave.search import logged
-
-        if not self.settings.journal.log_searches:
-            return ()
-        keep = self.settings.journal.log_candidates
-        payload = logged(results, found, self.policy, query=query, limit=limit, keep=keep)
-        try:
-            self.journal.append(
-                [
-                    Entry(
-                        event_id=search_id,
-                        kind="search",
-                        namespace=self.namespace,
-                        subject=search_id,
-                        occurred_at=datetime.now(UTC),
-                        principal=self.principal,
-                        payload=payload,
-                    )
-                ]
-            )
-        except JournalError as error:
-            return (f"This search is not in the journal, so feedback on it cannot be taken: {error}",)
-        return ()
+        filters = Filters.of(
+            memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity, source=source,
+            since=since, until=until, superseded=superseded,
+        )  # fmt: skip
+        return search(
+            self._space, self.namespace, query,
+            limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
+        )  # fmt: skip
 
     # -- one memory ------------------------------------------------------------------------------
 
@@ -488,17 +471,6 @@ def open_memory(
         ModelError: the home belongs to another embedding model.
     """
     return Memory(load(path, **settings), namespace=namespace, principal=principal)
-
-
-def _check_query(query: str, limit: int) -> None:
-    from slowwave.search import MAX_QUERY_CHARACTERS
-
-    if not query.strip():
-        raise SlowwaveError("The query is empty. Give a question or some words.")
-    if len(query) > MAX_QUERY_CHARACTERS:
-        raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
-    if limit < 0:
-        raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
 
 
 def _note(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:

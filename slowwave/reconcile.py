@@ -14,7 +14,7 @@ from slowwave.store import Store, one_of
 from slowwave.store.database import IDS_PER_FILTER
 
 _LABELS = (
-    "title", "source", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
+    "title", "source", "origin", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
     "state", "source_kind", "source_of_truth", "tags",
 )  # fmt: skip
 

@@ -60,9 +60,6 @@ class JournalSettings(_Group):
         "full", description="full: survives power loss; normal: survives a process crash (SQLite only)"
     )
     log_searches: bool = Field(True, description="Write every search and what it showed to the journal")
-    log_candidates: int = Field(
-        50, ge=0, le=1_000, description="Candidates per search kept for later replay (count)"
-    )
 
 
 class EmbeddingSettings(_Group):
@@ -158,14 +155,39 @@ class ReconsolidationSettings(_Group):
 
 
 class RankingSettings(_Group):
-    """Candidates and fusion of one search (rule 3)."""
+    """Candidates and ranking of one search (rule 3). What is unset is the policy file's, else the default."""
 
     candidates: int = Field(100, ge=1, le=10_000, description="Chunks fetched per channel (count)")
+    policy_file: Path | None = Field(
+        None, description="A policy that `slowwave tune` wrote; unset: the defaults and the model's own"
+    )
+    fusion: Literal["convex", "rrf"] | None = Field(
+        None, description="How channel scores become one score; unset: convex"
+    )
     vector_weight: float | None = Field(
         None, ge=0, le=1, description="Weight of the vector channel; unset: the embedding model's own"
     )
-    fusion: Literal["convex", "rrf"] = Field("convex", description="How channel scores become one score")
-    rrf_k: int = Field(10, ge=1, le=1_000, description="Constant of reciprocal rank fusion")
+    rrf_k: int | None = Field(
+        None, ge=1, le=1_000, description="Constant of reciprocal rank fusion; unset: 10"
+    )
+    mpab: bool | None = Field(
+        None, description="Whether the other chunks of a memory add to its best one; unset: they do"
+    )
+    negative_feedback: bool | None = Field(
+        None, description="Whether not-useful votes lower a score; unset: they do"
+    )
+    sparse_recall: bool | None = Field(
+        None, description="Whether a short memory that is very near is given a place; unset: it is"
+    )
+    abstention_floor: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Signal below which a search shows nothing; 0: never; unset: the embedding model's own",
+    )
+    rerank_weight: float | None = Field(
+        None, ge=0, le=1, description="Share of the cross-encoder in a score; unset: 0, which is off"
+    )
 
 
 class NightSettings(_Group):

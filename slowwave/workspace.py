@@ -13,6 +13,7 @@ from quality.gate import GatePolicy
 from quality.reconsolidation import Thresholds
 from scoring.ranking import RankingPolicy
 from slowwave.errors import StoreError
+from slowwave.policies import read_policy
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from slowwave.served import Served
     from slowwave.store import Store
 
+_RANKING_SETTINGS = (
+    "fusion", "vector_weight", "rrf_k", "mpab", "negative_feedback", "sparse_recall", "abstention_floor",
+    "rerank_weight",
+)  # fmt: skip
 GATE_ACTIVATED = "gate-activated"
 RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
 
@@ -80,8 +85,9 @@ class Workspace:
     def searcher(self) -> Searcher:
         """Finds candidates."""
         from slowwave.search import Searcher
+        from slowwave.search.knowledge import StoredKnowledge
 
-        return Searcher(self.store, self.embedder)
+        return Searcher(self.store, self.embedder, StoredKnowledge(self.store))
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -167,12 +173,18 @@ class Workspace:
         from slowwave.embedding import profile
 
         ranking, model = self.settings.ranking, profile(self.settings.embedding.model)
-        return RankingPolicy(
-            fusion=ranking.fusion,
-            vector_weight=model.vector_weight if ranking.vector_weight is None else ranking.vector_weight,
-            cosine_floor=model.cosine_floor,
-            rrf_k=ranking.rrf_k,
-        )
+        known = {
+            "vector_weight": model.vector_weight,
+            "cosine_floor": model.cosine_floor,
+            "sparse_distance": model.recall_distance,
+            "abstention_floor": model.abstention_floor,
+        }
+        if ranking.policy_file is not None:
+            policy = read_policy(ranking.policy_file)
+        else:
+            policy = replace(RankingPolicy(), **known)  # type: ignore[arg-type]
+        given = {name: getattr(ranking, name) for name in _RANKING_SETTINGS}
+        return replace(policy, **{name: value for name, value in given.items() if value is not None})
 
     def close(self) -> None:
         """Release connections and threads of the parts that were opened."""

@@ -1,38 +1,93 @@
-"""The chunks that the channels of one search found (rule 3.1)."""
+"""What one search found (rule 3.1), and what is known of the memories that it found."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scoring.ranking.confidence import Confidence
+
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 VECTOR = "vector"
 BM25 = "bm25"
+TRIGGER = "trigger"
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryState:
+    """What use has taught of a memory; one that nobody used yet has none and is neutral.
+
+    Attributes:
+        effectiveness: in [0, 1], .5 is neutral (rule 4.3).
+        feedback_count: data points behind it (count).
+        not_useful_at: moments of not-useful votes (rule 3.7), any order.
+        learned: boost of learned triggers for this query, in [0, 1] (rule 5).
+        strength: in [0, 1]; shown, without weight in a ranking (rule 4.2).
+    """
+
+    effectiveness: float = 0.5
+    feedback_count: int = 0
+    not_useful_at: tuple[datetime, ...] = ()
+    learned: float = 0.0
+    strength: float = 1.0
+
+
+NEUTRAL = MemoryState()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
     """n candidate chunks, one row each chunk, whichever channels found it.
 
     Attributes:
-        chunk_ids: n ids.
+        chunk_ids: n distinct ids.
         memory_ids: n ids of the memories that the chunks belong to.
         cosine: (n,) cosine of query and chunk; NaN where there is no vector.
         bm25: (n,) BM25 score; NaN where the full-text channel did not find the chunk.
         vector_rank: (n,) rank from 1 in the vector channel; 0 where that channel did not find it.
         bm25_rank: (n,) rank from 1 in the full-text channel; 0 where that channel did not find it.
+        ordinal: (n,) place of the chunk in its memory, from 0; zeros where not given.
+        chunk_count: (n,) chunks that its memory has; ones where not given.
+        rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it was not asked.
+        triggers: phrase of each memory that the query triggered, and how strongly, in (0, 1].
+        states: what use has taught, by memory; absent is neutral.
+        confidence: by memory; absent is medium.
     """
 
     chunk_ids: Sequence[str]
     memory_ids: Sequence[str]
     cosine: Floats
     bm25: Floats
-    vector_rank: npt.NDArray[np.int64]
-    bm25_rank: npt.NDArray[np.int64]
+    vector_rank: Integers
+    bm25_rank: Integers
+    ordinal: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    chunk_count: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rerank: Floats = field(default_factory=lambda: np.zeros(0))
+    triggers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    states: Mapping[str, MemoryState] = field(default_factory=dict)
+    confidence: Mapping[str, Confidence] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        size = len(self.chunk_ids)
+        absent = {
+            "ordinal": np.zeros(size, dtype=np.int64),
+            "chunk_count": np.ones(size, dtype=np.int64),
+            "rerank": np.full(size, np.nan),
+        }
+        for name, column in absent.items():
+            if len(getattr(self, name)) == 0:
+                object.__setattr__(self, name, column)
+        for name in ("memory_ids", "cosine", "bm25", "vector_rank", "bm25_rank", *absent):
+            if len(getattr(self, name)) != size:
+                raise ValueError(f"{name} has {len(getattr(self, name))} values for {size} candidates")
 
     def __len__(self) -> int:
         """Number of candidate chunks."""
@@ -40,6 +95,68 @@ class Candidates:
 
     def channels(self, at: int) -> tuple[str, ...]:
         """Every channel that found the candidate."""
-        return tuple(
-            name for name, rank in ((VECTOR, self.vector_rank[at]), (BM25, self.bm25_rank[at])) if rank > 0
+        found = (
+            (VECTOR, self.vector_rank[at] > 0),
+            (BM25, self.bm25_rank[at] > 0),
+            (TRIGGER, self.memory_ids[at] in self.triggers),
         )
+        return tuple(name for name, here in found if here)
+
+    def scores(self, at: int) -> dict[str, float]:
+        """Of the candidate, as the channels and the cross-encoder gave them; absent where unknown."""
+        values = {"cosine": self.cosine[at], "bm25": self.bm25[at], "rerank": self.rerank[at]}
+        return {name: float(value) for name, value in values.items() if not np.isnan(value)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that JSON can hold and `from_dict` takes back exactly."""
+        return {
+            "chunk_id": list(self.chunk_ids),
+            "memory_id": list(self.memory_ids),
+            "cosine": _nullable(self.cosine),
+            "bm25": _nullable(self.bm25),
+            "vector_rank": self.vector_rank.tolist(),
+            "bm25_rank": self.bm25_rank.tolist(),
+            "ordinal": self.ordinal.tolist(),
+            "chunk_count": self.chunk_count.tolist(),
+            "rerank": None if np.isnan(self.rerank).all() else _nullable(self.rerank),
+            "triggers": {memory: list(found) for memory, found in self.triggers.items()},
+            "states": {memory: _state_data(state) for memory, state in self.states.items()},
+            "confidence": {memory: list(one) for memory, one in self.confidence.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Candidates:
+        """The candidates that `to_dict` gave."""
+        return cls(
+            chunk_ids=data["chunk_id"],
+            memory_ids=data["memory_id"],
+            cosine=np.array(data["cosine"], dtype=np.float64),
+            bm25=np.array(data["bm25"], dtype=np.float64),
+            vector_rank=np.array(data["vector_rank"], dtype=np.int64),
+            bm25_rank=np.array(data["bm25_rank"], dtype=np.int64),
+            ordinal=np.array(data["ordinal"], dtype=np.int64),
+            chunk_count=np.array(data["chunk_count"], dtype=np.int64),
+            rerank=np.array(data["rerank"] or [], dtype=np.float64),
+            triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
+            states={memory: _state(one) for memory, one in data["states"].items()},
+            confidence={memory: Confidence(*one) for memory, one in data["confidence"].items()},
+        )
+
+
+def _nullable(values: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
+def _state_data(state: MemoryState) -> dict[str, Any]:
+    return {
+        "effectiveness": state.effectiveness,
+        "feedback_count": state.feedback_count,
+        "not_useful_at": [moment.isoformat() for moment in state.not_useful_at],
+        "learned": state.learned,
+        "strength": state.strength,
+    }
+
+
+def _state(data: Mapping[str, Any]) -> MemoryState:
+    moments = tuple(datetime.fromisoformat(moment) for moment in data["not_useful_at"])
+    return MemoryState(**{**data, "not_useful_at": moments})

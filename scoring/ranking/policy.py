@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 Fusion = Literal["convex", "rrf"]
@@ -12,35 +14,127 @@ Fusion = Literal["convex", "rrf"]
 
 @dataclass(frozen=True, slots=True)
 class RankingPolicy:
-    """Parameters of one ranking.
+    """Parameters of one ranking; every weight and coefficient is a share of a score in [0, 1].
 
     Attributes:
-        fusion: ``convex`` (scores with an absolute meaning) or ``rrf`` (ranks only).
+        name: for people; not part of the version.
+        fusion: ``convex`` (scores with an absolute meaning) or ``rrf`` (ranks only) (rule 3.2).
         vector_weight: weight of the vector channel in [0, 1]; the full-text channel has the rest.
         cosine_floor: cosine that counts as 0 (rule 2.4: it belongs to the embedding model).
         rrf_k: constant of reciprocal rank fusion.
+        trigger_weight: what a trigger phrase adds that the query says whole.
+        mpab: whether the other chunks of a memory add to its best one (rule 3.3).
+        mpab_coefficient: coefficient of that bonus.
+        mpab_cap: most that it adds; infinite for the formula of the seeds.
+        effectiveness_weight: share of effectiveness in the score (rule 3.4).
+        effectiveness_from: data points from which effectiveness counts (count).
+        highly_effective: effectiveness from which a result is flagged.
+        learned_cap: most that learned triggers add (rule 3.8).
+        confidence_point: worth of one point of confidence (rule 3.6).
+        negative_feedback: whether not-useful votes lower a score (rule 3.7).
+        negative_step: what one fresh vote takes from the multiplier.
+        negative_floor: least multiplier.
+        negative_half_life_days: age at which a vote counts half (days).
+        sparse_recall: whether a short memory that is very near is given a place (rule 3.5).
+        sparse_chunks: most chunks of a short memory (count).
+        sparse_top: raw-distance places looked at, at least (count); 3 · limit where that is more.
+        sparse_distance: greatest cosine distance of such a chunk, inclusive.
+        abstention_floor: signal below which nothing is shown (rule 3.9); 0 never abstains.
+        rerank_weight: share of the cross-encoder in the semantic score; 0 switches it off.
+        rerank_top: best memories that the cross-encoder reads (count).
     """
 
+    name: str = "default"
     fusion: Fusion = "convex"
     vector_weight: float = 0.7
     cosine_floor: float = 0.5
     rrf_k: int = 10
+    trigger_weight: float = 0.2
+    mpab: bool = True
+    mpab_coefficient: float = 0.1
+    mpab_cap: float = 0.05
+    effectiveness_weight: float = 0.3
+    effectiveness_from: int = 3
+    highly_effective: float = 0.8
+    learned_cap: float = 0.15
+    confidence_point: float = 0.01
+    negative_feedback: bool = True
+    negative_step: float = 0.1
+    negative_floor: float = 0.3
+    negative_half_life_days: float = 30.0
+    sparse_recall: bool = True
+    sparse_chunks: int = 2
+    sparse_top: int = 20
+    sparse_distance: float = 0.20
+    abstention_floor: float = 0.0
+    rerank_weight: float = 0.0
+    rerank_top: int = 20
 
     def __post_init__(self) -> None:
         if self.fusion not in get_args(Fusion):
             raise ValueError(f"fusion = {self.fusion!r} is not one of {', '.join(get_args(Fusion))}")
-        if not 0 <= self.vector_weight <= 1:
-            raise ValueError(f"vector_weight = {self.vector_weight} is not in [0, 1]")
-        if not -1 <= self.cosine_floor < 1:
-            raise ValueError(f"cosine_floor = {self.cosine_floor} is not in [-1, 1)")
-        if self.rrf_k < 1:
-            raise ValueError(f"rrf_k = {self.rrf_k} is below 1")
+        for name, (low, high) in _BOUNDS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+                raise ValueError(f"{name} = {value} is not in [{low:g}, {high:g}]")
+        for name in _WHOLE:
+            if not isinstance(getattr(self, name), int):
+                raise ValueError(f"{name} = {getattr(self, name)} is not a whole number")  # noqa: TRY004
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} = {getattr(self, name)!r} is not true or false")  # noqa: TRY004
 
     def to_dict(self) -> dict[str, Any]:
-        """The parameters as plain data."""
-        return asdict(self)
+        """The parameters as plain data that JSON can hold; an infinite cap is None."""
+        return {
+            name: None if isinstance(value, float) and math.isinf(value) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RankingPolicy:
+        """The policy that `to_dict` gave; a parameter that is not there has its default.
+
+        Raises:
+            ValueError: a parameter is not known, or its value is not allowed.
+        """
+        known = {part.name for part in fields(cls)}
+        if unknown := sorted(set(data) - known):
+            raise ValueError(f"{', '.join(unknown)}: no parameter of a ranking. Known: {sorted(known)}")
+        given: dict[str, Any] = {name: math.inf if value is None else value for name, value in data.items()}
+        return cls(**given)
 
     @property
     def version(self) -> str:
         """12 hex digits that change when any parameter does; logged with every search."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:12]
+        parameters = {name: value for name, value in self.to_dict().items() if name != "name"}
+        return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
+
+
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "vector_weight": (0, 1),
+    "cosine_floor": (-1, 0.999),
+    "rrf_k": (1, 10_000),
+    "trigger_weight": (0, 1),
+    "mpab_coefficient": (0, 1),
+    "mpab_cap": (0, math.inf),
+    "effectiveness_weight": (0, 1),
+    "effectiveness_from": (0, 1_000_000),
+    "highly_effective": (0, 1),
+    "learned_cap": (0, 1),
+    "confidence_point": (0, 0.1),
+    "negative_step": (0, 1),
+    "negative_floor": (0, 1),
+    "negative_half_life_days": (0.001, 100_000),
+    "sparse_chunks": (0, 1_000),
+    "sparse_top": (0, 100_000),
+    "sparse_distance": (0, 2),
+    "abstention_floor": (0, 1),
+    "rerank_weight": (0, 1),
+    "rerank_top": (0, 1_000),
+}
+_WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "rerank_top")
+_SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
+
+SEEDS = RankingPolicy(name="seeds", mpab_coefficient=0.3, mpab_cap=math.inf, sparse_top=10)
+"""The constants of the seed documents, MPAB unbounded as they have it."""

@@ -40,12 +40,14 @@ class ModelProfile:
         cosine_floor: cosine at or below which two texts have nothing to do with each other.
         thresholds: cosines from which two texts are duplicates, can be merged, or concern each other.
         recall_distance: cosine distance up to which a short memory is recalled (rule 3.5).
+        abstention_floor: signal below which a search shows nothing (rule 3.9); 0 where nobody measured it.
     """
 
     vector_weight: float
     cosine_floor: float
     thresholds: Thresholds = field(default_factory=Thresholds)
     recall_distance: float = 0.20
+    abstention_floor: float = 0.0
 
 
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs

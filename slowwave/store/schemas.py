@@ -128,6 +128,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         status=TEXT,
                         title=TEXT,
                         source=TEXT,
+                        origin=TEXT,
                         memory_type=TEXT,
                         importance_tier=TEXT,
                         retrieval_priority=TEXT,
@@ -144,6 +145,25 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
             "What is searched: the chunks of every memory with their vectors and their memory's labels.",
             full_text=("search_text",),
             bitmap=("namespace", "status"),
+        ),
+        TableSpec(
+            "memory_state",
+            pa.schema(
+                [
+                    _key("state_id"),
+                    *_fields(
+                        day=TEXT,
+                        namespace=TEXT,
+                        memory_id=TEXT,
+                        effectiveness=pa.float64(),
+                        feedback_count=COUNT,
+                        not_useful_at=pa.list_(TIME),
+                        strength=pa.float64(),
+                    ),
+                ]
+            ),
+            "What use has taught of each memory, as of the end of a day; the newest row of a memory counts.",
+            partition="day",
         ),
         TableSpec(
             "edges",

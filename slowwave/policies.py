@@ -1,0 +1,39 @@
+"""Ranking policies in files: what `slowwave tune` writes, and a person may put into force."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scoring.ranking import RankingPolicy
+from slowwave.errors import SettingsError
+
+
+def read_policy(path: Path) -> RankingPolicy:
+    """The policy of a file.
+
+    Raises:
+        SettingsError: the file cannot be read, is no policy, or a parameter has a value that is not allowed.
+    """
+    try:
+        data = json.loads(path.expanduser().read_text(encoding="utf-8"))
+        return RankingPolicy.from_dict(data["policy"])
+    except OSError as error:
+        raise SettingsError(f"The policy file {path} cannot be read: {error.strerror}.") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise SettingsError(
+            f"The policy file {path} is no ranking policy: {why}. `slowwave tune --out {path}` writes one."
+        ) from None
+
+
+def write_policy(path: Path, policy: RankingPolicy, about: Mapping[str, Any]) -> None:
+    """Write a policy, and how it came about, as JSON; a half-written file never takes its place."""
+    text = json.dumps({"policy": policy.to_dict(), "version": policy.version, **about}, indent=2)
+    path = path.expanduser()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text + "\n", encoding="utf-8")
+    beside.replace(path)

@@ -1,0 +1,18 @@
+"""One search: the candidates of the channels, one pure ranking, one line in the journal."""
+
+from slowwave.search.filters import Filters
+from slowwave.search.results import Explanation, Passage, Result, SearchResponse, Timings
+from slowwave.search.searcher import MAX_QUERY_CHARACTERS, PROBES, Found, Searcher
+
+__all__ = [
+    "MAX_QUERY_CHARACTERS",
+    "PROBES",
+    "Explanation",
+    "Filters",
+    "Found",
+    "Passage",
+    "Result",
+    "SearchResponse",
+    "Searcher",
+    "Timings",
+]

@@ -1,0 +1,94 @@
+"""What the journal keeps of a search: enough to rank it again, under this policy or another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from scoring.ranking import Candidates, Ranking, RankingPolicy, rank
+from slowwave import ids
+from slowwave.search.searcher import Found
+
+ALL = ("memory_id", "ordinal")  # follow from the chunk's id, so they are not kept
+
+
+def logged(
+    ranking: Ranking,
+    found: Found,
+    policy: RankingPolicy,
+    *,
+    query: str,
+    limit: int,
+    as_of: datetime,
+    filters: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The payload of a ``search`` entry.
+
+    Args:
+        ranking: what was made of the candidates.
+        found: the candidates.
+        policy: the ranking that was in force.
+        query: the text.
+        limit: results asked for.
+        as_of: the moment that votes were counted at.
+        filters: that were given.
+    """
+    candidates = found.candidates.to_dict()
+    return {
+        "query": query,
+        "limit": limit,
+        "as_of": as_of.isoformat(),
+        "filters": dict(filters),
+        "policy": policy.to_dict(),
+        "policy_version": policy.version,
+        "abstained": ranking.abstained,
+        "signal": ranking.signal,
+        "shown": [
+            {
+                "memory_id": one.memory_id,
+                "rank": one.rank,
+                "score": one.score,
+                "flags": one.flags,
+                "channels": sorted({name for at in one.chunks for name in found.candidates.channels(at)}),
+                "scores": found.candidates.scores(one.best),
+                "contributions": {row.source: row.value for row in one.contributions},
+                "chunks": [found.candidates.chunk_ids[at] for at in one.chunks],
+            }
+            for one in ranking.results
+        ],
+        "candidates": {name: column for name, column in candidates.items() if name not in ALL and column},
+    }
+
+
+def candidates_of(payload: Mapping[str, Any]) -> Candidates:
+    """The candidates that a logged search considered."""
+    kept = payload["candidates"]
+    chunks = kept.get("chunk_id", [])
+    empty: dict[str, Any] = {"rerank": None, "triggers": {}, "states": {}, "confidence": {}}
+    columns = dict.fromkeys(("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count"), ())
+    return Candidates.from_dict(
+        {
+            **empty,
+            **columns,
+            **kept,
+            "chunk_id": chunks,
+            "memory_id": [ids.memory_of(chunk) for chunk in chunks],
+            "ordinal": [ids.ordinal_of(chunk) for chunk in chunks],
+        }
+    )
+
+
+def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> Ranking:
+    """Rank a logged search again: under its own policy the ranking that was shown, to the last digit.
+
+    Args:
+        payload: of a ``search`` entry.
+        policy: another one to try.
+    """
+    return rank(
+        candidates_of(payload),
+        policy or RankingPolicy.from_dict(payload["policy"]),
+        as_of=datetime.fromisoformat(payload["as_of"]),
+        limit=payload["limit"],
+    )

@@ -1,0 +1,196 @@
+"""One search from the question to the answer, its account and its line in the journal."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scoring.ranking import Candidates, Ranking, RankingPolicy, rank
+from scoring.ranking.breakdown import split_by_term
+from scoring.ranking.candidates import BM25
+from slowwave import ids
+from slowwave.chunking import indexed_text
+from slowwave.errors import SlowwaveError
+from slowwave.journal import Entry, JournalError
+from slowwave.search.filters import Filters
+from slowwave.search.log import logged
+from slowwave.search.results import (
+    NotShown,
+    Result,
+    SearchResponse,
+    Timings,
+    explanation,
+    present,
+)
+from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
+NOT_SHOWN = 20  # listed in an account (count)
+_WORD = re.compile(r"\w+")
+
+
+def search(
+    space: Workspace,
+    namespace: str,
+    query: str,
+    *,
+    limit: int,
+    filters: Filters,
+    as_of: date | None,
+    explain: bool,
+    principal: str,
+) -> SearchResponse:
+    """Search a namespace; see `slowwave.Memory.search`."""
+    _check(query, limit)
+    moment, searcher = _at(space, namespace, as_of)
+    policy = space.policy
+    start = time.perf_counter()
+    size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
+    found = searcher.find(namespace, query, size, filters)
+    fetched = time.perf_counter()
+    found = _read_by_cross_encoder(space, found, policy, query, moment)
+    ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
+    results = present(ranking, found)
+    if explain:
+        results = _explained(results, ranking, found, policy, searcher, query)
+    ranked = time.perf_counter()
+    search_id = ids.new_event_id()
+    warnings: tuple[str, ...] = ()
+    if as_of is None and space.settings.journal.log_searches:
+        payload = logged(
+            ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters)
+        )
+        warnings = _journal(space, search_id, namespace, payload, moment, principal)
+    end = time.perf_counter()
+    timings = Timings(
+        embedding=found.embedding_ms,
+        candidates=found.total_ms - found.embedding_ms,
+        scoring=(ranked - fetched) * 1e3,
+        journal=(end - ranked) * 1e3,
+        total=(end - start) * 1e3,
+    )
+    return SearchResponse(
+        search_id,
+        namespace,
+        query,
+        results,
+        ranking.abstained,
+        ranking.signal,
+        policy.version,
+        timings,
+        warnings,
+        _not_shown(ranking, found) if explain else (),
+    )
+
+
+def _check(query: str, limit: int) -> None:
+    if not query.strip():
+        raise SlowwaveError("The query is empty. Give a question or some words.")
+    if len(query) > MAX_QUERY_CHARACTERS:
+        raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
+    if limit < 0:
+        raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
+
+
+def _at(space: Workspace, namespace: str, as_of: date | None) -> tuple[datetime, Searcher]:
+    """The moment of the search, and what searches the memory of then."""
+    now = datetime.now(UTC)
+    if as_of is None or as_of == now.date():
+        return now, space.searcher
+    end = datetime.combine(as_of, datetime.min.time(), UTC) + timedelta(days=1)
+    return end, space.past_searcher(namespace, as_of)
+
+
+def _read_by_cross_encoder(
+    space: Workspace, found: Found, policy: RankingPolicy, query: str, moment: datetime
+) -> Found:
+    """The candidates with the cross-encoder's opinion of the best ones, where the policy wants it."""
+    if not policy.rerank_weight or not policy.rerank_top or not len(found.candidates):
+        return found
+    first = rank(
+        found.candidates, replace(policy, abstention_floor=0.0, sparse_recall=False),
+        as_of=moment, limit=policy.rerank_top,
+    )  # fmt: skip
+    best = [one.best for one in first.results]
+    rows = found.shown.select(["title", "headings", "text"]).take(best).to_pylist()
+    texts = [indexed_text(row["title"], row["headings"] or (), row["text"]) for row in rows]
+    scores = np.full(len(found.candidates), np.nan)
+    scores[best] = np.round(space.reranker.scores(query, texts), 6)
+    return replace(found, candidates=replace(found.candidates, rerank=scores))
+
+
+def _explained(
+    results: tuple[Result, ...],
+    ranking: Ranking,
+    found: Found,
+    policy: RankingPolicy,
+    searcher: Searcher,
+    query: str,
+) -> tuple[Result, ...]:
+    """The results with the account of their scores, down to the words of the query."""
+    candidates: Candidates = found.candidates
+    words = _WORD.findall(query)[:WORDS_EXPLAINED]
+    best = [candidates.chunk_ids[one.best] for one in ranking.results]
+    by_chunk = searcher.term_scores(words, best) if policy.fusion == "convex" else {}
+    return tuple(
+        replace(
+            result,
+            explanation=explanation(
+                one,
+                candidates,
+                policy,
+                split_by_term(one.contributions, BM25, by_chunk.get(candidates.chunk_ids[one.best], {})),
+                ranking.injection,
+            ),
+        )
+        for result, one in zip(results, ranking.results, strict=True)
+    )
+
+
+def _not_shown(ranking: Ranking, found: Found) -> tuple[NotShown, ...]:
+    listed = ranking.unshown[:NOT_SHOWN]
+    titles = dict(zip(found.candidates.memory_ids, found.shown.column("title").to_pylist(), strict=True))
+    return tuple(
+        NotShown(one.memory_id, titles[one.memory_id], one.score, one.place, one.reason) for one in listed
+    )
+
+
+def _given(filters: Filters) -> dict[str, Any]:
+    """The filters that were given, for the journal."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in asdict(filters).items()
+        if value
+    }
+
+
+def _journal(
+    space: Workspace,
+    search_id: str,
+    namespace: str,
+    payload: dict[str, Any],
+    moment: datetime,
+    principal: str,
+) -> tuple[str, ...]:
+    entry = Entry(
+        event_id=search_id,
+        kind="search",
+        namespace=namespace,
+        subject=search_id,
+        occurred_at=moment,
+        principal=principal,
+        payload=payload,
+    )
+    try:
+        space.journal.append([entry])
+    except JournalError as error:
+        return (f"This search is not in the journal, so feedback on it cannot be taken: {error}",)
+    return ()

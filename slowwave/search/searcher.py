@@ -1,0 +1,169 @@
+"""The candidates of one search: two channel queries, and what is known of the memories they found.
+
+The full-text query runs in a thread while the query is being embedded; the vector query follows. Only a
+memory that nothing but its trigger phrase found costs a third query: the candidates carry all that a result
+shows.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from scoring.ranking import Candidates
+from slowwave.embedding import Embedder
+from slowwave.search.filters import Filters
+from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, confidence_of
+from slowwave.store import one_of
+
+SHOWN = (
+    "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",
+    "ordinal", "chunk_count", "created_at", "updated_at", *CONFIDENCE_LABELS,
+)  # fmt: skip
+MAX_QUERY_CHARACTERS = 4_000
+PROBES = 64  # partitions visited when an index was built after this process opened the store
+TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
+DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
+
+
+class Tables(Protocol):
+    """What a search needs of a store."""
+
+    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
+        """An open table."""
+
+    def get_meta(self, name: str) -> dict[str, Any] | None:
+        """A stored fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates of one query with what their results show."""
+
+    candidates: Candidates
+    shown: pa.Table  # one row per candidate, columns SHOWN
+    embedding_ms: float
+    total_ms: float
+
+
+class Searcher:
+    """Finds candidates in a store for one embedding model.
+
+    Args:
+        store: has the chunks.
+        embedder: turns queries into vectors.
+        knowledge: of memories beside their text.
+    """
+
+    def __init__(self, store: Tables, embedder: Embedder, knowledge: Knowledge) -> None:
+        self._store, self._embedder, self._knowledge = store, embedder, knowledge
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="slowwave-search")
+        index = store.get_meta("vector_index")
+        self._probes = index["probes"] if index else PROBES
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._pool.shutdown(wait=False)
+
+    def find(self, namespace: str, query: str, size: int, filters: Filters | None = None) -> Found:
+        """The best `size` chunks of each channel, of the namespace's memories that pass the filters."""
+        start = time.perf_counter()
+        where = (filters or Filters()).where(namespace)
+        text = self._pool.submit(self._full_text, query, where, size)
+        triggered = self._pool.submit(self._knowledge.triggered, namespace, query)
+        vector = self._embedder.embed_query(query)
+        embedded = time.perf_counter()
+        nearest = self._nearest(vector, where, size)
+        phrases = triggered.result()
+        lists = [nearest, text.result()]
+        if lacking := set(phrases).difference(*(rows.column("memory_id").to_pylist() for rows in lists)):
+            lists.append(self._chunks_of(sorted(lacking), where))
+        channels, shown = _merge(lists, vector)
+        ids = shown.column("memory_id").to_pylist()
+        there = set(ids)
+        candidates = Candidates(
+            **channels,
+            memory_ids=ids,
+            ordinal=_whole(shown, "ordinal"),
+            chunk_count=_whole(shown, "chunk_count"),
+            triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
+            states=self._knowledge.states(namespace, there),
+            confidence=confidence_of(shown),
+        )
+        done = time.perf_counter()
+        return Found(candidates, shown, (embedded - start) * 1e3, (done - start) * 1e3)
+
+    def term_scores(self, query_words: list[str], chunk_ids: list[str]) -> dict[str, dict[str, float]]:
+        """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
+        from lancedb.query import MatchQuery
+
+        found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
+        for word in dict.fromkeys(query_words if chunk_ids else []):
+            search = self._store.table("chunks").search(MatchQuery(word, "search_text"), query_type="fts")
+            rows = search.where(one_of("chunk_id", chunk_ids)).limit(len(chunk_ids))
+            for row in rows.select(["chunk_id", "_score"]).to_list():
+                found[row["chunk_id"]][word] = float(row["_score"])
+        return found
+
+    def _full_text(self, query: str, where: str, size: int) -> pa.Table:
+        from lancedb.query import MatchQuery
+
+        # The column is named: a query without it would search every indexed column.
+        search = self._store.table("chunks").search(MatchQuery(query, "search_text"), query_type="fts")
+        return search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
+
+    def _nearest(self, vector: np.ndarray, where: str, size: int) -> pa.Table:
+        search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
+        found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
+        return found.slice(0, found.num_rows if vector.any() else 0)  # a zero vector is near to nothing
+
+    def _chunks_of(self, memory_ids: list[str], where: str) -> pa.Table:
+        search = self._store.table("chunks").search()
+        these = f"{where} AND {one_of('memory_id', memory_ids)}"
+        found = search.where(these).limit(TRIGGERED_CHUNKS).select([*SHOWN, "vector"]).to_arrow()
+        return found.sort_by("chunk_id")
+
+
+def _merge(lists: list[pa.Table], query: np.ndarray) -> tuple[dict[str, Any], pa.Table]:
+    """The rows of nearest, full text and triggered as one set, each with all scores that can be known."""
+    nearest, text, *others = lists
+    first = nearest.column("chunk_id").to_pylist()
+    place = {chunk: at for at, chunk in enumerate(first)}
+    extra = []
+    for rows in (text, *others):
+        fresh = [at for at, chunk in enumerate(rows.column("chunk_id").to_pylist()) if chunk not in place]
+        extra.append(rows.take(pa.array(fresh, pa.int64())))
+        for chunk in extra[-1].column("chunk_id").to_pylist():
+            place[chunk] = len(place)
+    size = len(place)
+    cosine = np.full(size, np.nan)
+    cosine[: len(first)] = 1.0 - nearest.column("_distance").to_numpy()
+    if query.any() and size > len(first):
+        vectors = pa.concat_tables([rows.select(["vector"]) for rows in extra]).column("vector")
+        flat = vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        cosine[len(first) :] = flat.reshape(size - len(first), -1) @ query
+    found = text.column("chunk_id").to_pylist()
+    rows = np.array([place[chunk] for chunk in found], dtype=np.int64)
+    bm25 = np.full(size, np.nan)
+    bm25[rows] = text.column("_score").to_numpy()
+    vector_rank, bm25_rank = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    vector_rank[: len(first)] = np.arange(1, len(first) + 1)
+    bm25_rank[rows] = np.arange(1, len(found) + 1)
+    channels = {
+        "chunk_ids": list(place),
+        "cosine": np.round(cosine, DIGITS),
+        "bm25": np.round(bm25, DIGITS),
+        "vector_rank": vector_rank,
+        "bm25_rank": bm25_rank,
+    }
+    return channels, pa.concat_tables([rows.select(SHOWN) for rows in (nearest, *extra)])
+
+
+def _whole(rows: pa.Table, name: str) -> np.ndarray:
+    numbers: np.ndarray = rows.column(name).to_numpy().astype(np.int64)
+    return numbers
