@@ -22,6 +22,7 @@ from _junk import KINDS, NOTES
 from _report import report
 
 from quality.density import signal_density
+from scoring.evaluation import auroc
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
@@ -84,14 +85,6 @@ def real_texts(arguments: argparse.Namespace, rng: random.Random) -> dict[str, l
         found[folder.name] = [json.loads(line)["text"] for line in lines if line.strip()]
     kept = {name: [text for text in texts if len(text.strip()) >= LEAST] for name, texts in found.items()}
     return {name: rng.sample(texts, min(len(texts), arguments.sample)) for name, texts in kept.items()}
-
-
-def auroc(real: np.ndarray, junk: np.ndarray) -> float:
-    """Chance that a real text scores above a junk text; ties count half."""
-    ordered = np.sort(junk)
-    below = np.searchsorted(ordered, real, side="left")
-    up_to = np.searchsorted(ordered, real, side="right")
-    return float((below + up_to).mean() / 2 / len(junk))
 
 
 def _real_row(name: str, pairs: np.ndarray) -> dict[str, Any]:

@@ -19,16 +19,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import ir_measures
 import numpy as np
 from _report import report
-from ir_measures import RR, R, nDCG
 from rich.progress import track
 
 import slowwave
+from scoring.evaluation import evaluate, mean_interval, parse_measure
 from scoring.ranking import rank
 
-MEASURES = {"ndcg@10": nDCG @ 10, "mrr@5": RR @ 5, "recall@10": R @ 10}
+MEASURES = ("ndcg@10", "mrr@5", "recall@10")
 BATCH = 5_000
 
 
@@ -121,31 +120,16 @@ def _row(
     queries: list[dict[str, Any]],
 ) -> dict[str, Any]:
     p50 = run.pop("_p50_ms", None)
-    wanted = {query["_id"] for query in queries}
-    # The rank is what is measured: ties were broken by the ranking, not by the measuring library.
-    scored = {
-        query: {document: float(len(found) - at) for at, (document, _) in enumerate(found)}
-        for query, found in run.items()
-    }
-    judged = {query: grades for query, grades in qrels.items() if query in wanted}
-    per_query: dict[str, dict[str, float]] = {key: dict.fromkeys(wanted, 0.0) for key in MEASURES}
-    for value in ir_measures.iter_calc(list(MEASURES.values()), judged, scored):
-        key = next(key for key, measure in MEASURES.items() if measure == value.measure)
-        per_query[key][value.query_id] = value.value
+    rankings = {query: [document for document, _ in found] for query, found in run.items()}
+    judged = {query["_id"]: qrels[query["_id"]] for query in queries}
+    measures = {key: parse_measure(key) for key in MEASURES}
+    values = evaluate(rankings, judged, list(measures.values()))
     row: dict[str, Any] = {"run": name}
-    for key, values in per_query.items():
-        row[key] = round(float(np.mean(list(values.values()))), 4)
-    low, high = _interval(np.array(list(per_query["ndcg@10"].values())))
-    row |= {"low": round(low, 4), "high": round(high, 4), "queries": len(wanted)}
+    row |= {key: round(values[str(one)].mean(), 4) for key, one in measures.items()}
+    interval = mean_interval(values["nDCG@10"])
+    row |= {"low": round(interval.low, 4), "high": round(interval.high, 4), "queries": interval.n}
     row["p50_ms"] = round(p50[0][1], 2) if p50 else None
     return row
-
-
-def _interval(values: np.ndarray) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean of nDCG@10."""
-    draws = np.random.default_rng(0).integers(0, len(values), (2_000, len(values)))
-    low, high = np.percentile(values[draws].mean(axis=1), [2.5, 97.5])
-    return float(low), float(high)
 
 
 if __name__ == "__main__":

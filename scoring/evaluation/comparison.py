@@ -1,0 +1,215 @@
+"""Is one policy better than another (rule 6.6): paired differences over queries, and what they prove."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Verdict = Literal["better", "worse", "equivalent", "insufficient evidence"]
+
+LEVEL = 0.95
+DRAWS = 10_000
+LEAST_QUERIES = 20
+TIE = 1e-9  # the accuracy of a metric (rule 6.3)
+_BLOCK = 1 << 22  # numbers drawn at a time
+
+
+@dataclass(frozen=True, slots=True)
+class MeanInterval:
+    """A mean over `n` queries and its bootstrap interval; all three are NaN where n = 0."""
+
+    n: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What n queries say about a candidate against a baseline.
+
+    `margin`, `level` and `least_queries` decide only the verdict: change them with ``dataclasses.replace``
+    (the interval stays the one that was drawn).
+
+    Attributes:
+        n: queries.
+        baseline: mean of the baseline.
+        candidate: mean of the candidate.
+        difference: candidate minus baseline.
+        low: lower end of the bootstrap interval of the difference.
+        high: upper end.
+        p_value: of the randomisation test: how often a difference this large comes by chance.
+        wins: queries on which the candidate is better.
+        ties: queries on which the two are within 1e-9.
+        losses: queries on which the candidate is worse.
+        margin: difference that does not matter, in units of the measure.
+        level: level of the interval, and 1 − the p-value that better and worse need.
+        least_queries: with fewer nothing is said.
+    """
+
+    n: int
+    baseline: float
+    candidate: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    wins: int
+    ties: int
+    losses: int
+    margin: float
+    level: float = LEVEL
+    least_queries: int = LEAST_QUERIES
+
+    @property
+    def verdict(self) -> Verdict:
+        """What may be said of the candidate.
+
+        *equivalent*: the whole interval is inside ± `margin`, even if it leaves out 0: a sure difference too
+        small to matter. *better* and *worse*: the interval leaves out 0 and the test agrees. Else, and with
+        fewer than `least_queries` queries (a few equal ones give an interval of no width),
+        *insufficient evidence*.
+        """
+        if self.n < self.least_queries:
+            return "insufficient evidence"
+        if -self.margin - TIE <= self.low and self.high <= self.margin + TIE:
+            return "equivalent"
+        significant = self.p_value <= 1 - self.level
+        if significant and self.low > 0:
+            return "better"
+        if significant and self.high < 0:
+            return "worse"
+        return "insufficient evidence"
+
+
+def mean_interval(
+    values: npt.ArrayLike, *, level: float = LEVEL, n_draws: int = DRAWS, seed: int = 0
+) -> MeanInterval:
+    """Mean of one value a query, with its percentile bootstrap interval over queries.
+
+    Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 13.
+
+    Raises:
+        ValueError: a value is not finite, or `level` or `n_draws` is out of range.
+    """
+    checked = _checked("values", values, level, n_draws)
+    low, high = _bootstrap(checked, level, n_draws, np.random.default_rng(seed))
+    return MeanInterval(len(checked), _mean(checked), low, high)
+
+
+def compare(
+    baseline: npt.ArrayLike,
+    candidate: npt.ArrayLike,
+    *,
+    margin: float,
+    level: float = LEVEL,
+    n_draws: int = DRAWS,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two policies on the same queries.
+
+    The interval is a percentile bootstrap over queries, the p-value that of a two-sided paired randomisation
+    test: the signs of the differences are drawn anew. Source: Smucker, Allan and Carterette, "A Comparison of
+    Statistical Significance Tests for Information Retrieval Evaluation" (2007).
+
+    Args:
+        baseline: (n,) one value a query.
+        candidate: (n,) values of the same queries in the same order.
+        margin: difference that does not matter, 0 or more, in units of the measure.
+        level: level of the interval.
+        n_draws: draws of the bootstrap, and again of the test.
+        seed: the same seed gives the same comparison.
+
+    Raises:
+        ValueError: the arrays differ in length, a value is not finite, or a number is out of range.
+    """
+    before, after = (
+        _checked(name, values, level, n_draws)
+        for name, values in (("baseline", baseline), ("candidate", candidate))
+    )
+    if len(before) != len(after):
+        raise ValueError(
+            f"baseline has {len(before)} queries and candidate {len(after)}: compare the same queries"
+        )
+    if not margin >= 0:
+        raise ValueError(f"margin = {margin} is not 0 or more")
+    difference = after - before
+    difference[np.abs(difference) <= TIE] = 0.0
+    rng = np.random.default_rng(seed)
+    low, high = _bootstrap(difference, level, n_draws, rng)
+    return Comparison(
+        n=len(difference),
+        baseline=_mean(before),
+        candidate=_mean(after),
+        difference=_mean(difference),
+        low=low,
+        high=high,
+        p_value=_randomisation(difference, n_draws, rng),
+        wins=int((difference > 0).sum()),
+        ties=int((difference == 0).sum()),
+        losses=int((difference < 0).sum()),
+        margin=margin,
+        level=level,
+    )
+
+
+def _checked(name: str, values: npt.ArrayLike, level: float, n_draws: int) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}: give one value a query")
+    if not np.isfinite(array).all():
+        at = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name}[{at}] = {array[at]} is not a number to average; a failed query counts as 0")
+    if not 0 < level < 1:
+        raise ValueError(f"level = {level} is not between 0 and 1")
+    if n_draws < 1:
+        raise ValueError(f"n_draws = {n_draws}: draw at least once")
+    return array
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _bootstrap(values: Floats, level: float, n_draws: int, rng: np.random.Generator) -> tuple[float, float]:
+    """Percentile interval of the mean; NaN where there is nothing to draw from."""
+    n = len(values)
+    if n == 0:
+        return float("nan"), float("nan")
+    means = [
+        values[rng.integers(0, n, (rows, n), dtype=np.int32)].mean(axis=1) for rows in _blocks(n_draws, n)
+    ]
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _randomisation(difference: Floats, n_draws: int, rng: np.random.Generator) -> float:
+    """Share of sign patterns with a sum at least this far from 0; the one observed is among them, so never 0.
+
+    Counting the observed one: Phipson and Smyth, "Permutation P-values Should Never Be Zero" (2010).
+    """
+    moved = difference[difference != 0]  # a tie has no sign
+    n = len(moved)
+    if n == 0:
+        return 1.0
+    observed, rounding = abs(moved.sum()), 1e-12 * np.abs(moved).sum()
+    extreme = 0
+    for rows in _blocks(n_draws, n):
+        bits = rng.integers(0, 256, (rows, -(-n // 8)), dtype=np.uint8)
+        flipped = np.unpackbits(bits, axis=1, count=n).astype(np.float64)
+        sums = moved.sum() - 2 * (flipped @ moved)
+        extreme += int((np.abs(sums) >= observed - rounding).sum())
+    return (1 + extreme) / (1 + n_draws)
+
+
+def _blocks(n_draws: int, n: int) -> Iterator[int]:
+    """Sizes of the blocks of draws of n numbers each, so that memory stays bounded."""
+    size = max(1, _BLOCK // n)
+    for start in range(0, n_draws, size):
+        yield min(size, n_draws - start)

@@ -1,0 +1,76 @@
+"""Metrics of a ranking at a cutoff (rule 6.3), each the number that trec_eval or ir_measures gives.
+
+A document is relevant when its grade is above 0. Each function gives (n,) values in [0, 1], one a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from scoring.evaluation.graded import Floats, GradedRankings
+from scoring.evaluation.measure import Metric
+
+
+def reciprocal_rank(graded: GradedRankings, k: int) -> Floats:
+    """1 / rank of the first relevant result; 0 where none is among the first k. Its mean is MRR@k.
+
+    Source: Voorhees, "The TREC-8 Question Answering Track Report" (1999).
+    """
+    hit = graded.grades[:, :k] > 0
+    found: Floats = np.where(hit.any(axis=1), 1 / (hit.argmax(axis=1) + 1), 0.0)
+    return found
+
+
+def ndcg(graded: GradedRankings, k: int) -> Floats:
+    """Discounted cumulative gain over that of the best order of the whole judgment list.
+
+    The gain is the grade (0 below 0), the discount log2(1 + rank), as in trec_eval's ``ndcg_cut``.
+    Source: Järvelin and Kekäläinen, "Cumulated Gain-Based Evaluation of IR Techniques" (2002).
+    """
+    gains = np.maximum(np.nan_to_num(graded.grades[:, :k]), 0.0)
+    discount = 1 / np.log2(np.arange(2, gains.shape[1] + 2))
+    value: Floats = (gains * discount).sum(axis=1) / (graded.ideal[:, :k] * discount).sum(axis=1)
+    return value
+
+
+def recall(graded: GradedRankings, k: int) -> Floats:
+    """Relevant results among the first k, over the relevant documents of the judgment list."""
+    return _hits(graded, k) / graded.relevant
+
+
+def hit_rate(graded: GradedRankings, k: int) -> Floats:
+    """1 where a relevant result is among the first k, else 0; trec_eval calls it ``success``."""
+    return (_hits(graded, k) > 0).astype(np.float64)
+
+
+def precision(graded: GradedRankings, k: int) -> Floats:
+    """Relevant results among the first k, over k, however many results there are."""
+    return _hits(graded, k) / k
+
+
+def judged(graded: GradedRankings, k: int) -> Floats:
+    """Share of the first k results (or of all, where there are fewer) that have a grade, 0 included.
+
+    It says how far the other figures can be trusted: they count an unjudged result as not relevant. 0 where
+    there are no results.
+    """
+    shown = np.minimum(graded.retrieved, k)
+    share: Floats = (~np.isnan(graded.grades[:, :k])).sum(axis=1) / np.maximum(shown, 1)
+    return share
+
+
+def _hits(graded: GradedRankings, k: int) -> Floats:
+    hits: Floats = (graded.grades[:, :k] > 0).sum(axis=1).astype(np.float64)
+    return hits
+
+
+METRICS: dict[Metric, Callable[[GradedRankings, int], Floats]] = {
+    "mrr": reciprocal_rank,
+    "ndcg": ndcg,
+    "recall": recall,
+    "hit_rate": hit_rate,
+    "precision": precision,
+    "judged": judged,
+}
