@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
+    from slowwave.reranking import Reranker
     from slowwave.search import Searcher
     from slowwave.served import Served
     from slowwave.store import Store
@@ -88,6 +89,13 @@ class Workspace:
         from slowwave.search.knowledge import StoredKnowledge
 
         return Searcher(self.store, self.embedder, StoredKnowledge(self.store))
+
+    @cached_property
+    def reranker(self) -> Reranker:
+        """The cross-encoder, for policies that give it a share."""
+        from slowwave.reranking import load_reranker
+
+        return load_reranker(self.settings.embedding.threads)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
