@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from slowwave.notes import Note
     from slowwave.search import SearchResponse
     from slowwave.store import Store
+    from slowwave.wakeup import Packet
 
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
 _TITLE_CHARACTERS = 80
@@ -170,7 +171,8 @@ class Memory:
             key: your own name for it: saving the same key again replaces the text. Without a key every
                 save is a memory of its own.
             **labels: memory_type, tags, trigger_phrases, aliases, sensitivity, importance_tier,
-                retrieval_priority, state, source_of_truth, created_at, metadata.
+                retrieval_priority, state, source_kind (generated unless said otherwise: ``manual`` is what a
+                person wrote, and is trusted more), source_of_truth, created_at, metadata.
 
         Returns:
             What became of it. A note that the gate refuses is quarantined, not lost.
@@ -291,6 +293,23 @@ class Memory:
             self._space, self.namespace, query,
             limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
         )  # fmt: skip
+
+    def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:
+        """What an assistant should know when a session starts, before anything was asked.
+
+        A section per memory type, constraints and decisions first, each with its best memories; importance
+        tier, retrieval priority, effectiveness and recency decide which. Every item shows its confidence.
+
+        Args:
+            budget: tokens that the packet may take (an estimate, 4 characters of English each), 50 or more.
+            secret: with secret memories.
+
+        Raises:
+            SlowwaveError: the budget is too small.
+        """
+        from slowwave.wakeup import wakeup
+
+        return wakeup(self._space, self.namespace, budget=budget, as_of=datetime.now(UTC), secret=secret)
 
     # -- one memory ------------------------------------------------------------------------------
 
@@ -489,7 +508,7 @@ def _note(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
     title = _text(given.pop("title", "") or note.title, "title", number)
     if not title or title == note.source:
         title = _first_words(content)
-    return replace(note, title=title, **_typed(given, number))
+    return replace(note, title=title, **{"source_kind": "generated", **_typed(given, number)})
 
 
 def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
     from slowwave.reranking import Reranker
     from slowwave.search import Searcher
+    from slowwave.search.knowledge import StoredKnowledge
     from slowwave.served import Served
     from slowwave.store import Store
 
@@ -86,9 +87,15 @@ class Workspace:
     def searcher(self) -> Searcher:
         """Finds candidates."""
         from slowwave.search import Searcher
+
+        return Searcher(self.store, self.embedder, self.knowledge)
+
+    @cached_property
+    def knowledge(self) -> StoredKnowledge:
+        """Trigger phrases, and what use has taught."""
         from slowwave.search.knowledge import StoredKnowledge
 
-        return Searcher(self.store, self.embedder, StoredKnowledge(self.store))
+        return StoredKnowledge(self.store)
 
     @cached_property
     def reranker(self) -> Reranker:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from importlib.metadata import entry_points
 
-from slowwave.cli import review as review  # its commands join the app
+from slowwave.cli import find as find  # their commands join the app
+from slowwave.cli import review as review
 from slowwave.cli.app import app
 from slowwave.cli.output import fail
 

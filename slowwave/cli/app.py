@@ -1,6 +1,6 @@
-"""The commands of the day: init, ingest, save, search, get, forget, checkpoint, settings, doctor, reembed.
+"""The commands of the day: init, ingest, save, get, forget, checkpoint, settings, doctor, reembed.
 
-Those about what may enter are in :mod:`slowwave.cli.review`.
+Those that find are in :mod:`slowwave.cli.find`, those about what may enter in :mod:`slowwave.cli.review`.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def save(
 
     if content == "-":
         content = sys.stdin.read()
-    labels = {"memory_type": memory_type, "tags": tag or []}
+    labels = {"memory_type": memory_type, "tags": tag or [], "source_kind": "manual"}
     with open_namespace(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, **labels)
     if json:
@@ -173,43 +173,6 @@ def save(
             err.print(f"[yellow]Warning:[/] the gate only warns yet; it would refuse this: {because}")
     for warning in saved.warnings:
         err.print(f"[yellow]Warning:[/] {warning}")
-
-
-@app.command()
-@reports_errors
-def search(
-    query: Annotated[str, typer.Argument(help="A question or words.")],
-    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 5,
-    namespace: Namespace = "",
-    json: Json = False,
-) -> None:
-    """Search the memory."""
-    with open_namespace(namespace) as memory:
-        response = memory.search(query, limit=limit)
-    if json:
-        print_json(response.to_dict())
-        return
-    if not response.results:
-        out.print(f"Nothing in namespace {response.namespace!r} matches. Has `slowwave night` been run?")
-    for result in response:
-        _print_result(result)
-    for warning in response.warnings:
-        err.print(f"[yellow]Warning:[/] {warning}")
-    took = response.timings
-    out.print(f"[dim]search {response.search_id} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
-
-
-def _print_result(result: Any) -> None:  # noqa: ANN401 - search.Result
-    from rich.markup import escape
-    from rich.padding import Padding
-    from rich.text import Text
-
-    scores = " · ".join(f"{name} {value:.2f}" for name, value in result.scores.items())
-    where = escape(" › ".join((result.source, *result.headings[-2:])))
-    out.print(f"[bold]{result.rank}. {escape(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
-    out.print(f"   [dim]{where}  ({scores}; {' + '.join(result.channels)})[/]", highlight=False)
-    text = " ".join(result.text.split())
-    out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
 
 
 @app.command()

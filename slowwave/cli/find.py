@@ -1,0 +1,267 @@
+"""The commands that find: search, explain, wakeup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.output import err, out, print_json, print_table, reports_errors
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from slowwave.search import Explanation, Result, SearchResponse
+
+COLOURS = {
+    "vector": "dodger_blue1", "bm25": "green3", "trigger": "gold1", "mpab": "medium_purple",
+    "rerank": "dark_orange", "effectiveness": "grey62", "learned": "deep_pink2", "confidence": "turquoise2",
+    "negative_feedback": "red", "clamp": "red3",
+}  # fmt: skip
+MEANING = {
+    "vector": "meaning", "bm25": "words", "trigger": "trigger phrase", "mpab": "its other chunks",
+    "rerank": "cross-encoder", "effectiveness": "how it served (.5: nobody said)", "learned": "learned",
+    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "held to [0, 1]",
+}  # fmt: skip
+BAR = 48  # characters of a score of 1
+
+Query = Annotated[str, typer.Argument(help="A question or words.")]
+Type = Annotated[list[str] | None, typer.Option("--type", help="Only this memory type; may be repeated.")]
+Tier = Annotated[list[str] | None, typer.Option(help="Only this importance tier; may be repeated.")]
+Tag = Annotated[list[str] | None, typer.Option(help="Only with this tag; may be repeated.")]
+Sensitivity = Annotated[
+    list[str] | None, typer.Option(help="Only of this; what is secret is only found when asked for here.")
+]
+Source = Annotated[str, typer.Option(help="Only what comes from a source that begins with this.")]
+Since = Annotated[str, typer.Option(help="Only what was created on this day (UTC) or later.")]
+Until = Annotated[str, typer.Option(help="Only what was created before this day (UTC).")]
+Superseded = Annotated[bool, typer.Option("--superseded", help="Also what a newer memory superseded.")]
+AsOf = Annotated[str, typer.Option(help="A past day: what the memory would have answered at its end.")]
+
+
+@app.command()
+@reports_errors
+def search(
+    query: Query,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 5,
+    memory_type: Type = None,
+    tier: Tier = None,
+    tag: Tag = None,
+    sensitivity: Sensitivity = None,
+    source: Source = "",
+    since: Since = "",
+    until: Until = "",
+    superseded: Superseded = False,
+    as_of: AsOf = "",
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Search the memory."""
+    wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
+    with open_namespace(namespace) as memory:
+        response = memory.search(query, limit=limit, **wanted)
+    if json:
+        print_json(response.to_dict())
+        return
+    for result in response:
+        _print_result(result)
+    _print_end(response)
+
+
+@app.command()
+@reports_errors
+def explain(
+    query: Query,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Memories to show.")] = 3,
+    memory_type: Type = None,
+    tier: Tier = None,
+    tag: Tag = None,
+    sensitivity: Sensitivity = None,
+    source: Source = "",
+    since: Since = "",
+    until: Until = "",
+    superseded: Superseded = False,
+    as_of: AsOf = "",
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Search, and say how every score came about: which words, which feedback, what was left out and why."""
+    wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
+    with open_namespace(namespace) as memory:
+        response = memory.search(query, limit=limit, explain=True, **wanted)
+        floor, name = memory.policy.abstention_floor, memory.policy.name
+    if json:
+        print_json(response.to_dict())
+        return
+    out.print(f"[bold]{_plain(query)}[/]", highlight=False)
+    out.print(f"[dim]policy {name} {response.policy} · namespace {response.namespace}[/]\n", highlight=False)
+    _print_bars(response)
+    for result in response:
+        if result.explanation is not None:
+            _print_breakdown(result, result.explanation)
+    _print_not_shown(response)
+    sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
+    out.print(f"[dim]{sure}[/]", highlight=False)
+    _print_end(response)
+
+
+@app.command()
+@reports_errors
+def wakeup(
+    budget: Annotated[int, typer.Option(help="Tokens that the packet may take.")] = 2_000,
+    secret: Annotated[bool, typer.Option("--secret", help="With secret memories.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Only the text, for an assistant.")] = False,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """What an assistant should know when a session starts, within a budget of tokens."""
+    with open_namespace(namespace) as memory:
+        packet = memory.wakeup(budget=budget, secret=secret)
+    if json:
+        print_json(packet.to_dict())
+        return
+    if plain:
+        typer.echo(packet.text)
+        return
+    for section in packet.sections:
+        title = f"{section.name.capitalize()}" + (
+            f"  ({section.left_out:,} more have no room)" if section.left_out else ""
+        )
+        cells = [
+            [item.score, item.confidence, item.importance_tier, item.title, item.text, item.tokens]
+            for item in section.items
+        ]
+        if cells:
+            print_table(title, ["score", "confidence", "tier", "title", "text", "tokens"], cells)
+        else:
+            out.print(f"[dim]{title}[/]", highlight=False)
+    out.print(f"[dim]about {packet.tokens:,} of {packet.budget:,} tokens[/]", highlight=False)
+
+
+def _filters(
+    memory_type: list[str] | None, tier: list[str] | None, tag: list[str] | None,
+    sensitivity: list[str] | None, source: str, since: str, until: str, superseded: bool, as_of: str,
+) -> dict[str, Any]:  # fmt: skip
+    """The arguments of `Memory.search` from what was typed."""
+    from datetime import UTC, datetime
+
+    def moment(name: str, text: str) -> datetime | None:
+        return None if not text else datetime.combine(_day(name, text), datetime.min.time(), UTC)
+
+    return {
+        "memory_type": memory_type or (), "tier": tier or (), "tags": tag or (),
+        "sensitivity": sensitivity or (), "source": source, "since": moment("since", since),
+        "until": moment("until", until), "superseded": superseded,
+        "as_of": _day("as-of", as_of) if as_of else None,
+    }  # fmt: skip
+
+
+def _day(name: str, text: str) -> Any:  # noqa: ANN401 - date, imported late
+    from datetime import date
+
+    from slowwave.errors import SlowwaveError
+
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise SlowwaveError(f"--{name} {text}: give a day as YYYY-MM-DD.") from None
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(" ".join(text.split()))
+
+
+def _print_result(result: Result) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    where = _plain(" › ".join((result.source, *result.headings[-2:])))
+    flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
+    out.print(f"[bold]{result.rank}. {_plain(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
+    out.print(f"   [dim]{where}  (confidence {result.confidence}{flags})[/]", highlight=False)
+    text = " ".join(result.text.split())
+    out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
+
+
+def _print_end(response: SearchResponse) -> None:
+    if response.abstained:
+        out.print(
+            "Nothing that was found is near enough to be an answer. [dim]`slowwave explain` shows what there "
+            "is; ranking.abstention_floor = 0 shows it always.[/]"
+        )
+    elif not response.results:
+        out.print(f"Nothing in namespace {response.namespace!r} matches. Has `slowwave night` been run?")
+    for warning in response.warnings:
+        err.print(f"[yellow]Warning:[/] {warning}")
+    took = response.timings
+    out.print(f"[dim]search {response.search_id} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
+
+
+def stacked_bar(parts: Iterable[tuple[str, float]], width: int = BAR) -> Text:
+    """A bar of coloured segments, a score of 1 being `width` characters; what is below zero is left out."""
+    from rich.text import Text
+
+    bar, end, drawn = Text(), 0.0, 0
+    for source, value in parts:
+        end += max(value, 0.0)
+        until = round(end * width)
+        bar.append("█" * (until - drawn), style=COLOURS.get(source, "white"))
+        drawn = max(drawn, until)
+    return bar
+
+
+def _print_bars(response: SearchResponse) -> None:
+    """A line per result: what its score is made of, side by side."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for style in ("bold", "", "cyan", ""):
+        table.add_column(style=style, overflow="ellipsis", no_wrap=True, max_width=BAR)
+    seen: dict[str, None] = {}
+    for result in response:
+        if result.explanation is None:
+            continue
+        sums: dict[str, float] = {}
+        for row in result.explanation.contributions:
+            sums[row.source] = sums.get(row.source, 0.0) + row.value
+        seen |= dict.fromkeys(source for source, value in sums.items() if value)
+        flags = " ".join(flag.replace("_", " ") for flag in result.flags)
+        bar = stacked_bar(sums.items())
+        table.add_row(f"{result.rank}. {_plain(result.title)[:40]}", bar, f"{result.score:.3f}", flags)
+    if seen:
+        out.print(table)
+        legend = Text("   ").join(
+            Text("█ ", COLOURS.get(source, "white")) + Text(MEANING.get(source, source), "dim")
+            for source in seen
+        )
+        out.print(legend)
+        out.print()
+
+
+def _print_breakdown(result: Result, account: Explanation) -> None:
+    cells: list[list[Any]] = [
+        [row.source, row.field, row.term, f"{row.value:+.4f}"] for row in account.contributions
+    ]
+    total = sum(row.value for row in account.contributions)
+    cells.append(["", "", "sum = score", f"{total:.4f}"])
+    scores = " · ".join(f"{name} {value:.3f}" for name, value in account.scores.items())
+    caption = f"{account.formula}\nfound by {' + '.join(account.channels) or 'nothing'} ({scores})"
+    if account.recall is not None:
+        took = account.recall.displaced or "a free place"
+        caption += (
+            f"\ngiven this place because it is short and very near "
+            f"(distance {account.recall.distance:.3f}, {account.recall.reason}); it took that of {took}"
+        )
+    title = f"{result.rank}. {_plain(result.title)}  {result.memory_id}"
+    print_table(title, ["source", "field", "term", "contribution"], cells, caption=caption)
+
+
+def _print_not_shown(response: SearchResponse) -> None:
+    cells = [[one.place, one.title, f"{one.score:.3f}", one.reason] for one in response.not_shown[:10]]
+    if cells:
+        print_table("Found and not shown", ["place", "title", "score", "why"], cells)

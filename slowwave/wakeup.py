@@ -1,0 +1,111 @@
+"""The packet for the start of a session: what an assistant should know before it is asked anything."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from scoring.ranking.wakeup import Item, Section, pack, section_of, tokens, wakeup_scores
+from slowwave.errors import SlowwaveError
+from slowwave.search.filters import Filters
+from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+LEAST_BUDGET = 50  # tokens
+LEAST_ITEM = 8  # tokens that the shortest item takes
+EXCERPT_WORDS = 40
+_HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
+_LABELS = tuple(dict.fromkeys(("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """What an assistant is given when a session starts.
+
+    Attributes:
+        sections: one per memory type, each with its best memories and how many were left out.
+        budget: tokens that were allowed.
+        tokens: that it takes (an estimate); never more than the budget.
+    """
+
+    namespace: str
+    as_of: datetime
+    budget: int
+    tokens: int
+    sections: tuple[Section, ...]
+
+    @property
+    def text(self) -> str:
+        """The packet as Markdown, memories as quoted data."""
+        lines = []
+        for section in self.sections:
+            if section.items:
+                lines += [section.heading, *(item.line for item in section.items)]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self) | {"text": self.text}
+
+
+def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, secret: bool = False) -> Packet:
+    """Gather the packet; see `slowwave.Memory.wakeup`."""
+    if budget < LEAST_BUDGET:
+        raise SlowwaveError(f"budget = {budget}: a packet needs {LEAST_BUDGET} tokens or more.")
+    filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
+    columns = ["memory_id", "title", "source", "updated_at", *_LABELS]
+    rows = space.store.read("memories", filters.where(namespace), columns=columns)
+    states = space.knowledge.states(namespace, rows["memory_id"])
+    effectiveness = [states[name].effectiveness if name in states else 0.5 for name in rows["memory_id"]]
+    rows = rows.with_columns(effectiveness=pl.Series(effectiveness, dtype=pl.Float64))
+    rows = rows.with_columns(
+        score=wakeup_scores(rows, as_of),
+        section=pl.col("memory_type").map_elements(section_of, return_dtype=pl.String),
+    )
+    counts = dict(rows.group_by("section").len().iter_rows())
+    best = (
+        rows.sort("score", "memory_id", descending=[True, False])
+        .group_by("section", maintain_order=True)
+        .head(budget // LEAST_ITEM)
+    )
+    first = space.store.read_by(
+        "chunks", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "text"],
+        also=f"ordinal = 0 AND {filters.where(namespace)}",
+    )  # fmt: skip
+    best = best.join(first, on="memory_id", how="left", maintain_order="left")
+    items: dict[str, list[Item]] = {}
+    for row in best.iter_rows(named=True):
+        items.setdefault(row["section"], []).append(_item(row))
+    sections = pack(items, counts, budget)
+    packet = Packet(namespace, as_of, budget, 0, sections)
+    return Packet(namespace, as_of, budget, tokens(packet.text), sections)
+
+
+def _item(row: dict[str, Any]) -> Item:
+    return Item(
+        memory_id=row["memory_id"],
+        section=row["section"],
+        title=" ".join((row["title"] or "").split()),
+        text=excerpt(row["text"] or "", row["title"] or ""),
+        source=row["source"],
+        score=row["score"],
+        confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
+        importance_tier=row["importance_tier"],
+        updated_at=row["updated_at"],
+    )
+
+
+def excerpt(text: str, title: str) -> str:
+    """The first words of a text, without headings and without repeating its title, on one line."""
+    words = _HEADINGS.sub(" ", text).split()
+    line = " ".join(words[:EXCERPT_WORDS])
+    bare = title.rstrip(" …")
+    if bare and line.casefold().startswith(bare.casefold()):
+        line = line[len(bare) :].lstrip(" .:—-")
+    return line + " …" if len(words) > EXCERPT_WORDS else line
