@@ -19,7 +19,10 @@ from slowwave.carrier import bundled_folder, verify_file
 
 MINILM = "ms-marco-MiniLM-L-12-v2"
 MAX_TOKENS = 256
-"""Tokens of query and text together that are read; the longer of the two loses its end first."""
+"""Tokens of query and text together that are read; the longer of the two loses its end first.
+
+Chunks of 150 words stay below it with their query; a limit of 128 would cost Cranfield 0.01 of MRR@5.
+"""
 
 _FILES = ("model.onnx", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _SHA256 = {
@@ -39,6 +42,9 @@ class Reranker(Protocol):
 
         A text's score depends on the query and on itself, not on the texts beside it: a search that is
         replayed with other candidates gives the same score to the same text.
+
+        Texts should carry what their chunk lacks, a title or a speaker: chat turns without their speaker were
+        ranked worse than by the search alone, with it far better.
         """
 
 
