@@ -218,12 +218,25 @@ class _Vectors:
 
 
 def embed(
-    store: Store, embedder: Embedder, chunks: pl.DataFrame, *, look_up_from: int = LOOK_UP_FROM
+    store: Store,
+    embedder: Embedder,
+    chunks: pl.DataFrame,
+    *,
+    look_up_from: int = LOOK_UP_FROM,
+    tables: Sequence[str] = ("chunks",),
 ) -> pl.DataFrame:
-    """The chunks, as from :func:`cut`, with the vector of their ``search_text``."""
+    """The chunks, as from :func:`cut`, with the vector of their ``search_text``.
+
+    Args:
+        store: the memory.
+        embedder: the store's model.
+        chunks: without vectors.
+        look_up_from: for fewer chunks all vectors are computed.
+        tables: where vectors that are known are looked up.
+    """
     # For a few new chunks, asking whether their vectors are known costs about what computing them costs.
-    tables = ["chunks"] if chunks.height >= look_up_from else []
-    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), tables)
+    asked = tables if chunks.height >= look_up_from else ()
+    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), asked)
     with progress.task("embedding chunks", vectors.missing(chunks).height) as advance:
         return vectors.fill(chunks, advance)
 

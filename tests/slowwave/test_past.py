@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assets.ingest import passed
+from quality.gate import judge
+from slowwave import ids, stages
+from slowwave.admission import look_again, settle
+from slowwave.entries import undo_entry
+from slowwave.errors import SlowwaveError
+from slowwave.journal import Entry
+from slowwave.memory import Memory
+from slowwave.past import chunks_as_of, past_store
+from slowwave.quarantine import hold, lost_originals, release_entry
+from slowwave.search import Searcher
+from slowwave.workspace import Workspace
+
+MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+CHUNKS = {"min_words": 10, "max_words": 20}
+TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
+THURSDAY, FRIDAY = (TUESDAY.replace("Tuesday", name) for name in ("Thursday", "Friday"))
+BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
+CHANGED, SCREWS = "It is changed by Ruaridh.", "Its screws are made of brass."
+ROTA = "Ishbel is on call in odd weeks, Ruaridh in even ones; both phones ring at night."
+HARBOUR = "\n\n".join(
+    f"## Pier {name}\n\nAt pier {name} a gauge of the harbour tells the tide to everybody who asks it."
+    for name in "abcd"
+)
+
+
+def at(day: int, hour: float = 12) -> datetime:
+    """A moment of the n-th of March."""
+    return MIDNIGHT + (day - 1) * DAY + hour * HOUR
+
+
+def by_day(space: Workspace, *acts: Entry) -> None:
+    """Let these acts happen as `Memory` does: at once, together."""
+    memory = Memory(space.settings, namespace=acts[0].namespace)
+    memory._space = space
+    space.journal.append(acts)
+    if acts[0].kind == "save":
+        memory._take_in(acts)
+    else:
+        memory._carry_out(acts[0])
+
+
+def by_night(space: Workspace, day: str) -> None:
+    """What the assets do with a day."""
+    store = space.store
+    staged = stages.stage(space.journal.read(kinds=["save", "forget", "undo", "unreadable"], days=[day]))
+    store.replace_partition("staged_notes", staged, [day])
+    verdicts = judge(staged, space.gate_policy).with_columns(staged["revision"], staged["day"])
+    hold(store, staged, verdicts.filter(verdict="refuse"))
+    stages.embed_days(store, space.embedder, space.chunker, passed(staged, verdicts), [day])
+
+    def embedded(notes: pl.DataFrame) -> pl.DataFrame:
+        rows = store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
+        return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
+
+    settle(space, pl.concat([passed(staged, verdicts, name) for name in ("pass", "retire", "undo")]),
+           embedded, again=True)  # fmt: skip
+    lost = lost_originals(store, until=day)
+    back = store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
+    settle(space, back.join(lost, on=["memory_id", "revision"], how="semi"), embedded, again=True)
+
+
+def chunks(space: Workspace, namespace: str = "ada") -> pl.DataFrame:
+    """What is searched now."""
+    return space.store.read("chunks", f"namespace = '{namespace}'").sort("chunk_id")
+
+
+def undo(space: Workspace, source: str, moment: datetime) -> None:
+    """Take the last decision about a note back."""
+    name = ids.memory_id("ada", source)
+    rows = space.store.read("decisions", f"memory_id = '{name}'").sort("decided_at")
+    by_day(
+        space,
+        undo_entry(
+            namespace="ada",
+            decision_id=rows["decision_id"][-1],
+            occurred_at=moment,
+            principal="test",
+        ),
+    )
+
+
+def outcome(space: Workspace, source: str) -> str:
+    """The last decision about a note."""
+    rows = space.store.read("decisions", f"memory_id = '{ids.memory_id('ada', source)}'")
+    return rows.sort("decided_at")["outcome"][-1]
+
+
+def statuses(rows: pl.DataFrame) -> dict[str, str]:
+    return dict(rows.select("source", "status").unique().rows())
+
+
+class Days:
+    """A home, and what its chunks were at the end of each day."""
+
+    def __init__(self, space: Workspace) -> None:
+        self.space = space
+        self.then: dict[int, pl.DataFrame] = {}
+
+    def over(self, day: int) -> None:
+        by_night(self.space, at(day).date().isoformat())
+        self.then[day] = chunks(self.space)
+
+    def check(self) -> None:
+        for day, before in self.then.items():
+            rebuilt = chunks_as_of(self.space, "ada", at(day).date())
+            assert rebuilt.schema == before.schema
+            assert rebuilt.rows(named=True) == before.rows(named=True), day
+
+
+@pytest.fixture
+def guarded(open_memory) -> Workspace:
+    return open_memory(reconsolidation={"policy": "guarded"})._space
+
+
+# -- every day, exactly ----------------------------------------------------------------------------
+
+
+def test_every_day_is_rebuilt_as_it_was(guarded, act):
+    days, space = Days(guarded), guarded
+
+    tagged = act("saved/rota", ROTA, title="Rota", at=at(1))
+    tagged = replace(tagged, payload={**tagged.payload, "tags": ["people"], "importance_tier": "important"})
+    by_day(space, act("saved/battery", BATTERY, title="Battery", at=at(1)))
+    by_day(space, tagged)
+    by_day(space, act("saved/tue", TUESDAY, title="Deploy day", at=at(1, 13)))
+    space.journal.append([act("vault/harbour.md", HARBOUR, origin="vault", at=at(1, 23.9))])
+    days.over(1)
+
+    by_day(space, act("saved/thu", THURSDAY, title="Deploy day", at=at(2)))
+    assert outcome(space, "saved/thu") == "supersede"
+    by_day(space, act("saved/copy", ROTA, title="Rota", at=at(2, 13)))
+    assert outcome(space, "saved/copy") == "duplicate"
+    by_day(space, act("saved/short", "too short", at=at(2, 14)))
+    more = act("vault/more.md", f"{BATTERY}\n{CHANGED}", title="Battery", origin="vault", at=at(2, 23.9))
+    space.journal.append([more])
+    days.over(2)
+    assert outcome(space, "vault/more.md") == "merge"
+
+    screws = act("saved/screws", f"{BATTERY}\n{CHANGED}\n{SCREWS}", title="Battery", at=at(3))
+    by_day(space, screws)
+    assert outcome(space, "saved/screws") == "merge"
+    by_day(
+        space, act("saved/battery", f"{BATTERY}\nIt weighs as much as Ishbel.", title="Battery", at=at(3, 13))
+    )
+    by_day(space, act("saved/harbour", f"{HARBOUR}\n\nAnd so on.", title="H", at=at(3, 13), created_at=at(1)))
+    by_day(
+        space, act("saved/harbour", "The harbour is closed in winter, from November to March.", at=at(3, 14))
+    )
+    by_day(space, act("saved/rota", "too short", at=at(3, 15)))
+    days.over(3)
+
+    undo(space, "vault/more.md", at(4))
+    by_day(space, act("saved/rota", at=at(4)))
+    days.over(4)
+    assert statuses(days.then[3])["saved/rota"] == "live"
+    assert "saved/copy" not in statuses(days.then[3])
+    assert statuses(days.then[4])["saved/rota"] == "retired"
+    assert statuses(days.then[4])["saved/copy"] == "live"  # the night asked it again
+
+    by_day(space, act("saved/fri", FRIDAY, title="Deploy day", at=at(5)))
+    assert outcome(space, "saved/fri") == "supersede"
+    days.over(5)
+
+    by_day(space, act("saved/thu", at=at(6)))
+    twin = act("saved/twin", FRIDAY, title="Deploy day", at=at(6, 13))
+    by_day(space, twin)
+    days.over(6)
+    assert statuses(days.then[6])["saved/tue"] == "superseded"  # it stays behind
+
+    row = space.store.read("quarantine", f"revision = '{ids.revision(at(6, 13), twin.event_id)}'").to_dicts()
+    by_day(space, release_entry(space.journal, row[0], occurred_at=at(7), principal="test"))
+    undo(space, "saved/twin", at(7))
+    step = timedelta(microseconds=1)
+    first = act("saved/pair", "Said once and then otherwise, in the very same call of a program.", at=at(7))
+    by_day(
+        space,
+        first,
+        act("saved/pair", "Said otherwise in the same call: this is what counts.", at=at(7) + step),
+    )
+    space.journal.append([act("vault/harbour.md", origin="vault", at=at(7, 23.9))])
+    days.over(7)
+    assert statuses(days.then[7])["saved/twin"] == "live"
+
+    by_day(space, act("saved/thu", THURSDAY, title="Deploy day", at=at(8)))
+    by_day(
+        space,
+        act("saved/pair", "Said a third time, and nobody knows why this had to be said again.", at=at(8)),
+    )
+    space.journal.append([
+        act("vault/harbour.md", HARBOUR, origin="vault", at=at(8, 23.9)),
+        act("vault/more.md", "Something else, about boats and people.", origin="vault", at=at(8, 23.9)),
+    ])  # fmt: skip
+    days.over(8)
+    assert len({tuple(rows["revision"]) for rows in days.then.values()}) == 8
+    days.check()
+    space.store.delete("chunks", "true")
+    days.check()  # not from what they are now, but from what they were told
+
+
+@pytest.fixture
+def look(guarded):
+    """Looks at what is live already, as `slowwave reconsolidate` does."""
+
+    def look_(moment: datetime) -> None:
+        policy = replace(guarded.admission()[0], reconsolidation="guarded", gate=False)
+        look_again(guarded, "ada", policy, moment, dry_run=False)
+
+    return look_
+
+
+def test_what_a_later_look_did_counts_from_the_look_on(open_memory, guarded, look, act):
+    days = Days(guarded)
+    off = open_memory()._space
+    told = {"battery": BATTERY, "more": f"{BATTERY}\n{CHANGED}", "tue": TUESDAY, "thu": THURSDAY}
+    for hour, (name, text) in enumerate(told.items()):
+        title = "Battery" if text.startswith(BATTERY) else "Deploy day"
+        by_day(off, act(f"saved/{name}", text, title=title, at=at(1, hour)))
+    by_night(off, "2026-03-01")
+    days.then[1] = chunks(guarded)
+    look(at(2))
+    days.over(2)
+    assert statuses(days.then[1])["saved/tue"] == "live"
+    assert statuses(days.then[2]) == {
+        "saved/battery": "live", "saved/tue": "superseded", "saved/thu": "live",
+    }  # fmt: skip
+    by_day(guarded, act("saved/battery", at=at(3)))
+    by_day(guarded, act("saved/rota", ROTA, at=at(3)))
+    days.over(3)
+    assert statuses(days.then[3])["saved/more"] == "live"
+    days.check()
+
+
+def test_a_night_after_midnight_beside_what_was_saved_since(guarded, act):
+    """Yesterday's vault is taken in after this morning's save, and superseded what that said."""
+    days = Days(guarded)
+    by_day(guarded, act("saved/day", TUESDAY, title="Deploy day", at=at(1)))
+    days.over(1)
+    by_day(guarded, act("saved/day", FRIDAY, title="Deploy day", at=at(3, 1)))
+    guarded.journal.append(
+        [act("vault/day.md", THURSDAY, title="Deploy day", origin="vault", at=at(2, 23.9))]
+    )
+    by_night(guarded, "2026-03-02")
+    days.over(3)
+    assert statuses(days.then[3]) == {"saved/day": "superseded", "vault/day.md": "live"}
+    days.check()
+    second = chunks_as_of(guarded, "ada", at(2).date())
+    assert FRIDAY not in second["text"].to_list()
+    assert set(second["source"]) == {"saved/day", "vault/day.md"}
+
+
+LITERAL = {"policy": "literal", "duplicate": 0.9, "merge": 0.45, "conflict": 0.1}
+happenings = st.lists(
+    st.tuples(
+        st.sampled_from(["save", "save", "save", "vault", "vault", "forget", "undo"]),
+        st.sampled_from("abcd"),
+        st.sampled_from(["one", "two", "three", "four", "five", "six"]),
+        st.booleans(),
+    ),
+    min_size=4,
+    max_size=14,
+)
+
+
+@settings(max_examples=12)
+@given(happenings)
+def test_any_days_are_rebuilt_as_they_were(make_space, act, found):
+    space = make_space(chunks=CHUNKS, reconsolidation=LITERAL)
+    days, day = Days(space), 1
+    for number, (kind, name, text, over) in enumerate(found):
+        content = f"{text} says what {text} has to say about the harbour and its many gauges."
+        moment = at(day, 1 + number)
+        if kind == "undo":
+            rows = space.store.read("decisions", "undone_at IS NULL AND outcome <> 'complement'")
+            if not rows.is_empty():
+                who = rows.sort("decision_id").row(0, named=True)
+                by_day(space, undo_entry(
+                    namespace="ada", decision_id=who["decision_id"], occurred_at=moment, principal="test",
+                ))  # fmt: skip
+        elif kind == "vault":
+            space.journal.append([act(f"vault/{name}", content, origin="vault", at=at(day, 23))])
+        else:
+            by_day(space, act(name, content if kind == "save" else None, at=moment))
+        if over:
+            days.over(day)
+            day += 1
+    days.over(day)
+    days.check()
+
+
+# -- what a day does not see -----------------------------------------------------------------------
+
+
+def test_no_namespace_sees_the_rows_of_another(guarded, open_memory, act):
+    other = open_memory("bob", reconsolidation={"policy": "guarded"})._space
+    by_day(guarded, act("a", BATTERY, at=at(1)))
+    by_day(other, act("a", ROTA, at=at(1), namespace="bob"))
+    for day in (1, 2):
+        for name, text in (("ada", BATTERY), ("bob", ROTA)):
+            rows = chunks_as_of(guarded, name, at(day).date())
+            assert rows["namespace"].to_list() == [name]
+            assert rows["text"].to_list() == [text]
+    assert chunks_as_of(guarded, "eve", at(1).date()).is_empty()
+
+
+def test_before_the_first_act_there_is_nothing(guarded, act):
+    by_day(guarded, act("a", BATTERY, at=at(2)))
+    rows = chunks_as_of(guarded, "ada", at(1).date())
+    assert rows.is_empty()
+    assert rows.schema == chunks(guarded).schema
+    store = past_store(guarded, "ada", at(1).date())
+    found = Searcher(store, guarded.embedder).find("ada", "the battery", 10)
+    assert len(found.candidates) == 0
+
+
+def test_a_day_to_come_is_an_error(guarded):
+    tomorrow = datetime.now(UTC).date() + DAY
+    with pytest.raises(SlowwaveError, match=rf"{tomorrow} is still to come .* Ask for today or"):
+        chunks_as_of(guarded, "ada", tomorrow)
+    assert chunks_as_of(guarded, "ada", date(1999, 1, 1)).is_empty()
+
+
+def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, act):
+    memory = open_memory(reconsolidation={"policy": "guarded"})
+    yesterday = datetime.now(UTC) - DAY
+    by_day(guarded, act("saved/rota", ROTA, title="Rota", at=yesterday))
+    by_day(guarded, act("saved/tue", TUESDAY, title="Deploy day", at=yesterday))
+    before = chunks(guarded)
+    memory.save(
+        "The rota is on the door of the kitchen now, and nowhere else.", title="Rota", key="saved/rota"
+    )
+    memory.save(THURSDAY, title="Deploy day", key="saved/thu")
+    memory.save(BATTERY, title="Battery", key="saved/battery")
+    memory.forget(ids.memory_id("ada", "saved/battery"))
+    now = chunks(guarded)
+    assert statuses(now) == {
+        "saved/rota": "live", "saved/tue": "superseded", "saved/thu": "live", "saved/battery": "retired",
+    }  # fmt: skip
+    for day, expected in ((yesterday, before), (datetime.now(UTC), now)):
+        assert chunks_as_of(guarded, "ada", day.date()).rows() == expected.rows()
+
+
+# -- searching -------------------------------------------------------------------------------------
+
+
+def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
+    for number, text in enumerate((BATTERY, ROTA, TUESDAY, HARBOUR)):
+        by_day(guarded, act(f"{number}", text, at=at(1, number)))
+    query = "when do we deploy, and who is on call?"
+
+    def found(store) -> list[tuple]:
+        searcher = Searcher(store, guarded.embedder)
+        rows = searcher.find("ada", query, 20).candidates
+        searcher.close()
+        return list(zip(rows.chunk_ids, rows.cosine, rows.bm25, strict=True))
+
+    guarded.store.table("chunks").optimize()
+    then = found(guarded.store)
+    by_day(guarded, act("2", "Nobody deploys any more, and nobody is on call about it.", at=at(2)))
+    by_day(guarded, act("1", at=at(2)))
+    store = past_store(guarded, "ada", at(1).date())
+    now = found(store)
+    assert [row[0] for row in now] == [row[0] for row in then]
+    for mine, theirs in zip(now, then, strict=True):
+        assert mine[1:] == pytest.approx(theirs[1:], nan_ok=True)
+    assert found(guarded.store) != then
