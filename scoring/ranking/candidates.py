@@ -58,6 +58,7 @@ class Candidates:
         chunk_count: (n,) chunks that its memory has; ones where not given.
         rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it was not asked.
         triggers: phrase of each memory that the query triggered, and how strongly, in (0, 1].
+        follows: the memory that a memory comes after, as a turn of a chat does; only where it does.
         states: what use has taught, by memory; absent is neutral.
         confidence: by memory; absent is medium.
     """
@@ -72,6 +73,7 @@ class Candidates:
     chunk_count: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     rerank: Floats = field(default_factory=lambda: np.zeros(0))
     triggers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    follows: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
 
@@ -120,6 +122,7 @@ class Candidates:
             "chunk_count": self.chunk_count.tolist(),
             "rerank": None if np.isnan(self.rerank).all() else _nullable(self.rerank),
             "triggers": {memory: list(found) for memory, found in self.triggers.items()},
+            "follows": dict(self.follows),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(one) for memory, one in self.confidence.items()},
         }
@@ -138,6 +141,7 @@ class Candidates:
             chunk_count=np.array(data["chunk_count"], dtype=np.int64),
             rerank=np.array(data["rerank"] or [], dtype=np.float64),
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
+            follows=data["follows"],
             states={memory: _state(one) for memory, one in data["states"].items()},
             confidence={memory: Confidence(*one) for memory, one in data["confidence"].items()},
         )

@@ -26,6 +26,7 @@ class RankingPolicy:
         mpab: whether the other chunks of a memory add to its best one (rule 3.3).
         mpab_coefficient: coefficient of that bonus.
         mpab_cap: most that it adds; infinite for the formula of the seeds.
+        neighbour_weight: what a memory gets of the better score of the two that come before and after it.
         effectiveness_weight: share of effectiveness in the score (rule 3.4).
         effectiveness_from: data points from which effectiveness counts (count).
         highly_effective: effectiveness from which a result is flagged.
@@ -53,6 +54,7 @@ class RankingPolicy:
     mpab: bool = True
     mpab_coefficient: float = 0.1
     mpab_cap: float = 0.05
+    neighbour_weight: float = 0.2
     effectiveness_weight: float = 0.3
     effectiveness_from: int = 3
     highly_effective: float = 0.8
@@ -118,6 +120,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "trigger_weight": (0, 1),
     "mpab_coefficient": (0, 1),
     "mpab_cap": (0, math.inf),
+    "neighbour_weight": (0, 1),
     "effectiveness_weight": (0, 1),
     "effectiveness_from": (0, 1_000_000),
     "highly_effective": (0, 1),
@@ -136,5 +139,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 _WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "rerank_top")
 _SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 
-SEEDS = RankingPolicy(name="seeds", mpab_coefficient=0.3, mpab_cap=math.inf, sparse_top=10)
+SEEDS = RankingPolicy(
+    name="seeds", neighbour_weight=0.0, mpab_coefficient=0.3, mpab_cap=math.inf, sparse_top=10
+)
 """The constants of the seed documents, MPAB unbounded as they have it."""

@@ -1,6 +1,6 @@
 """From candidate chunks to ranked memories (rule 3): one pass, the same on every machine.
 
-fusion → MPAB → cross-encoder → effectiveness → learned → confidence → negative multiplier → clamp → order →
+fusion → MPAB → neighbours → cross-encoder → effectiveness → learned → confidence → negative multiplier → clamp → order →
 cut → recall of short memories; a search that finds nothing near enough abstains.
 """
 
@@ -206,6 +206,8 @@ class _Scored:
         if policy.mpab:
             others = np.add.reduceat(fused, self._first) - best
             parts["mpab"] = bonus(others, self._count, policy.mpab_coefficient, policy.mpab_cap)
+        if policy.neighbour_weight and candidates.follows:
+            parts["neighbour"] = policy.neighbour_weight * self._neighbours(best)
         semantic = np.sum(list(parts.values()), axis=0)
         if policy.rerank_weight and not np.isnan(candidates.rerank).all():
             read = np.fmax.reduceat(candidates.rerank[rows], self._first)
@@ -214,6 +216,16 @@ class _Scored:
             parts["rerank"] = weight * np.nan_to_num(read, nan=0.0)
             semantic = np.sum(list(parts.values()), axis=0)
         return parts, semantic
+
+    def _neighbours(self, best: Floats) -> Floats:
+        """The better score of the memories before and after each one, (m,); 0 where none was found."""
+        near: Floats = np.zeros(len(self.names))
+        for name, before in self._candidates.follows.items():
+            here, there = self.place.get(name), self.place.get(before)
+            if here is not None and there is not None and here != there:
+                near[here] = max(near[here], best[there])
+                near[there] = max(near[there], best[here])
+        return near
 
     def _penalties(self, as_of: datetime) -> Floats:
         """What not-useful votes leave of each score, (m,)."""
@@ -263,6 +275,7 @@ class _Scored:
             BM25: ("text", "words"),
             TRIGGER: ("trigger_phrases", phrase),
             "mpab": ("chunks", f"{chunks - 1} more"),
+            "neighbour": ("follows", "before or after"),
             "rerank": ("text", "cross-encoder"),
         }
         rows = [
