@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "vector": "dodger_blue1", "bm25": "green3", "trigger": "gold1", "mpab": "medium_purple",
-    "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62", "learned": "deep_pink2", "confidence": "turquoise2",
-    "negative_feedback": "red", "clamp": "red3",
+    "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62", "learned": "deep_pink2",
+    "confidence": "turquoise2", "negative_feedback": "red", "clamp": "red3",
 }  # fmt: skip
 MEANING = {
     "vector": "meaning", "bm25": "words", "trigger": "trigger phrase", "mpab": "its other chunks",
