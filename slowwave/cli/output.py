@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
@@ -38,7 +38,7 @@ def print_json(data: Any) -> None:  # noqa: ANN401 - plain data
     sys.stdout.flush()
 
 
-def print_table(title: str, columns: list[str], rows: list[list[Any]], *, caption: str = "") -> None:
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = "") -> None:
     """A table for people; numbers are set to the right."""
     table = Table(title=title, title_justify="left", caption=caption or None, caption_justify="left")
     for number, name in enumerate(columns):

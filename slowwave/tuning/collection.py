@@ -1,0 +1,180 @@
+"""Labelled collections (documents, queries, judgments) and the candidates that a memory finds for them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scoring.ranking import Candidates
+from slowwave import ids, progress
+from slowwave.errors import SlowwaveError
+
+if TYPE_CHECKING:
+    from slowwave.memory import Memory
+
+BATCH = 2_000  # documents saved at a time (count)
+_FILLED = "filled"
+_TURN_FIELDS = ("session", "speaker", "role", "said_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Documents, queries and judgments, as in BEIR.
+
+    Attributes:
+        documents: ``_id``, ``title``, ``text``; perhaps ``namespace``, and ``session``, ``speaker``, ``role``
+            or ``said_at`` where they are the turns of a chat, in their order.
+        queries: ``_id``, ``text``; perhaps ``namespace`` and ``answerable``.
+        qrels: grade of documents by query; 0 is judged and not relevant.
+    """
+
+    name: str
+    documents: Sequence[Mapping[str, Any]]
+    queries: Sequence[Mapping[str, Any]]
+    qrels: Mapping[str, Mapping[str, int]]
+
+    @property
+    def digest(self) -> str:
+        """Changes when a document does."""
+        return ids.digest(*(json.dumps(document, sort_keys=True) for document in self.documents))
+
+    def answerable(self) -> list[Mapping[str, Any]]:
+        """Queries that some document answers."""
+        return [
+            query
+            for query in self.queries
+            if query.get("answerable", True)
+            and any(grade > 0 for grade in self.qrels.get(query["_id"], {}).values())
+        ]
+
+    def unanswerable(self) -> list[Mapping[str, Any]]:
+        """Queries that are marked as having no answer."""
+        return [query for query in self.queries if not query.get("answerable", True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query and what was found for it.
+
+    Attributes:
+        documents: the document that each memory is.
+    """
+
+    query_id: str
+    candidates: Candidates
+    documents: Mapping[str, str]
+
+
+def read_collection(folder: Path) -> Collection:
+    """Read ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` (query, document, grade; a header line).
+
+    Raises:
+        SlowwaveError: a file is not there, or a line of it cannot be read.
+    """
+    folder = folder.expanduser()
+    documents = _lines(folder / "corpus.jsonl", ("_id", "text"))
+    queries = _lines(folder / "queries.jsonl", ("_id", "text"))
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    path = folder / "qrels.tsv"
+    for number, line in enumerate(_text(path).splitlines()[1:], start=2):
+        if line.strip():
+            try:
+                query, document, grade = line.split("\t")
+                qrels[query][document] = int(grade)
+            except ValueError:
+                raise SlowwaveError(
+                    f"{path}, line {number}: {line!r} is not query, document, grade."
+                ) from None
+    return Collection(folder.resolve().name, documents, queries, dict(qrels))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SlowwaveError(
+            f"{path} cannot be read ({error.strerror}). A collection is a folder with corpus.jsonl, "
+            f"queries.jsonl and qrels.tsv, as in BEIR."
+        ) from None
+
+
+def _lines(path: Path, wanted: Sequence[str]) -> list[dict[str, Any]]:
+    found = []
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise SlowwaveError(f"{path}, line {number} is not JSON: {error}.") from None
+        if lacking := [name for name in wanted if not isinstance(row.get(name), str)]:
+            raise SlowwaveError(f"{path}, line {number} has no {', '.join(lacking)}.")
+        found.append(row)
+    return found
+
+
+def notes_of(documents: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The documents as notes to save, by namespace; turns of a chat know the turn before them."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    before: dict[tuple[str, Any], str] = {}
+    for document in documents:
+        space = document.get("namespace") or "default"
+        note = {
+            "key": document["_id"],
+            "title": document.get("title", ""),
+            "content": document["text"] or document.get("title", ""),
+        }
+        if any(name in document for name in _TURN_FIELDS):
+            chat = (space, document.get("session"))
+            note |= {"memory_type": "chat", "follows": before.get(chat, "")}
+            before[chat] = document["_id"]
+        found[space].append(note)
+    return dict(found)
+
+
+def fill(home: Path, collection: Collection, model: str) -> dict[str, Memory]:
+    """Save the documents into a home of their own, by namespace; a home that has them is used as it is.
+
+    Raises:
+        SlowwaveError: the home holds another collection.
+    """
+    from slowwave.memory import open_memory
+
+    memories = {}
+    for name, notes in notes_of(collection.documents).items():
+        memory = open_memory(
+            home, namespace=name, principal="tune", embedding={"model": model}, gate={"mode": "off"},
+            journal={"log_searches": False},
+        )  # fmt: skip
+        memories[name] = memory
+        mark = memory.store.get_meta(f"{_FILLED}-{name}")
+        if mark == {"digest": collection.digest}:
+            continue
+        if mark is not None:
+            raise SlowwaveError(
+                f"{home} holds another collection than {collection.name}; give another folder."
+            )
+        with progress.task(f"saving {collection.name}", len(notes)) as advance:
+            for at in range(0, len(notes), BATCH):
+                memory.save_many(notes[at : at + BATCH])
+                advance(len(notes[at : at + BATCH]))
+        memory.store.put_meta(f"{_FILLED}-{name}", {"digest": collection.digest})
+    return memories
+
+
+def ask(memories: Mapping[str, Memory], queries: Sequence[Mapping[str, Any]], size: int = 100) -> list[Asked]:
+    """The candidates of each query, as a search finds them."""
+    found = []
+    with progress.task("searching", len(queries)) as advance:
+        for query in queries:
+            memory = memories[query.get("namespace") or "default"]
+            one = memory._space.searcher.find(memory.namespace, query["text"], size)
+            sources = one.shown.column("source").to_pylist()
+            documents = dict(zip(one.candidates.memory_ids, sources, strict=True))
+            found.append(Asked(query["_id"], one.candidates, documents))
+            advance(1)
+    return found

@@ -1,0 +1,109 @@
+"""`slowwave tune`: from folders of labelled queries to a fitted policy and its report."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slowwave.errors import SlowwaveError
+from slowwave.tuning.collection import Collection, ask, fill, read_collection
+from slowwave.tuning.fit import Fitted, Labelled, fit
+
+if TYPE_CHECKING:
+    from slowwave.settings import Settings
+
+COLUMNS = ("collection", "policy", "queries", "ndcg@10", "low", "high", "mrr@5", "difference", "verdict")
+
+
+def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most: int) -> Fitted:
+    """Embed the collections with the home's model, ask their queries, and fit.
+
+    Raises:
+        SlowwaveError: a folder is not a collection, or has too few queries with an answer.
+    """
+    from slowwave.workspace import Workspace
+
+    labelled = []
+    for folder in folders:
+        collection = read_collection(folder)
+        if len(collection.answerable()) < 20:
+            raise SlowwaveError(
+                f"{folder} has {len(collection.answerable())} queries with a relevant document; a policy "
+                f"cannot be fitted to fewer than 20."
+            )
+        labelled.append(label(collection, settings.embedding.model, cache=cache, most=most))
+    return fit(labelled, Workspace(settings).policy)
+
+
+def label(collection: Collection, model: str, *, cache: Path | None, most: int) -> Labelled:
+    """The candidates of a collection's queries; of very many a fixed sample."""
+    with ExitStack() as stack:
+        if cache is None:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        else:
+            home = cache.expanduser() / collection.name
+            home.mkdir(parents=True, exist_ok=True)
+        memories = fill(home, collection, model)
+        for memory in memories.values():
+            stack.callback(memory.close)
+        return Labelled(
+            collection.name,
+            ask(memories, _sample(collection.answerable(), most)),
+            collection.qrels,
+            ask(memories, _sample(collection.unanswerable(), most)),
+        )
+
+
+def _sample(queries: Sequence[Mapping[str, Any]], most: int) -> Sequence[Mapping[str, Any]]:
+    return queries if len(queries) <= most else random.Random(0).sample(list(queries), most)
+
+
+def as_rows(done: Fitted) -> tuple[Sequence[str], list[dict[str, Any]]]:
+    """The report as rows."""
+    rows = []
+    for line in done.lines:
+        change = line.against
+        told = f"{change.difference:+.4f} [{change.low:+.4f}, {change.high:+.4f}]"
+        rows.append(
+            {
+                "collection": line.collection,
+                "policy": line.policy,
+                "queries": line.queries,
+                "ndcg@10": round(line.ndcg, 4),
+                "low": round(line.low, 4),
+                "high": round(line.high, 4),
+                "mrr@5": round(line.mrr, 4),
+                "difference": told if line.policy != "present" else "",
+                "verdict": change.verdict if line.policy != "present" else "",
+            }
+        )
+    return COLUMNS, rows
+
+
+def as_markdown(done: Fitted) -> str:
+    """The report as Markdown tables."""
+    columns, rows = as_rows(done)
+    lines = ["# A fitted ranking policy", ""]
+    lines.append(f"{done.tried:,} policies tried on half of the queries; these are the other halves.")
+    lines += ["", *_table(columns, [[row[name] for name in columns] for row in rows]), ""]
+    now, then = done.present.to_dict(), done.policy.to_dict()
+    changed = [[name, now[name], then[name]] for name in now if name != "name"]
+    lines += ["## Parameters", "", *_table(("parameter", "present", "fitted"), changed), ""]
+    if done.abstention:
+        names = tuple(done.abstention[0])
+        cells = [[_short(row[name]) for name in names] for row in done.abstention]
+        lines += ["## Queries without an answer", "", *_table(names, cells), ""]
+    return "\n".join(lines)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    head = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
+    return head + [f"| {' | '.join('∞' if cell is None else str(cell) for cell in row)} |" for row in rows]
+
+
+def _short(value: Any) -> Any:  # noqa: ANN401 - a cell
+    return round(value, 4) if isinstance(value, float) else value
