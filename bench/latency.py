@@ -23,8 +23,9 @@ from _report import report
 from rich.progress import track
 
 import slowwave
+from scoring.ranking import rank
 from slowwave import ids
-from slowwave.search import PROBES
+from slowwave.search import PROBES, Filters
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
 
@@ -96,7 +97,15 @@ def _fill(memory: slowwave.Memory, size: int) -> None:
             revision=pl.lit("0"),
             title=pl.lit("A note"),
             source=pl.lit("vault/note.md"),
+            origin=pl.lit("vault"),
             memory_type=pl.lit("note"),
+            importance_tier=pl.lit("normal"),
+            retrieval_priority=pl.lit("normal"),
+            sensitivity=pl.lit("internal"),
+            state=pl.lit("accepted"),
+            source_kind=pl.lit("manual"),
+            source_of_truth=pl.lit(value=False),
+            ordinal=pl.Series([number % CHUNKS_PER_MEMORY for number in numbers], dtype=pl.Int32),
             headings=pl.lit([], dtype=pl.List(pl.String)),
             tags=pl.lit([], dtype=pl.List(pl.String)),
             chunk_count=pl.lit(CHUNKS_PER_MEMORY, pl.Int32),
@@ -141,7 +150,24 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
             "ratio": round(float(np.median(values)) / bare, 2),
         }
         for name, values in kept.items()
-    ]
+    ] + [_scoring(memory, size, queries[0])]
+
+
+def _scoring(memory: slowwave.Memory, size: int, query: str) -> dict[str, Any]:
+    """Ranking 100 candidates alone: the pure function, nothing read and nothing shown."""
+    found = memory._space.searcher.find(memory.namespace, query, 50)
+    now = datetime.now(UTC)
+    times = []
+    for _ in range(300):
+        start = time.perf_counter()
+        rank(found.candidates, memory.policy, as_of=now, limit=10)
+        times.append((time.perf_counter() - start) * 1e3)
+    return {
+        "chunks": size,
+        "run": f"rank {len(found.candidates)} candidates",
+        "p50_ms": round(float(np.median(times)), 3),
+        "p95_ms": round(float(np.percentile(times, 95)), 3),
+    }
 
 
 def _bare(memory: slowwave.Memory, query: str, vector: np.ndarray, probes: int) -> None:
@@ -149,7 +175,7 @@ def _bare(memory: slowwave.Memory, query: str, vector: np.ndarray, probes: int) 
     from lancedb.query import MatchQuery
 
     table = memory.store.table("chunks")
-    where = "namespace = 'bench' AND status = 'live'"
+    where = Filters().where("bench")
     limit = memory.settings.ranking.candidates
     nearest = table.search(vector).distance_type("cosine").nprobes(probes)
     nearest.where(where).limit(limit).select(["chunk_id", "_distance"]).to_arrow()

@@ -1,34 +1,43 @@
-"""Retrieval quality on a labelled collection: BM25 alone, vectors alone, fused at the default settings.
+"""Retrieval quality on labelled collections: the full ranking, each stage off, and the simple baselines.
 
-    python bench/retrieval.py --data FOLDER [--model NAME]
+    python bench/retrieval.py --data FOLDER [FOLDER ...] [--model NAME] [--cross-encoder] [--cache FOLDER]
 
 FOLDER holds ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` as in BEIR; documents and queries may name
-a namespace. Every document goes through ``Memory.save_many`` with the gate off and every query through
-the candidates and the ranking of ``Memory.search``. Failed queries count as 0; queries that have no
-relevant document are not counted. Intervals are 95 % bootstrap intervals over queries.
+a namespace, and documents that have a session, speaker or role are turns of a chat, in their order. Every
+document goes through ``Memory.save_many`` with the gate off, every query through the candidates and the
+ranking of ``Memory.search``. Failed queries count as 0; queries without a relevant document are not counted.
+``low`` and ``high`` are 95 % bootstrap intervals of nDCG@10, ``change`` the paired difference of nDCG@10 to
+``full``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import math
 import tempfile
 import time
-from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 from _report import report
 from rich.progress import track
 
 import slowwave
-from scoring.evaluation import evaluate, mean_interval, parse_measure
-from scoring.ranking import rank
+from scoring.evaluation import compare, evaluate, mean_interval, parse_measure
+from scoring.ranking import SEEDS, Candidates, RankingPolicy, rank
+from slowwave.chunking import indexed_text
+from slowwave.cli.output import bars
+from slowwave.tuning import Collection, fill, read_collection
+from slowwave.tuning.fit import AS_OF
 
-MEASURES = ("ndcg@10", "mrr@5", "recall@10")
-BATCH = 5_000
+MEASURES = tuple(parse_measure(name) for name in ("ndcg@10", "mrr@5", "recall@10"))
+CROSS_ENCODER_WEIGHT = 0.4
 
 
 def main() -> None:
@@ -36,100 +45,115 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="folder of the collection")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of the collections")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
+    parser.add_argument(
+        "--cross-encoder", action="store_true", help="also with the cross-encoder (half a second a query)"
+    )
+    parser.add_argument("--cache", type=Path, help="keep the embedded collections here, for the next time")
+    parser.add_argument("--queries", type=int, default=100_000, help="at most so many per collection")
     arguments = parser.parse_args()
-    documents = _lines(arguments.data / "corpus.jsonl")
-    qrels = _qrels(arguments.data / "qrels.tsv")
-    queries = [query for query in _lines(arguments.data / "queries.jsonl") if _answerable(query, qrels)]
-    with tempfile.TemporaryDirectory() as home:
-        spaces = _fill(Path(home), arguments.model, documents)
-        runs = _search(spaces, queries)
-    rows = [_row(name, run, qrels, queries) for name, run in runs.items()]
-    note = f"{arguments.data.name}: {len(documents):,} documents, {len(queries):,} queries, {arguments.model}"
-    report("retrieval", [{"set": arguments.data.name, **row} for row in rows], note=note)
+    rows: list[dict[str, Any]] = []
+    notes = []
+    for folder in arguments.data:
+        collection = read_collection(folder)
+        with ExitStack() as stack, bars():
+            if arguments.cache:
+                home = arguments.cache / collection.name
+                home.mkdir(parents=True, exist_ok=True)
+            else:
+                home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            spaces = fill(home, collection, arguments.model)
+            for memory in spaces.values():
+                stack.callback(memory.close)
+            rows += _measure(collection, spaces, arguments.queries, cross_encoder=arguments.cross_encoder)
+        notes.append(f"{collection.name}: {len(collection.documents):,} documents")
+    report("retrieval", rows, note=f"{'; '.join(notes)}; {arguments.model}")
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
+    """What is measured beside the full ranking; none abstains, so every query gets its list."""
+    full = replace(present, abstention_floor=0.0)
+    plain = replace(full, mpab=False, neighbour_weight=0.0, sparse_recall=False, trigger_weight=0.0)
+    model = {"vector_weight": full.vector_weight, "cosine_floor": full.cosine_floor}
+    return {
+        "full": full,
+        "bm25": replace(plain, vector_weight=0.0),
+        "vector": replace(plain, vector_weight=1.0, cosine_floor=-0.999),
+        "rrf": replace(plain, fusion="rrf"),
+        "fused": plain,
+        "no mpab": replace(full, mpab=False),
+        "no neighbours": replace(full, neighbour_weight=0.0),
+        "no sparse recall": replace(full, sparse_recall=False),
+        "no feedback share": replace(full, effectiveness_weight=0.0),
+        "mpab as in the seeds": replace(full, mpab_coefficient=0.3, mpab_cap=math.inf),
+        "seeds": replace(SEEDS, abstention_floor=0.0, **model),
+    }
 
 
-def _qrels(path: Path) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in path.read_text().splitlines()[1:]:
-        if line.strip():
-            query, document, grade = line.split("\t")
-            found[query][document] = int(grade)
-    return dict(found)
-
-
-def _answerable(query: dict[str, Any], qrels: dict[str, dict[str, int]]) -> bool:
-    judged = any(grade > 0 for grade in qrels.get(query["_id"], {}).values())
-    return bool(query.get("answerable", True)) and judged
-
-
-def _fill(home: Path, model: str, documents: list[dict[str, Any]]) -> dict[str, slowwave.Memory]:
-    by_space: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for document in documents:
-        by_space[document.get("namespace") or "default"].append(document)
-    spaces = {}
-    for name, members in track(by_space.items(), description="embedding"):
-        memory = slowwave.open(home, namespace=name, embedding={"model": model}, gate={"mode": "off"})
-        for at in range(0, len(members), BATCH):
-            memory.save_many(
-                [
-                    {"key": one["_id"], "title": one.get("title", ""), "content": one["text"] or one["title"]}
-                    for one in members[at : at + BATCH]
-                ]
-            )
-        spaces[name] = memory
-    return spaces
-
-
-def _search(
-    spaces: dict[str, slowwave.Memory], queries: list[dict[str, Any]]
-) -> dict[str, dict[str, list[tuple[str, float]]]]:
-    """Per run and query: source and score, best first; and how long the fused search took."""
-    runs: dict[str, dict[str, list[tuple[str, float]]]] = defaultdict(dict)
-    took: list[float] = []
+def _measure(
+    collection: Collection, spaces: Mapping[str, slowwave.Memory], most: int, *, cross_encoder: bool
+) -> list[dict[str, Any]]:
+    queries = collection.answerable()[:most]
+    memory = next(iter(spaces.values()))
+    measured = policies(memory.policy)
+    runs: dict[str, dict[str, list[str]]] = {name: {} for name in measured}
+    if cross_encoder:
+        runs["cross-encoder"] = {}
+    took: dict[str, list[float]] = {"full": [], "cross-encoder": []}
     for query in track(queries, description="searching"):
         memory = spaces[query.get("namespace") or "default"]
         start = time.perf_counter()
         found = memory._space.searcher.find(
             memory.namespace, query["text"], memory.settings.ranking.candidates
         )
-        ranked = rank(found.candidates, memory.policy, 20)
-        took.append((time.perf_counter() - start) * 1e3)
         source = dict(zip(found.candidates.memory_ids, found.shown.column("source").to_pylist(), strict=True))
-        policies = {
-            "bm25": replace(memory.policy, vector_weight=0.0),
-            "vector": replace(memory.policy, vector_weight=1.0, cosine_floor=-0.999),
-            "rrf": replace(memory.policy, fusion="rrf"),
-        }
-        lists = {name: rank(found.candidates, policy, 20) for name, policy in policies.items()}
-        for name, result in {**lists, "fused": ranked}.items():
-            runs[name][query["_id"]] = [(source[one.memory_id], one.score) for one in result]
-    runs["fused"]["_p50_ms"] = [("", float(np.median(took)))]
-    return dict(runs)
+        for name, policy in measured.items():
+            ranking = rank(found.candidates, policy, as_of=AS_OF, limit=20)
+            runs[name][query["_id"]] = [source[one.memory_id] for one in ranking.results]
+            if name == "full":
+                took["full"].append((time.perf_counter() - start) * 1e3)
+        if cross_encoder:
+            policy = replace(measured["full"], rerank_weight=CROSS_ENCODER_WEIGHT)
+            start = time.perf_counter()
+            read = _read(memory, query["text"], found.candidates, found.shown, policy)
+            ranking = rank(read, policy, as_of=AS_OF, limit=20)
+            took["cross-encoder"].append((time.perf_counter() - start) * 1e3 + took["full"][-1])
+            runs["cross-encoder"][query["_id"]] = [source[one.memory_id] for one in ranking.results]
+    qrels = {query["_id"]: collection.qrels[query["_id"]] for query in queries}
+    tables = {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
+    return [_row(collection.name, name, tables, took.get(name, [])) for name in runs]
 
 
-def _row(
-    name: str,
-    run: dict[str, list[tuple[str, float]]],
-    qrels: dict[str, dict[str, int]],
-    queries: list[dict[str, Any]],
-) -> dict[str, Any]:
-    p50 = run.pop("_p50_ms", None)
-    rankings = {query: [document for document, _ in found] for query, found in run.items()}
-    judged = {query["_id"]: qrels[query["_id"]] for query in queries}
-    measures = {key: parse_measure(key) for key in MEASURES}
-    values = evaluate(rankings, judged, list(measures.values()))
-    row: dict[str, Any] = {"run": name}
-    row |= {key: round(values[str(one)].mean(), 4) for key, one in measures.items()}
-    interval = mean_interval(values["nDCG@10"])
-    row |= {"low": round(interval.low, 4), "high": round(interval.high, 4), "queries": interval.n}
-    row["p50_ms"] = round(p50[0][1], 2) if p50 else None
-    return row
+def _read(
+    memory: slowwave.Memory, query: str, candidates: Candidates, shown: pa.Table, policy: RankingPolicy
+) -> Candidates:
+    """The candidates with the cross-encoder's opinion of the best ones, as a search has them."""
+    first = rank(candidates, replace(policy, sparse_recall=False), as_of=AS_OF, limit=policy.rerank_top)
+    best = [one.best for one in first.results]
+    rows = shown.select(["title", "headings", "text"]).take(best).to_pylist()
+    texts = [indexed_text(row["title"], row["headings"] or (), row["text"]) for row in rows]
+    scores = np.full(len(candidates), np.nan)
+    scores[best] = memory._space.reranker.scores(query, texts)
+    return replace(candidates, rerank=scores)
+
+
+def _row(collection: str, name: str, tables: Mapping[str, pl.DataFrame], took: list[float]) -> dict[str, Any]:
+    ndcg = {run: table[str(MEASURES[0])].to_numpy() for run, table in tables.items()}
+    mean = mean_interval(ndcg[name])
+    change = compare(ndcg["full"], ndcg[name], margin=0.01)
+    return {
+        "set": collection,
+        "run": name,
+        **{str(measure).lower(): round(float(tables[name][str(measure)].mean()), 4) for measure in MEASURES},
+        "low": round(mean.low, 4),
+        "high": round(mean.high, 4),
+        "change": round(change.difference, 4),
+        "change_low": round(change.low, 4),
+        "change_high": round(change.high, 4),
+        "queries": mean.n,
+        "p50_ms": round(float(np.median(took)), 2) if took else None,
+    }
 
 
 if __name__ == "__main__":
