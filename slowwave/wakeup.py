@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from scoring.ranking.wakeup import Item, Section, pack, section_of, tokens, wakeup_scores
+from scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens, wakeup_scores
 from slowwave.errors import SlowwaveError
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
     from slowwave.workspace import Workspace
 
 LEAST_BUDGET = 50  # tokens
-LEAST_ITEM = 8  # tokens that the shortest item takes
+AVERAGE_ITEM = 20  # tokens of a short item: so many are read for a start
 EXCERPT_WORDS = 40
 _HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
-_LABELS = tuple(dict.fromkeys(("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)))
+_LABELS = ("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)
+COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "updated_at", *_LABELS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +62,47 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
     if budget < LEAST_BUDGET:
         raise SlowwaveError(f"budget = {budget}: a packet needs {LEAST_BUDGET} tokens or more.")
     filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
-    columns = ["memory_id", "title", "source", "updated_at", *_LABELS]
-    rows = space.store.read("memories", filters.where(namespace), columns=columns)
+    rows = space.store.read("memories", filters.where(namespace), columns=COLUMNS)
     states = space.knowledge.states(namespace, rows["memory_id"])
     effectiveness = [states[name].effectiveness if name in states else 0.5 for name in rows["memory_id"]]
     rows = rows.with_columns(effectiveness=pl.Series(effectiveness, dtype=pl.Float64))
     rows = rows.with_columns(
         score=wakeup_scores(rows, as_of),
-        section=pl.col("memory_type").map_elements(section_of, return_dtype=pl.String),
-    )
+        section=pl.when(pl.col("memory_type").is_in(list(SECTIONS)))
+        .then("memory_type")
+        .otherwise(pl.lit(OTHER)),
+    ).sort("score", "memory_id", descending=[True, False])
     counts = dict(rows.group_by("section").len().iter_rows())
-    best = (
-        rows.sort("score", "memory_id", descending=[True, False])
-        .group_by("section", maintain_order=True)
-        .head(budget // LEAST_ITEM)
-    )
-    first = space.store.read_by(
-        "chunks", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "text"],
-        also=f"ordinal = 0 AND {filters.where(namespace)}",
-    )  # fmt: skip
-    best = best.join(first, on="memory_id", how="left", maintain_order="left")
-    items: dict[str, list[Item]] = {}
-    for row in best.iter_rows(named=True):
-        items.setdefault(row["section"], []).append(_item(row))
-    sections = pack(items, counts, budget)
+    many = budget / AVERAGE_ITEM
+    while True:
+        best = [
+            rows.filter(section=name).head(math.ceil(share * many) + 1) for name, share in SECTIONS.items()
+        ]
+        items = _items(space, pl.concat(best), filters.where(namespace))
+        sections = pack(items, counts, budget)
+        # Short items leave room for more than were read: then more are.
+        if all(_enough(section, items, counts) for section in sections):
+            break
+        many *= 4
     packet = Packet(namespace, as_of, budget, 0, sections)
     return Packet(namespace, as_of, budget, tokens(packet.text), sections)
+
+
+def _enough(section: Section, items: Mapping[str, Sequence[Item]], counts: Mapping[str, int]) -> bool:
+    """Whether the budget ended the section, or the memories did, and not what was read of them."""
+    read = len(items.get(section.name, ()))
+    return len(section.items) < read or read == counts.get(section.name, 0)
+
+
+def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
+    first = space.store.read_by(
+        "chunks", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "text"],
+        also=f"ordinal = 0 AND {where}",
+    )  # fmt: skip
+    found: dict[str, list[Item]] = {}
+    for row in best.join(first, on="memory_id", how="left", maintain_order="left").iter_rows(named=True):
+        found.setdefault(row["section"], []).append(_item(row))
+    return found
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -75,11 +75,6 @@ def tokens(text: str) -> int:
     return math.ceil(plain / 4 + (len(text) - plain) / 1.6)
 
 
-def section_of(memory_type: str) -> str:
-    """The section that a memory type belongs to."""
-    return memory_type if memory_type in SECTIONS else OTHER
-
-
 def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
     """How much each memory is worth knowing before anything was asked: (n,), in [0, 1].
 

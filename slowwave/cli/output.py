@@ -38,7 +38,9 @@ def print_json(data: Any) -> None:  # noqa: ANN401 - plain data
     sys.stdout.flush()
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = "") -> None:
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = ""
+) -> None:
     """A table for people; numbers are set to the right."""
     table = Table(title=title, title_justify="left", caption=caption or None, caption_justify="left")
     for number, name in enumerate(columns):

@@ -1,0 +1,102 @@
+"""How long the packet for the start of a session takes.
+
+    python bench/wakeup.py [--notes 5000] [--budget 2000]
+
+The home holds that many notes of one chunk each, of every memory type and tier. ``read`` is the floor: the
+same columns of the same rows read from the table, and nothing else; measured turn about in one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from _report import report
+
+import slowwave
+from scoring.ranking.wakeup import PRIORITIES, SECTIONS, TIERS
+from slowwave import ids
+from slowwave.search import Filters
+from slowwave.wakeup import COLUMNS
+
+TEXT = (
+    "The crew that visits the station checks the battery, the float and the radio link before the tide turns."
+)
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--notes", type=int, default=5_000, help="notes in the home")
+    parser.add_argument("--budget", type=int, default=2_000, help="tokens of the packet")
+    parser.add_argument("--times", type=int, default=50, help="packets measured")
+    arguments = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as home,
+        slowwave.open(Path(home), namespace="bench", embedding={"model": "wordllama-256"}) as memory,
+    ):
+        fill(memory, arguments.notes)
+        times: dict[str, list[float]] = {"read": [], "wakeup": []}
+        for _ in range(arguments.times + 3):
+            start = time.perf_counter()
+            memory.store.read("memories", Filters().where("bench"), columns=COLUMNS)
+            times["read"].append((time.perf_counter() - start) * 1e3)
+            start = time.perf_counter()
+            packet = memory.wakeup(budget=arguments.budget)
+            times["wakeup"].append((time.perf_counter() - start) * 1e3)
+    floor = float(np.median(times["read"][3:]))
+    rows = [
+        {
+            "notes": arguments.notes,
+            "run": name,
+            "p50_ms": round(float(np.median(values[3:])), 2),
+            "p95_ms": round(float(np.percentile(values[3:], 95)), 2),
+            "ratio": round(float(np.median(values[3:])) / floor, 2),
+        }
+        for name, values in times.items()
+    ]
+    shown = sum(len(section.items) for section in packet.sections)
+    report("wakeup", rows, note=f"{shown} memories in about {packet.tokens:,} of {packet.budget:,} tokens")
+
+
+def fill(memory: slowwave.Memory, count: int) -> None:
+    """Put notes into the tables."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    vector = pl.Series(
+        np.random.default_rng(0).normal(size=(count, 256)).astype(np.float32), dtype=pl.Array(pl.Float32, 256)
+    )
+    names = [ids.memory_id("bench", f"note {number}") for number in range(count)]
+    types, tiers, priorities = list(SECTIONS), list(TIERS), list(PRIORITIES)
+    rows = pl.DataFrame(
+        {
+            "memory_id": names,
+            "title": [f"Note {number}" for number in range(count)],
+            "source": [f"vault/note {number}.md" for number in range(count)],
+            "memory_type": [types[number % len(types)] for number in range(count)],
+            "importance_tier": [tiers[number // 7 % len(tiers)] for number in range(count)],
+            "retrieval_priority": [priorities[number // 3 % len(priorities)] for number in range(count)],
+            "updated_at": [now - timedelta(hours=number) for number in range(count)],
+            "vector": vector,
+        }
+    ).with_columns(
+        namespace=pl.lit("bench"), status=pl.lit("live"), revision=pl.lit("0"), origin=pl.lit("vault"),
+        sensitivity=pl.lit("internal"), state=pl.lit("accepted"), source_kind=pl.lit("manual"),
+        source_of_truth=pl.lit(value=False), content=pl.lit(TEXT), created_at="updated_at",
+    )  # fmt: skip
+    memory.store.upsert("memories", rows)
+    chunks = rows.drop("content").with_columns(
+        chunk_id=pl.col("memory_id") + ":00000", ordinal=pl.lit(0, pl.Int32), chunk_count=pl.lit(1, pl.Int32),
+        text=pl.lit(TEXT), search_text=pl.lit(TEXT),
+    )  # fmt: skip
+    memory.store.upsert("chunks", chunks)
+
+
+if __name__ == "__main__":
+    main()
