@@ -19,6 +19,7 @@ Integers = npt.NDArray[np.int64]
 VECTOR = "vector"
 BM25 = "bm25"
 TRIGGER = "trigger"
+TITLE = "title"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,9 @@ class Candidates:
         bm25_rank: (n,) rank from 1 in the full-text channel; 0 where that channel did not find it.
         ordinal: (n,) place of the chunk in its memory, from 0; zeros where not given.
         chunk_count: (n,) chunks that its memory has; ones where not given.
+        title: (n,) share of the title's words that the query has, in [0, 1]; zeros where not given.
+        coverage: (n,) share of the query's words that the chunk has, in [0, 1]; 0 where it was not looked
+            at, which is beyond the best of each channel.
         rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it was not asked.
         triggers: phrase of each memory that the query triggered, and how strongly, in (0, 1].
         follows: the memory that a memory comes after, as a turn of a chat does; only where it does.
@@ -71,6 +75,8 @@ class Candidates:
     bm25_rank: Integers
     ordinal: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     chunk_count: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    title: Floats = field(default_factory=lambda: np.zeros(0))
+    coverage: Floats = field(default_factory=lambda: np.zeros(0))
     rerank: Floats = field(default_factory=lambda: np.zeros(0))
     triggers: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     follows: Mapping[str, str] = field(default_factory=dict)
@@ -82,6 +88,8 @@ class Candidates:
         absent = {
             "ordinal": np.zeros(size, dtype=np.int64),
             "chunk_count": np.ones(size, dtype=np.int64),
+            "title": np.zeros(size),
+            "coverage": np.zeros(size),
             "rerank": np.full(size, np.nan),
         }
         for name, column in absent.items():
@@ -120,6 +128,8 @@ class Candidates:
             "bm25_rank": self.bm25_rank.tolist(),
             "ordinal": self.ordinal.tolist(),
             "chunk_count": self.chunk_count.tolist(),
+            "title": self.title.tolist() if self.title.any() else None,
+            "coverage": self.coverage.tolist() if self.coverage.any() else None,
             "rerank": None if np.isnan(self.rerank).all() else _nullable(self.rerank),
             "triggers": {memory: list(found) for memory, found in self.triggers.items()},
             "follows": dict(self.follows),
@@ -139,7 +149,9 @@ class Candidates:
             bm25_rank=np.array(data["bm25_rank"], dtype=np.int64),
             ordinal=np.array(data["ordinal"], dtype=np.int64),
             chunk_count=np.array(data["chunk_count"], dtype=np.int64),
-            rerank=np.array(data["rerank"] or [], dtype=np.float64),
+            **{
+                name: np.array(data[name] or [], dtype=np.float64) for name in ("title", "coverage", "rerank")
+            },
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
             states={memory: _state(one) for memory, one in data["states"].items()},

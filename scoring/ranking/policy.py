@@ -22,6 +22,7 @@ class RankingPolicy:
         vector_weight: weight of the vector channel in [0, 1]; the full-text channel has the rest.
         cosine_floor: cosine that counts as 0 (rule 2.4: it belongs to the embedding model).
         rrf_k: constant of reciprocal rank fusion.
+        title_weight: what a title adds whose words the query has, all of them.
         trigger_weight: what a trigger phrase adds that the query says whole.
         mpab: whether the other chunks of a memory add to its best one (rule 3.3).
         mpab_coefficient: coefficient of that bonus.
@@ -50,6 +51,7 @@ class RankingPolicy:
     vector_weight: float = 0.7
     cosine_floor: float = 0.5
     rrf_k: int = 10
+    title_weight: float = 0.1
     trigger_weight: float = 0.2
     mpab: bool = True
     mpab_coefficient: float = 0.1
@@ -117,6 +119,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "vector_weight": (0, 1),
     "cosine_floor": (-1, 0.999),
     "rrf_k": (1, 10_000),
+    "title_weight": (0, 1),
     "trigger_weight": (0, 1),
     "mpab_coefficient": (0, 1),
     "mpab_cap": (0, math.inf),
@@ -140,6 +143,11 @@ _WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "rerank_
 _SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 
 SEEDS = RankingPolicy(
-    name="seeds", neighbour_weight=0.0, mpab_coefficient=0.3, mpab_cap=math.inf, sparse_top=10
+    name="seeds",
+    title_weight=0.0,
+    neighbour_weight=0.0,
+    mpab_coefficient=0.3,
+    mpab_cap=math.inf,
+    sparse_top=10,
 )
 """The constants of the seed documents, MPAB unbounded as they have it."""

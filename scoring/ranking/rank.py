@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scoring.ranking import effectiveness as served
 from scoring.ranking.abstention import signal
 from scoring.ranking.breakdown import Contribution
-from scoring.ranking.candidates import BM25, NEUTRAL, TRIGGER, VECTOR, Candidates, Floats, MemoryState
+from scoring.ranking.candidates import BM25, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates, Floats, MemoryState
 from scoring.ranking.confidence import MEDIUM, Confidence
 from scoring.ranking.fusion import FUSIONS
 from scoring.ranking.mpab import bonus
@@ -202,7 +202,8 @@ class _Scored:
         hits = np.flatnonzero(fused == best[owner])
         _, which = np.unique(owner[hits], return_index=True)  # the first in document order
         self.best = rows[hits[which]]
-        parts = {VECTOR: vector[self.best], BM25: text[self.best], TRIGGER: trigger}
+        title = policy.title_weight * candidates.title[self.best]
+        parts = {VECTOR: vector[self.best], BM25: text[self.best], TITLE: title, TRIGGER: trigger}
         if policy.mpab:
             others = np.add.reduceat(fused, self._first) - best
             parts["mpab"] = bonus(others, self._count, policy.mpab_coefficient, policy.mpab_cap)
@@ -273,6 +274,7 @@ class _Scored:
         said: Mapping[str, tuple[str, str]] = {
             VECTOR: ("text", "meaning"),
             BM25: ("text", "words"),
+            TITLE: ("title", "words of the query"),
             TRIGGER: ("trigger_phrases", phrase),
             "mpab": ("chunks", f"{chunks - 1} more"),
             "neighbour": ("follows", "before or after"),

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 
-_WORD = re.compile(r"\w+")
-
-
-def words(text: str) -> tuple[str, ...]:
-    """The words of a text, in order, without case and compatibility forms."""
-    return tuple(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+from scoring.ranking.words import words
 
 
 class TriggerIndex:

@@ -65,7 +65,15 @@ def candidates_of(payload: Mapping[str, Any]) -> Candidates:
     """The candidates that a logged search considered."""
     kept = payload["candidates"]
     chunks = kept.get("chunk_id", [])
-    empty: dict[str, Any] = {"rerank": None, "triggers": {}, "follows": {}, "states": {}, "confidence": {}}
+    empty: dict[str, Any] = {
+        "title": None,
+        "coverage": None,
+        "rerank": None,
+        "triggers": {},
+        "follows": {},
+        "states": {},
+        "confidence": {},
+    }
     columns = dict.fromkeys(("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count"), ())
     return Candidates.from_dict(
         {

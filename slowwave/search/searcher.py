@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from scoring.ranking import Candidates
+from scoring.ranking.words import coverage, stems, title_share
 from slowwave.embedding import Embedder
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, confidence_of
@@ -28,6 +29,7 @@ SHOWN = (
 MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
+COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
 
 
@@ -91,6 +93,7 @@ class Searcher:
             memory_ids=ids,
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
+            **_words(query, channels, shown),
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
             states=self._knowledge.states(namespace, there),
             confidence=confidence_of(shown),
@@ -162,6 +165,17 @@ def _merge(lists: list[pa.Table], query: np.ndarray) -> tuple[dict[str, Any], pa
         "bm25_rank": bm25_rank,
     }
     return channels, pa.concat_tables([rows.select(SHOWN) for rows in (nearest, *extra)])
+
+
+def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, np.ndarray]:
+    """How far the query and the titles share their words, and the query and the best chunks."""
+    asked = stems(query)
+    vector, text = channels["vector_rank"], channels["bm25_rank"]
+    looked = np.flatnonzero(((vector > 0) & (vector <= COVERED)) | ((text > 0) & (text <= COVERED)))
+    covered = np.zeros(len(vector))
+    covered[looked] = coverage(asked, shown.column("text").take(pa.array(looked)).to_pylist())
+    title = title_share(asked, shown.column("title").to_pylist())
+    return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
 
 
 def _whole(rows: pa.Table, name: str) -> np.ndarray:
