@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from slowwave.search import Explanation, Result, SearchResponse
 
 COLOURS = {
-    "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1", "mpab": "medium_purple",
-    "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62", "learned": "deep_pink2",
-    "confidence": "turquoise2", "negative_feedback": "red", "clamp": "red3",
+    "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1",
+    "mpab": "medium_purple", "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62",
+    "learned": "deep_pink2", "confidence": "turquoise2", "negative_feedback": "red", "clamp": "red3",
 }  # fmt: skip
 MEANING = {
-    "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase", "mpab": "its other chunks",
-    "neighbour": "the turn beside it",
-    "rerank": "cross-encoder", "effectiveness": "how it served (.5: nobody said)", "learned": "learned",
-    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "held to [0, 1]",
+    "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase",
+    "mpab": "its other chunks", "neighbour": "the turn beside it", "rerank": "cross-encoder",
+    "effectiveness": "how it served (.5: nobody said)", "learned": "learned", "confidence": "confidence",
+    "negative_feedback": "not useful", "clamp": "held to [0, 1]",
 }  # fmt: skip
 BAR = 48  # characters of a score of 1
 

@@ -86,6 +86,7 @@ class Searcher:
         if lacking := set(phrases).difference(*(rows.column("memory_id").to_pylist() for rows in lists)):
             lists.append(self._chunks_of(sorted(lacking), where))
         channels, shown = _merge(lists, vector)
+        channels |= _words(query, channels, shown)
         ids = shown.column("memory_id").to_pylist()
         there = set(ids)
         candidates = Candidates(
@@ -93,7 +94,6 @@ class Searcher:
             memory_ids=ids,
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
-            **_words(query, channels, shown),
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
             states=self._knowledge.states(namespace, there),
             confidence=confidence_of(shown),
