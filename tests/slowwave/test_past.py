@@ -260,6 +260,29 @@ def test_a_night_after_midnight_beside_what_was_saved_since(guarded, act):
     assert set(second["source"]) == {"saved/day", "vault/day.md"}
 
 
+def test_a_note_that_is_in_stays_in_when_the_night_would_have_refused_it(make_space, act):
+    """The gate got stricter between the save and the night; what is in is not taken out again."""
+    loose = make_space(chunks=CHUNKS, gate={"mode": "off"})
+    by_day(loose, act("a", "too short", at=at(1)))
+    strict = make_space(loose.settings.home, chunks=CHUNKS)
+    by_night(strict, "2026-03-01")
+    assert strict.store.read("quarantine")["reasons"].to_list() == [["too_short"]]
+    before = chunks(strict)
+    assert before["text"].to_list() == ["too short"]
+    assert chunks_as_of(strict, "ada", at(1).date()).rows() == before.rows()
+
+
+def test_nothing_that_a_night_took_in_is_embedded_again(make_space, act):
+    space = make_space(chunks=CHUNKS)
+    days = Days(space)
+    for day, text in enumerate((HARBOUR, BATTERY, ROTA), start=1):
+        by_day(space, act("a", text, at=at(day)))
+        days.over(day)
+    space.embedder.embedded.clear()
+    days.check()
+    assert space.embedder.embedded == []
+
+
 LITERAL = {"policy": "literal", "duplicate": 0.9, "merge": 0.45, "conflict": 0.1}
 happenings = st.lists(
     st.tuples(
@@ -273,7 +296,7 @@ happenings = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(happenings)
 def test_any_days_are_rebuilt_as_they_were(make_space, act, found):
     space = make_space(chunks=CHUNKS, reconsolidation=LITERAL)
