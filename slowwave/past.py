@@ -207,7 +207,7 @@ class _Log:
     def __init__(self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame) -> None:
         self.by_id: dict[str, _Decided] = {}
         self._about: dict[tuple[str, str], _Decided] = {}
-        self._merges: dict[tuple[str, str], list[_Decided]] = {}
+        self._happened: dict[tuple[str, str], list[_Decided]] = {}
         self._looks: list[tuple[str, datetime]] = []
         entered = {(name, ids.note_revision(state)) for name, state in known.iter_rows()}
         for row in decisions.select(_DECISION).iter_rows(named=True):
@@ -219,8 +219,7 @@ class _Log:
             text = decided.memory_id, decided.revision
             if row["refused"]:
                 continue
-            if decided.outcome == "merge":
-                self._merges.setdefault(text, []).append(decided)
+            self._happened.setdefault(text, []).append(decided)
             if row["decision_id"] == ids.decision_id(*text):
                 self._about[text] = decided
                 entered.add(text)
@@ -249,9 +248,14 @@ class _Log:
     def parted(self, memory_id: str, revision: str, moment: datetime) -> bool:
         """Whether a merge of this text was dissolved because of what the target said from that moment on."""
         return any(
-            one.undone_at == moment and one.undone_why == "changed"
-            for one in self._merges.get((memory_id, revision), ())
+            one.outcome == "merge" and one.undone_at == moment and one.undone_why == "changed"
+            for one in self._happened.get((memory_id, revision), ())
         )
+
+    def supersedes(self, memory_id: str, revision: str, other: str) -> list[_Decided]:
+        """The decisions with which this text of a memory superseded the other."""
+        decided = self._happened.get((memory_id, revision), ())
+        return [one for one in decided if one.outcome == "supersede" and one.other == other]
 
     def looks(self, before: datetime) -> list[_Act]:
         """Decisions of looks at what was live already, as acts."""
@@ -350,6 +354,7 @@ class _Past:
                 if self.log.parted(part, self._memories[part].revision, act.occurred_at):
                     self._part(part)
             created, absorbed = old.created_at, old.absorbed
+            self._pending += self._outlasting(old, act)
             self._leave(name)
         created = self._dated.get(act.at, created)
         self._memories[name] = _Memory(act.at, act.revision, created, act.occurred_at, absorbed=absorbed)
@@ -394,6 +399,8 @@ class _Past:
         actor, other = self._memories.get(decided.memory_id), self._memories.get(decided.other)
         if actor is None or actor.revision != decided.revision:
             return
+        if other is not None and decided.undone_at == other.updated_at:
+            return  # what the other did since, and what ended this, was journalled before it
         if other is None or other.status != LIVE or actor.status != LIVE:
             self._pending.append(decided)
         elif decided.outcome == "merge":
@@ -402,6 +409,17 @@ class _Past:
         else:
             other.status, other.replaced_by = SUPERSEDED, decided.memory_id
             self._behind.setdefault(decided.memory_id, set()).add(decided.other)
+
+    def _outlasting(self, old: _Memory, act: _Act) -> list[_Decided]:
+        """The superseding of a memory that did not end with this act, so it was of the text of this act."""
+        actor = self._memories.get(old.replaced_by or "")
+        if old.status != SUPERSEDED or actor is None:
+            return []
+        return [
+            one
+            for one in self.log.supersedes(old.replaced_by or "", actor.revision, act.memory_id)
+            if one.undone_at is None or one.undone_at > act.occurred_at
+        ]
 
     def _leave(self, name: str, *, forgotten: bool = False) -> None:
         """Dissolve what a memory did to others, and what others did to it."""
