@@ -44,7 +44,9 @@ _STEP = timedelta(microseconds=1)  # between the notes of one save_many()
 def past_store(space: Workspace, namespace: str, day: date) -> Store:
     """A store in memory whose ``chunks`` are those of the end of a day, with their text index.
 
-    Making it costs about as much as reading the namespace; keep it for further searches of the same day.
+    Making it takes about a second per 5,000 chunks; keep it for further searches of the same day. Its text
+    index knows the words of this namespace only. Where several share a home, the index of the home weighs
+    words by how rare they are in all of it, so the BM25 scores of then were others.
 
     Raises:
         SlowwaveError: the day is still to come.
@@ -205,7 +207,7 @@ class _Log:
     def __init__(self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame) -> None:
         self.by_id: dict[str, _Decided] = {}
         self._about: dict[tuple[str, str], _Decided] = {}
-        self._merges: dict[tuple[str, str], list[_Decided]] = {}
+        self._happened: dict[tuple[str, str], list[_Decided]] = {}
         self._looks: list[tuple[str, datetime]] = []
         entered = {(name, ids.note_revision(state)) for name, state in known.iter_rows()}
         for row in decisions.select(_DECISION).iter_rows(named=True):
@@ -217,8 +219,7 @@ class _Log:
             text = decided.memory_id, decided.revision
             if row["refused"]:
                 continue
-            if decided.outcome == "merge":
-                self._merges.setdefault(text, []).append(decided)
+            self._happened.setdefault(text, []).append(decided)
             if row["decision_id"] == ids.decision_id(*text):
                 self._about[text] = decided
                 entered.add(text)
@@ -247,9 +248,14 @@ class _Log:
     def parted(self, memory_id: str, revision: str, moment: datetime) -> bool:
         """Whether a merge of this text was dissolved because of what the target said from that moment on."""
         return any(
-            one.undone_at == moment and one.undone_why == "changed"
-            for one in self._merges.get((memory_id, revision), ())
+            one.outcome == "merge" and one.undone_at == moment and one.undone_why == "changed"
+            for one in self._happened.get((memory_id, revision), ())
         )
+
+    def supersedes(self, memory_id: str, revision: str, other: str) -> list[_Decided]:
+        """The decisions with which this text of a memory superseded the other."""
+        decided = self._happened.get((memory_id, revision), ())
+        return [one for one in decided if one.outcome == "supersede" and one.other == other]
 
     def looks(self, before: datetime) -> list[_Act]:
         """Decisions of looks at what was live already, as acts."""
@@ -321,10 +327,10 @@ class _Past:
         for held in self._held.values():
             self._watch(held, day)
 
-    def ask_again(self, before: str = "~") -> None:
+    def ask_again(self, before: str | None = None) -> None:
         """Let in what repeated a text that was lost on an earlier day, as the night of that day did."""
         for name, held in list(self._held.items()):
-            if held.lost_on and held.lost_on < before:
+            if held.lost_on and (before is None or held.lost_on < before):
                 del self._held[name]
                 self._enter(held.act)
 
@@ -348,6 +354,7 @@ class _Past:
                 if self.log.parted(part, self._memories[part].revision, act.occurred_at):
                     self._part(part)
             created, absorbed = old.created_at, old.absorbed
+            self._pending += self._outlasting(old, act)
             self._leave(name)
         created = self._dated.get(act.at, created)
         self._memories[name] = _Memory(act.at, act.revision, created, act.occurred_at, absorbed=absorbed)
@@ -392,6 +399,8 @@ class _Past:
         actor, other = self._memories.get(decided.memory_id), self._memories.get(decided.other)
         if actor is None or actor.revision != decided.revision:
             return
+        if other is not None and decided.undone_at == other.updated_at:
+            return  # what the other did since, and what ended this, was journalled before it
         if other is None or other.status != LIVE or actor.status != LIVE:
             self._pending.append(decided)
         elif decided.outcome == "merge":
@@ -400,6 +409,17 @@ class _Past:
         else:
             other.status, other.replaced_by = SUPERSEDED, decided.memory_id
             self._behind.setdefault(decided.memory_id, set()).add(decided.other)
+
+    def _outlasting(self, old: _Memory, act: _Act) -> list[_Decided]:
+        """The superseding of a memory that did not end with this act, so it was of the text of this act."""
+        actor = self._memories.get(old.replaced_by or "")
+        if old.status != SUPERSEDED or actor is None:
+            return []
+        return [
+            one
+            for one in self.log.supersedes(old.replaced_by or "", actor.revision, act.memory_id)
+            if one.undone_at is None or one.undone_at > act.occurred_at
+        ]
 
     def _leave(self, name: str, *, forgotten: bool = False) -> None:
         """Dissolve what a memory did to others, and what others did to it."""
