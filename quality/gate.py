@@ -18,7 +18,8 @@ import polars as pl
 
 from quality.content import LOW_CONTENT, parts_of
 from quality.divergence import compare, says_more, traits
-from quality.junk import ECHO, echoes, junk_reasons
+from quality.echo import ECHO, echoes
+from quality.junk import junk_reasons
 from quality.structure import structure_faults
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password

@@ -33,6 +33,30 @@ settings.register_profile("ci", deadline=None, derandomize=True, suppress_health
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+MEMORY_FOLDER = Path("/dev/shm")
+ENOUGH_MEMORY = 4 * 2**30  # bytes; a whole run keeps about 0.3 GiB
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Homes are made in memory where there is room for them.
+
+    Dagster and SQLite wait for the disk several hundred times a night. No test is about a loss of power, and
+    a process that is killed loses nothing that it has handed to the kernel, on a disk or not.
+    """
+    asked = config.option.basetemp or os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    if not asked and MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free > ENOUGH_MEMORY:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY_FOLDER)
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """What was made in memory is given back, unless there is something to look at."""
+    if hasattr(session.config, "workerinput") or exitstatus != pytest.ExitCode.OK:
+        return
+    made = session.config._tmp_path_factory._basetemp
+    if made is not None and made.is_relative_to(MEMORY_FOLDER):
+        shutil.rmtree(made, ignore_errors=True)
+
+
 class HashEmbedder:
     """A unit vector made from each text's hash: for tests that need many vectors, or to count calls."""
 

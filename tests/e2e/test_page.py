@@ -205,7 +205,8 @@ def picture(page: Any, tmp_path: Path) -> Callable[[str], None]:
     folder.mkdir(parents=True, exist_ok=True)
 
     def keep(name: str) -> None:
-        page.wait_for_timeout(2_500)  # the graph moves into its place
+        if SCREENSHOTS:  # a person will look at them
+            page.wait_for_timeout(2_500)  # the graph moves into its place
         page.screenshot(path=folder / f"{name}.png")
 
     return keep

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from faults_helpers import Drivers
+from faults_helpers import Driver
 
 
-@pytest.fixture(scope="module")
-def drivers() -> Iterator[Drivers]:
-    """Processes that work on homes and kill themselves where they are told to."""
-    running = Drivers()
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Driver]:
+    """A process that works on homes in children that kill themselves where they are told to."""
+    running = Driver()
     yield running
     running.close()

@@ -5,21 +5,26 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import lancedb
 import polars as pl
 from polars.testing import assert_frame_equal
 
+from orchestration.cli import dagster_home
 from slowwave import vault
 from slowwave.settings import load
 from slowwave.workspace import Workspace
@@ -77,41 +82,50 @@ def slowwave(home: Path, *arguments: object, timeout: float = 120) -> subprocess
     )  # fmt: skip
 
 
-class Drivers:
-    """Some processes of ``night_driver.py``; a job goes to whichever is free."""
+class Driver:
+    """The process of ``night_driver.py``, started when there is a first job."""
 
-    def __init__(self, count: int = 2) -> None:
+    AT_ONCE = 2
+
+    def __init__(self) -> None:
+        self._starting = threading.Lock()
+
+    @cached_property
+    def _process(self) -> subprocess.Popen[str]:
         script = Path(__file__).with_name("night_driver.py")
-        self._all = [
-            subprocess.Popen(
-                [sys.executable, str(script)], env=environment(), cwd=ROOT,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
-            )
-            for _ in range(count)
-        ]  # fmt: skip
-        self._free: queue.Queue[subprocess.Popen[str]] = queue.Queue()
-        for driver in self._all:
-            self._free.put(driver)
+        process = subprocess.Popen(
+            [sys.executable, str(script), self._address], env=environment(), cwd=ROOT, text=True,
+            stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    @cached_property
+    def _address(self) -> str:
+        return str(Path(tempfile.mkdtemp(prefix="driver-")) / "socket")  # short, as a socket's has to be
 
     def run(self, do: str, home: Path, *, kill: tuple[int, str] | None = None, **more: Any) -> dict[str, Any]:
         """Do a job; see ``night_driver.py``."""
-        driver = self._free.get()
-        try:
-            driver.stdin.write(json.dumps({"do": do, "home": str(home), "kill": kill, **more}) + "\n")
-            driver.stdin.flush()
-            return json.loads(driver.stdout.readline())
-        finally:
-            self._free.put(driver)
+        with self._starting:
+            assert self._process.poll() is None, "the driver has ended"
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(self._address)
+            connection.sendall(
+                json.dumps({"do": do, "home": str(home), "kill": kill, **more}).encode() + b"\n"
+            )
+            with connection.makefile() as answer:
+                return json.loads(answer.readline())
 
     def each(self, work: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        """The work's results, as many items at a time as there are drivers."""
-        with ThreadPoolExecutor(len(self._all)) as pool:
+        """The work's results, two items at a time."""
+        with ThreadPoolExecutor(self.AT_ONCE) as pool:
             return list(pool.map(work, items))
 
     def close(self) -> None:
-        """End the processes and what they started."""
-        for driver in self._all:
-            end_group(driver)
+        """End the process and what it started."""
+        if "_process" in self.__dict__:
+            end_group(self._process)
+            shutil.rmtree(Path(self._address).parent)
 
 
 def end_group(process: subprocess.Popen[Any]) -> None:
@@ -158,6 +172,12 @@ def make_home(home: Path, **groups: Mapping[str, object]) -> Path:
     home.mkdir(parents=True)
     (home / "slowwave.toml").write_text("\n".join(lines) + "\n")
     return home
+
+
+def with_dagster(home: Path) -> Path:
+    """A home that has had a night's Dagster instance already: making its tables takes as long as a night."""
+    with dg.DagsterInstance.from_config(str(dagster_home(home))):
+        return home
 
 
 def copy_home(home: Path, to: Path) -> Path:

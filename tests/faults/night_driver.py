@@ -1,13 +1,15 @@
 """Works on Slowwave homes in forked children, each of which may kill itself at a chosen write.
 
-Reads one job per line (JSON) from standard input and answers each with one line. A job is
+Listens on the Unix socket that it is given; says ``ready``. Each connection brings one job, as a line of
+JSON, and is answered with one line; as many jobs are worked on at a time as connections are open. A job is
 ``{"do": "night" | "save" | "undo" | "release", "home": ..., "kill": null | [n, "before" | "after"]}``, with
 ``notes`` to save, or the ``id`` to undo or release and the moment (``now``) at which that happens. The answer
 has the child's exit code (negative: killed by that signal), and the writes that it came to:
 ``[asset, table, operation]`` each, in order.
 
-It imports everything once, so that a night costs its own time only. Nothing here may touch LanceDB
-before the fork: its threads would not be in the child.
+It imports everything once, so that a night costs its own time only: what a night would import late (the
+contract's library alone takes five seconds) is imported here. Nothing may open a table before the fork:
+LanceDB makes its threads anew in a child, but what they were in the middle of would be lost.
 """
 
 from __future__ import annotations
@@ -16,11 +18,19 @@ import contextlib
 import json
 import os
 import signal
+import socketserver
 import sys
 import tempfile
 import traceback
+import warnings
 from datetime import datetime, tzinfo
 from pathlib import Path
+
+import dagster as dg
+import great_expectations.expectations  # noqa: F401
+import lance_namespace_urllib3_client  # noqa: F401
+import lancedb.embeddings  # noqa: F401
+import wordllama  # noqa: F401
 
 import orchestration.night as nights
 import slowwave.memory as memories
@@ -29,6 +39,9 @@ from slowwave import admission, stages
 from slowwave.memory import open_memory
 from slowwave.settings import load
 from slowwave.store import Store
+
+# A fork with LanceDB imported is what this is; nothing of it is under way then.
+warnings.filterwarnings("ignore", "lancedb fork support is experimental", RuntimeWarning)
 
 ASSETS = {asset.key.path[-1] for asset in ingest.ASSETS}
 
@@ -142,11 +155,34 @@ def run(job: dict) -> dict:
         return {"code": code, "writes": [json.loads(line) for line in lines], "errors": errors.read_text()}
 
 
+class Answer(socketserver.StreamRequestHandler):
+    """One job."""
+
+    def handle(self) -> None:
+        """Read the job, do it, say what came of it."""
+        self.wfile.write(json.dumps(run(json.loads(self.rfile.readline()))).encode() + b"\n")
+
+
+class Server(socketserver.ForkingMixIn, socketserver.UnixStreamServer):
+    """Works until the process that started it is gone."""
+
+    started_by = os.getppid()
+
+    def service_actions(self) -> None:
+        """Called twice a second and after every connection."""
+        super().service_actions()
+        if os.getppid() != self.started_by:
+            os._exit(0)
+
+
 def main() -> None:
-    """Work until standard input ends."""
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(run(json.loads(line))) + "\n")
+    """Listen."""
+    with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.local_temp(folder):
+        pass  # which imports what keeps the runs
+    with Server(sys.argv[1], Answer) as server:
+        sys.stdout.write("ready\n")
         sys.stdout.flush()
+        server.serve_forever()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 from faults_helpers import (
     MODEL,
     ROOT,
+    Driver,
     all_at_once,
     assert_same_tables,
     chunk_faults,
@@ -18,7 +19,6 @@ from faults_helpers import (
     environment,
     first_vault,
     scan,
-    slowwave,
     tables,
     write_vault,
 )
@@ -68,7 +68,7 @@ def acts(home: Path) -> list[tuple[str, str, str]]:
     return [one.select("source", "revision", "content").row(0) for one in staged]
 
 
-def test_three_writers_and_nights_on_one_home(tmp_path: Path) -> None:
+def test_three_writers_and_nights_on_one_home(driver: Driver, tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "vault"
     package.open(home, namespace="default", embedding={"model": MODEL}).count()
     write_vault(folder, first_vault())
@@ -99,10 +99,10 @@ def test_three_writers_and_nights_on_one_home(tmp_path: Path) -> None:
     assert {source: mine[source] for source in last} == last
     assert memories.height == len(last) + 48 + 8
 
-    assert slowwave(home, "night").returncode == 0  # whatever the writers brought after the last night
+    assert driver.run("night", home)["code"] == 0  # whatever the writers brought after the last night
     before = tables(home)
-    again = slowwave(home, "night")
-    assert again.returncode == 0, again.stderr
+    again = driver.run("night", home)
+    assert again["code"] == 0, again["errors"]
     assert_same_tables(tables(home), before, "a night more")
     assert {row["source"]: row["revision"] for row in before["memories"].rows(named=True)} == {
         source: revision for source, (revision, _) in mine.items()

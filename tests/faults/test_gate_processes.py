@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from faults_helpers import (
     ROOT,
+    Driver,
     all_at_once,
     assert_same_tables,
     chunk_faults,
     end_group,
     environment,
     make_home,
-    slowwave,
     tables,
 )
 
@@ -115,11 +115,11 @@ def assert_whole(home: Path, saved: list[dict]) -> dict[str, pl.DataFrame]:
     return now
 
 
-def assert_a_night_changes_nothing(home: Path) -> None:
+def assert_a_night_changes_nothing(driver: Driver, home: Path) -> None:
     """The night decides nothing anew, whatever the order in which the processes came."""
     before = tables(home)
-    done = slowwave(home, "night")
-    assert done.returncode == 0, done.stderr
+    done = driver.run("night", home)
+    assert done["code"] == 0, done["errors"]
     after = tables(home)
     settled = ("memories", "chunks", "decisions", "edges", "quarantine")
     assert_same_tables({n: after[n] for n in settled}, {n: before[n] for n in settled}, "a night")
@@ -127,7 +127,7 @@ def assert_a_night_changes_nothing(home: Path) -> None:
 
 @pytest.mark.parametrize("processes", [2, 3])
 def test_processes_that_save_the_same_facts_at_once_end_with_one_of_each(
-    guarded: Path, processes: int
+    driver: Driver, guarded: Path, processes: int
 ) -> None:
     kinds = list(WORDINGS)
     notes = [
@@ -147,10 +147,12 @@ def test_processes_that_save_the_same_facts_at_once_end_with_one_of_each(
     assert all(fact in "\n".join(lines) for fact in FACTS.values())
     more = (note["content"] for mine in notes for note in mine if "Ruaridh wrote it" in note["content"])
     assert {line for content in more for line in content.splitlines()} <= lines, "a line was lost"
-    assert_a_night_changes_nothing(guarded)
+    assert_a_night_changes_nothing(driver, guarded)
 
 
-def test_processes_that_contradict_each_other_at_once_end_with_one_chain(guarded: Path) -> None:
+def test_processes_that_contradict_each_other_at_once_end_with_one_chain(
+    driver: Driver, guarded: Path
+) -> None:
     text = "We deploy the tide service on {} after the morning tide has turned."
     notes = [
         [{"title": "Deploy day", "content": text.format(day)} for day in DAYS[number::2]]
@@ -172,4 +174,4 @@ def test_processes_that_contradict_each_other_at_once_end_with_one_chain(guarded
     assert sorted(one["outcome"] for one in saved) == ["", *["supersede"] * (len(DAYS) - 1)]
     with package.open(guarded, namespace="default") as memory:
         assert [result.memory_id for result in memory.search("on which day do we deploy?")] == [live]
-    assert_a_night_changes_nothing(guarded)
+    assert_a_night_changes_nothing(driver, guarded)

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from faults_helpers import (
     MODEL,
-    Drivers,
+    Driver,
     assert_same_tables,
     chunk_faults,
     command,
@@ -28,6 +28,7 @@ from faults_helpers import (
     spread,
     tables,
     text,
+    with_dagster,
     write_vault,
 )
 
@@ -49,8 +50,8 @@ class Night:
     after: dict[str, pl.DataFrame]
 
 
-def uninterrupted(drivers: Drivers, home: Path) -> Night:
-    done = drivers.run("night", copy_home(home, home.with_name(home.name + " control")))
+def uninterrupted(driver: Driver, home: Path) -> Night:
+    done = driver.run("night", copy_home(home, home.with_name(home.name + " control")))
     assert done["code"] == 0, done["errors"]
     return Night(home, done["writes"], tables(home.with_name(home.name + " control")))
 
@@ -61,18 +62,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def first(drivers: Drivers, place: Path) -> Night:
+def first(driver: Driver, place: Path) -> Night:
     """The night after a vault was watched and some notes were saved directly."""
     write_vault(place / "vault", first_vault())
     home = place / "first"
     with package.open(home, namespace="default", embedding={"model": MODEL}) as memory:
         memory.save_many([{"content": text(f"saved {n}", 4 + n * 8), "key": f"saved {n}"} for n in range(4)])
     scan(home, place / "vault", days_ago=2)
-    return uninterrupted(drivers, home)
+    return uninterrupted(driver, with_dagster(home))
 
 
 @pytest.fixture(scope="module")
-def second(drivers: Drivers, first: Night, place: Path) -> Night:
+def second(driver: Driver, first: Night, place: Path) -> Night:
     """The night after notes were changed, deleted, added, mended, saved again and forgotten."""
     folder = place / "second vault"
     home = copy_home(first.home.with_name("first control"), place / "second")
@@ -101,7 +102,7 @@ def second(drivers: Drivers, first: Night, place: Path) -> Night:
     write_vault(folder, changes)
     found = scan(home, folder, days_ago=1)
     assert (found.new, found.changed, found.deleted) == (2, 14, 6)
-    return uninterrupted(drivers, home)
+    return uninterrupted(driver, home)
 
 
 def points(night: Night, per_asset: int) -> list[tuple[int, str]]:
@@ -113,15 +114,15 @@ def points(night: Night, per_asset: int) -> list[tuple[int, str]]:
     return found
 
 
-def assert_points_heal(drivers: Drivers, night: Night, per_asset: int) -> None:
+def assert_points_heal(driver: Driver, night: Night, per_asset: int) -> None:
     def kill_and_run_again(point: tuple[int, str]) -> tuple[str, str]:
         number, when = point
         asset, table, operation = night.writes[number]
         what = f"killed {when} write {number} ({operation} {table}, by {asset})"
         home = copy_home(night.home, night.home.with_name(f"{night.home.name} {number} {when}"))
-        killed = drivers.run("night", home, kill=point)
+        killed = driver.run("night", home, kill=point)
         assert killed["code"] == -signal.SIGKILL, f"{what}: was not killed: {killed['errors']}"
-        again = drivers.run("night", home)
+        again = driver.run("night", home)
         assert again["code"] == 0, f"{what}: {again['errors']}"
         assert_same_tables(tables(home), night.after, what)
         assert runs(home) == {dg.DagsterRunStatus.FAILURE: 1, dg.DagsterRunStatus.SUCCESS: 1 + earlier}, what
@@ -129,7 +130,7 @@ def assert_points_heal(drivers: Drivers, night: Night, per_asset: int) -> None:
 
     earlier = runs(night.home).get(dg.DagsterRunStatus.SUCCESS, 0)
     tried = points(night, per_asset)
-    covered = set(drivers.each(kill_and_run_again, tried))
+    covered = set(driver.each(kill_and_run_again, tried))
     assert covered == {(asset, when) for asset in ASSETS for when in ("before", "after")}, covered
 
 
@@ -163,27 +164,29 @@ def test_how_large_the_commits_are_makes_no_difference(first: Night, tmp_path: P
     assert_same_tables(tables(home), first.after, "the command, with its own commit sizes")
 
 
-def test_first_night_killed_at_a_write_and_run_again(drivers: Drivers, first: Night) -> None:
-    assert_points_heal(drivers, first, 2)
+def test_first_night_killed_at_a_write_and_run_again(driver: Driver, first: Night) -> None:
+    assert_points_heal(driver, first, 2)
 
 
-def test_second_night_killed_at_a_write_and_run_again(drivers: Drivers, second: Night) -> None:
-    assert_points_heal(drivers, second, 2)
+def test_second_night_killed_at_a_write_and_run_again(driver: Driver, second: Night) -> None:
+    assert_points_heal(driver, second, 2)
 
 
 def test_night_killed_again_and_again_before_it_is_let_through(
-    drivers: Drivers, first: Night, tmp_path: Path
+    driver: Driver, first: Night, tmp_path: Path
 ) -> None:
     home = copy_home(first.home, tmp_path / "home")
     for number in spread(range(len(first.writes)), 3):
-        drivers.run("night", home, kill=(number, "after"))
-    again = drivers.run("night", home)
+        driver.run("night", home, kill=(number, "after"))
+    again = driver.run("night", home)
     assert again["code"] == 0, again["errors"]
     assert_same_tables(tables(home), first.after, "killed three times")
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_night_killed_from_outside_at_any_moment(first: Night, tmp_path: Path, seed: int) -> None:
+def test_night_killed_from_outside_at_any_moment(
+    driver: Driver, first: Night, tmp_path: Path, seed: int
+) -> None:
     home = copy_home(first.home, tmp_path / "home")
     night = subprocess.Popen(
         command("night"), env=environment(SLOWWAVE_HOME=str(home)), cwd=tmp_path, start_new_session=True,
@@ -194,8 +197,8 @@ def test_night_killed_from_outside_at_any_moment(first: Night, tmp_path: Path, s
         time.sleep(random.Random(seed).uniform(0, 1.5))
     finally:
         end_group(night)
-    done = slowwave(home, "night")
-    assert done.returncode == 0, done.stderr
+    done = driver.run("night", home)
+    assert done["code"] == 0, done["errors"]
     assert_same_tables(tables(home), first.after, f"killed from outside, seed {seed}")
     assert chunk_faults(home) == []
 

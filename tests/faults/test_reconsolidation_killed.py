@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from faults_helpers import (
-    Drivers,
+    Driver,
     assert_same_tables,
     chunk_faults,
     copy_home,
@@ -20,6 +20,7 @@ from faults_helpers import (
     scan,
     spread,
     tables,
+    with_dagster,
     write_vault,
 )
 
@@ -110,12 +111,12 @@ def decision_of(found: dict[str, pl.DataFrame], key: str, outcome: str) -> dict[
 
 
 @pytest.fixture(scope="module")
-def night(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Night:
+def night(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> Night:
     """A night over two days of notes, beside what another night had merged and superseded."""
     place = tmp_path_factory.mktemp("reconsolidation")
-    home = make_home(place / "home", reconsolidation={"policy": "guarded"})
+    home = with_dagster(make_home(place / "home", reconsolidation={"policy": "guarded"}))
     journalled(home, save_acts(FIRST, 3))
-    ran = drivers.run("night", home)
+    ran = driver.run("night", home)
     assert ran["code"] == 0, ran["errors"]
     first = tables(home)
     assert set(first["decisions"]["outcome"]) == {"merge", "supersede", "complement"}
@@ -144,7 +145,7 @@ def night(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Night:
     )
     scan(home, folder, days_ago=1)
     done = copy_home(home, place / "control")
-    ran = drivers.run("night", done)
+    ran = driver.run("night", done)
     assert ran["code"] == 0, ran["errors"]
     return Night(home, ran["writes"], done, tables(done))
 
@@ -162,7 +163,7 @@ def test_the_control_has_what_the_faults_are_to_be_tried_on(night: Night) -> Non
     assert chunk_faults(night.done) == []
 
 
-def test_the_memories_killed_at_a_write_and_run_again(drivers: Drivers, night: Night) -> None:
+def test_the_memories_killed_at_a_write_and_run_again(driver: Driver, night: Night) -> None:
     mine = [number for number, write in enumerate(night.writes) if write[0] == "memories"]
     every = [(number, when) for number in mine for when in ("before", "after")]
 
@@ -170,18 +171,18 @@ def test_the_memories_killed_at_a_write_and_run_again(drivers: Drivers, night: N
         number, when = point
         what = f"killed {when} write {number} ({night.writes[number]})"
         home = copy_home(night.home, night.home.with_name(f"home {number} {when}"))
-        killed = drivers.run("night", home, kill=point)
+        killed = driver.run("night", home, kill=point)
         assert killed["code"] == -signal.SIGKILL, f"{what}: was not killed: {killed['errors']}"
-        again = drivers.run("night", home)
+        again = driver.run("night", home)
         assert again["code"] == 0, f"{what}: {again['errors']}"
         assert_same_tables(tables(home), night.after, what)
 
-    drivers.each(kill_and_run_again, every if EVERY_POINT else spread(every, 4))
+    driver.each(kill_and_run_again, every if EVERY_POINT else spread(every, 4))
 
 
-def test_a_night_more_changes_nothing(drivers: Drivers, night: Night, tmp_path: Path) -> None:
+def test_a_night_more_changes_nothing(driver: Driver, night: Night, tmp_path: Path) -> None:
     home = copy_home(night.done, tmp_path / "home")
-    again = drivers.run("night", home)
+    again = driver.run("night", home)
     assert again["code"] == 0, again["errors"]
     assert_same_tables(tables(home), night.after, "a night more")
 
@@ -195,18 +196,18 @@ def test_a_night_more_changes_nothing(drivers: Drivers, night: Night, tmp_path: 
     ],
 )
 def test_what_a_person_did_killed_after_the_journal_is_finished_by_the_night(
-    drivers: Drivers, night: Night, tmp_path: Path, do: str, key: str, outcome: str
+    driver: Driver, night: Night, tmp_path: Path, do: str, key: str, outcome: str
 ) -> None:
     row = decision_of(night.after, key, outcome)
     name = row["decision_id"] if do == "undo" else f"{row['memory_id']}:{row['revision']}"
     job = {"id": name, "now": datetime.now(UTC).isoformat()}
     control = copy_home(night.done, tmp_path / "control")
-    done = drivers.run(do, control, **job)
+    done = driver.run(do, control, **job)
     assert done["code"] == 0, done["errors"]
     writes = done["writes"]
     assert writes[0][1] == "journal"
     by_hand = tables(control)
-    assert drivers.run("night", control)["code"] == 0
+    assert driver.run("night", control)["code"] == 0
     wanted = tables(control)
     settled = ("memories", "chunks", "decisions", "edges", "quarantine")
     assert_same_tables({n: wanted[n] for n in settled}, {n: by_hand[n] for n in settled}, "the night after")
@@ -216,10 +217,10 @@ def test_what_a_person_did_killed_after_the_journal_is_finished_by_the_night(
         number, when = point
         what = f"{do} killed {when} write {number} ({writes[number]})"
         torn = copy_home(night.done, tmp_path / f"home {number} {when}")
-        killed = drivers.run(do, torn, kill=point, **job)
+        killed = driver.run(do, torn, kill=point, **job)
         assert killed["code"] == -signal.SIGKILL, f"{what}: was not killed: {killed['errors']}"
-        healed = drivers.run("night", torn)
+        healed = driver.run("night", torn)
         assert healed["code"] == 0, f"{what}: {healed['errors']}"
         assert_same_tables(tables(torn), wanted, what)
 
-    drivers.each(kill_and_heal, every if EVERY_POINT else spread(every, 2))
+    driver.each(kill_and_heal, every if EVERY_POINT else spread(every, 2))

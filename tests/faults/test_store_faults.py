@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults_helpers import MODEL, Drivers, assert_same_tables, chunk_faults, copy_home, tables, text
+from faults_helpers import (
+    MODEL,
+    Driver,
+    assert_same_tables,
+    chunk_faults,
+    copy_home,
+    tables,
+    text,
+    with_dagster,
+)
 
 import slowwave as package
 from slowwave.reconcile import reconcile
@@ -29,11 +38,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saves") / "home"
     with package.open(path, namespace="default", embedding={"model": MODEL}) as memory:
         memory.save_many([OLD, {"content": text("other", 12), "key": "other"}])
-    return path
+    return with_dagster(path)
 
 
-def test_save_killed_at_every_write_and_healed_by_the_night(drivers: Drivers, home: Path) -> None:
-    control = drivers.run("save", copy_home(home, home.with_name("control")), notes=SAVED)
+def test_save_killed_at_every_write_and_healed_by_the_night(driver: Driver, home: Path) -> None:
+    control = driver.run("save", copy_home(home, home.with_name("control")), notes=SAVED)
     assert control["code"] == 0, control["errors"]
     writes = control["writes"]
     assert [table for _, table, _ in writes][:4] == ["journal", "quarantine", "memories", "chunks"]
@@ -43,18 +52,18 @@ def test_save_killed_at_every_write_and_healed_by_the_night(drivers: Drivers, ho
         number, when = point
         what = f"killed {when} write {number} ({writes[number]})"
         torn = copy_home(home, home.with_name(f"home {number} {when}"))
-        killed = drivers.run("save", torn, kill=point, notes=SAVED)
+        killed = driver.run("save", torn, kill=point, notes=SAVED)
         assert killed["code"] == -signal.SIGKILL, f"{what}: was not killed: {killed['errors']}"
-        night = drivers.run("night", torn)
+        night = driver.run("night", torn)
         assert night["code"] == 0, f"{what}: {night['errors']}"
         durable = (number, when) != (0, "before")  # before the journal has it, nothing was promised
         assert_saved(torn, durable, what)
         before = tables(torn)
-        assert drivers.run("night", torn)["code"] == 0
+        assert driver.run("night", torn)["code"] == 0
         assert_same_tables(tables(torn), before, f"{what}: a night more")
 
     every = [(number, when) for number in range(len(writes)) for when in ("before", "after")]
-    drivers.each(kill_and_heal, every)
+    driver.each(kill_and_heal, every)
 
 
 def assert_saved(home: Path, durable: bool, what: str) -> None:
