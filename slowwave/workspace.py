@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ _RANKING_SETTINGS = (
     "rerank_weight",
 )  # fmt: skip
 GATE_ACTIVATED = "gate-activated"
+PAST_DAYS_KEPT = 4  # rebuilt for searches of the past (count)
 RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
 
 
@@ -41,6 +42,7 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._checkpointed = False
+        self._past: dict[tuple[str, date], Searcher] = {}
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -89,6 +91,21 @@ class Workspace:
         from slowwave.search import Searcher
 
         return Searcher(self.store, self.embedder, self.knowledge)
+
+    def past_searcher(self, namespace: str, day: date) -> Searcher:
+        """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
+
+        Raises:
+            SlowwaveError: the day is still to come.
+        """
+        from slowwave.past import past_searcher
+
+        key = namespace, day
+        if key not in self._past:
+            while len(self._past) >= PAST_DAYS_KEPT:
+                self._past.pop(next(iter(self._past))).close()
+            self._past[key] = past_searcher(self, namespace, day)
+        return self._past[key]
 
     @cached_property
     def knowledge(self) -> StoredKnowledge:
@@ -207,3 +224,5 @@ class Workspace:
             self.journal.close()
         if "searcher" in self.__dict__:
             self.searcher.close()
+        for searcher in self._past.values():
+            searcher.close()
