@@ -1,13 +1,13 @@
-"""Does a search know when it has no answer? (rule 3.9)
+"""Whether a search knows that it has no answer (rule 3.9).
 
     python bench/abstention.py --data FOLDER [FOLDER ...] [--model NAME] [--cache FOLDER]
 
-Queries that have an answer against queries that have none, in each collection: those that are marked as having
-none (hard: they are about what the memory is about), those of another namespace asked in this one, and those of
-the other collections. ``cosine`` is the best cosine alone, the baseline; ``fused`` the best fused score;
-``signal`` is what a search uses. ``auroc`` is 0.5 for chance; ``answered`` the share of answerable queries that
-are answered when 5 % of the others are; ``at_floor`` and ``false_at_floor`` the shares of both that are answered
-at the floor in force.
+Queries that have an answer against queries that have none, in each collection: those that are marked as
+having none (hard: they are about what the memory is about), those of another namespace asked in this
+one, and those of the other collections. ``cosine`` is the best cosine alone, the baseline; ``fused`` the
+best fused score; ``signal`` is what a search uses. ``auroc`` is 0.5 for chance; ``answered`` the share
+of answerable queries that are answered when 5 % of the others are; ``at_floor`` and ``false_at_floor``
+the shares of both that are answered at the floor in force.
 """
 
 from __future__ import annotations
