@@ -35,7 +35,8 @@ import wordllama  # noqa: F401
 import orchestration.night as nights
 import slowwave.memory as memories
 from assets import ingest
-from slowwave import admission, stages
+from slowwave import stages
+from slowwave.admission import settling
 from slowwave.memory import open_memory
 from slowwave.settings import load
 from slowwave.store import Store
@@ -47,7 +48,7 @@ ASSETS = {asset.key.path[-1] for asset in ingest.ASSETS}
 
 # Small commits, so that few notes make several of them.
 stages.CHUNKS_PER_COMMIT = 40
-admission.ACTS_AT_ONCE = 20
+settling.ACTS_AT_ONCE = 20
 
 
 class Writes:

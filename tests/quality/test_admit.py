@@ -15,6 +15,7 @@ from quality.admission import (
     AdmissionPolicy,
     Decision,
     Record,
+    Surroundings,
     admit,
     merge_lines,
     reconsider,
@@ -78,12 +79,13 @@ class World:
             or record.replaced_by in named
             or (record.content_hash in hashes and record.status in ("live", "merged"))
         }
-        done = admit(
-            wanted, known, self.neighbours(notes), self.policy, recall=self.recall, embed=embed,
-            apart=frozenset(self.apart),
-        )  # fmt: skip
+        done = admit(wanted, self.around(known, notes))
         self.keep(done)
         return done
+
+    def around(self, known: dict[str, Record], notes: list[Record]) -> Surroundings:
+        apart = frozenset(self.apart)
+        return Surroundings(known, self.neighbours(notes), self.policy, self.recall, embed, apart)
 
     def keep(self, done: Admission) -> None:
         for name, change in (done.changes | done.entered).items():
@@ -482,10 +484,7 @@ def test_looking_again_at_what_is_live_equals_having_looked_at_once(notes):
     direct.take(*notes)
     stored.policy = direct.policy
     live = [one for one in stored.records.values() if one.status == "live"]
-    done = reconsider(
-        [one.memory_id for one in live], stored.records, stored.neighbours(live), stored.policy,
-        recall=stored.recall, embed=embed,
-    )  # fmt: skip
+    done = reconsider([one.memory_id for one in live], stored.around(stored.records, live))
     stored.keep(done)
     assert stored.state() == direct.state()
     assert all(not one.refused for one in done.decisions)

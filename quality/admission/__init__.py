@@ -1,0 +1,44 @@
+"""Which sound notes enter, and how: L3 of the save gate and reconsolidation (rules 1 and 2)."""
+
+from quality.admission.batch import admit, reconsider
+from quality.admission.merging import merge_lines
+from quality.admission.records import (
+    EXACT_DUPLICATE,
+    LIVE,
+    MERGED,
+    NEAR_DUPLICATE,
+    RETIRED,
+    SUPERSEDED,
+    Act,
+    Admission,
+    AdmissionPolicy,
+    Change,
+    Decision,
+    Lapse,
+    Outcome,
+    Record,
+    Vector,
+)
+from quality.admission.state import Surroundings
+
+__all__ = [
+    "EXACT_DUPLICATE",
+    "LIVE",
+    "MERGED",
+    "NEAR_DUPLICATE",
+    "RETIRED",
+    "SUPERSEDED",
+    "Act",
+    "Admission",
+    "AdmissionPolicy",
+    "Change",
+    "Decision",
+    "Lapse",
+    "Outcome",
+    "Record",
+    "Surroundings",
+    "Vector",
+    "admit",
+    "merge_lines",
+    "reconsider",
+]

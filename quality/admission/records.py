@@ -1,0 +1,168 @@
+"""What admission is told and what it answers: memories, acts, decisions, changes, and the policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from quality.reconsolidation import Policy, Thresholds
+
+Vector = npt.NDArray[np.float32]
+Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
+EXACT_DUPLICATE = "exact_duplicate"
+NEAR_DUPLICATE = "near_duplicate"
+LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionPolicy:
+    """What is done with notes that say what is known already.
+
+    Attributes:
+        gate: whether duplicates are looked for at all (L3 of the save gate).
+        reconsolidation: off, guarded or literal (rule 2.3).
+        thresholds: cosines that belong to the embedding model (rule 2.4).
+        neighbours: how many of the most similar memories are looked at (count).
+    """
+
+    gate: bool = True
+    reconsolidation: Policy = "off"
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    neighbours: int = 3
+
+    @property
+    def floor(self) -> float:
+        """Cosine below which two memories do not concern each other."""
+        if self.reconsolidation != "off":
+            return min(self.thresholds.conflict, self.thresholds.merge, self.thresholds.duplicate)
+        return self.thresholds.duplicate if self.gate else np.inf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """One memory or note, as far as admission has to know it.
+
+    Attributes:
+        revision: of its own text.
+        content: its own text, without what it absorbed.
+        vector: of its own text (dimension,), unit length or zero; None where it is not known.
+        replaced_by: the memory that absorbed or superseded it.
+        absorbed: the memories merged into it, in the order of the merges.
+        merged_content: with what it absorbed; None where that is its own text.
+        merged_vector: of `merged_content`.
+        protected: critical or a source of truth (rule 2.5).
+        vault: whether it comes from a watched folder, which changes as a whole.
+        warned: the gate only warns of duplicates.
+        released: a person let it in.
+    """
+
+    memory_id: str
+    revision: str
+    title: str
+    source: str
+    content: str
+    content_hash: str
+    vector: Vector | None
+    status: str = LIVE
+    replaced_by: str | None = None
+    absorbed: tuple[str, ...] = ()
+    merged_content: str | None = None
+    merged_vector: Vector | None = None
+    protected: bool = False
+    vault: bool = False
+    warned: bool = False
+    released: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something that happens to memories: a save with its note, a forget of an id, or an undo of a pair."""
+
+    kind: Literal["save", "forget", "undo"]
+    memory_id: str
+    note: Record | None = None
+    other: str | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of one note.
+
+    Attributes:
+        other: the memory that it was decided against, if any.
+        similarity: cosine to it, rounded to 6 decimals; None where it was not measured.
+        reasons: of a (would-be) refusal: exact_duplicate, near_duplicate.
+        refused: whether it was kept out.
+        skipped: whether duplicates could not be looked for, because there is no embedding.
+        evidence: what the guard found, for people.
+        appended: lines that a merge added.
+        other_revision: of the other's own text.
+    """
+
+    memory_id: str
+    revision: str
+    outcome: Outcome
+    other: str | None = None
+    similarity: float | None = None
+    reasons: tuple[str, ...] = ()
+    refused: bool = False
+    skipped: bool = False
+    evidence: str = ""
+    appended: tuple[str, ...] = ()
+    other_revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lapse:
+    """Decisions that hold no longer.
+
+    Attributes:
+        memory_id: the note that they were about.
+        revision: of its text then.
+        by: changed, forgotten, or what an undo says.
+        act: the memory whose act it was.
+    """
+
+    memory_id: str
+    revision: str
+    by: str
+    act: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a memory is now.
+
+    Attributes:
+        content: with all that it absorbed.
+        vector: of the content.
+        parts: id and revision of all that it absorbed.
+        rewritten: whether its content changed, not only its standing.
+    """
+
+    record: Record
+    content: str
+    vector: Vector
+    parts: tuple[tuple[str, str], ...]
+    rewritten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a batch comes to.
+
+    Attributes:
+        decisions: one per saved note, in their order.
+        entered: what the notes that were let in are now, by id.
+        changes: memories of before that are different now, by id.
+        lapses: decisions of before that hold no longer.
+    """
+
+    decisions: list[Decision]
+    entered: dict[str, Change]
+    changes: dict[str, Change]
+    lapses: list[Lapse]

@@ -1,0 +1,6 @@
+"""Sound notes enter the memory: what is known around them, the decision log, and the memories."""
+
+from slowwave.admission.settled import Settled
+from slowwave.admission.settling import look_again, settle
+
+__all__ = ["Settled", "look_again", "settle"]

@@ -1,0 +1,186 @@
+"""What has to be known around a batch of acts of one namespace, read from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from quality.admission import LIVE, MERGED, RETIRED, Act, AdmissionPolicy, Record, Surroundings
+from quality.neighbours import SLACK, Neighbours
+from slowwave import stages
+from slowwave.admission.rows import RECORD, matrix_of, memory_record
+from slowwave.quarantine import HELD, without_original
+from slowwave.store import one_of, quote
+from slowwave.store.vectors import mean_vectors
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+QUERIES_UP_TO = 8
+"""From so many acts on, one matrix product is cheaper than a query each (count)."""
+NEAREST_BY_QUERY = 24
+"""Memories that a query gives (count): each of the few acts before a note takes two away at most."""
+UNDONE_BY_HAND = "undo"
+
+
+class Around:
+    """What is known around one batch.
+
+    Attributes:
+        space: the home.
+        store: its tables.
+        namespace: the batch's.
+        policy: the rules.
+    """
+
+    def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
+        self.space, self.store, self.namespace, self.policy = space, space.store, namespace, policy
+        self._seen: dict[str, Record] = {}
+
+    def surroundings(self, known: Iterable[Record], neighbours: Neighbours) -> Surroundings:
+        """These, with what is loaded when it is asked for."""
+        by_id = {record.memory_id: record for record in known}
+        return Surroundings(by_id, neighbours, self.policy, self.recall, self.embed, self.apart())
+
+    def known_of(self, acts: pl.DataFrame) -> pl.DataFrame:
+        """What is known of the memories of the acts, and of those that say exactly what they say."""
+        names = acts["memory_id"].to_list()
+        hashes = acts.filter((pl.col("act") == "save") & self.policy.gate)["content_hash"].to_list()
+        there = one_of("status", [LIVE, MERGED])
+        if acts.height < QUERIES_UP_TO:
+            same = f" OR ({one_of('content_hash', hashes)} AND {there})" if hashes else ""
+            where = self.mine(one_of("memory_id", names) + same)
+            return self.store.read("memories", where, columns=RECORD)
+        return pl.concat(
+            [self._rows("memory_id", names), self._rows("content_hash", hashes, also=there)]
+        ).unique("memory_id")
+
+    def news(self, acts: pl.DataFrame, around: pl.DataFrame, *, again: bool) -> pl.DataFrame:
+        """The acts with what is known of their memories, and whether they are newer (`is_news`)."""
+        known = around.select(
+            "memory_id",
+            known_revision=pl.col("revision").str.split("+").list.first(),
+            known_status="status",
+            # A memory that was forgotten before its text was ever seen has no time of its own.
+            known_created=pl.when(pl.col("content_hash").is_not_null()).then("created_at"),
+        )
+        joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
+        newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
+        retired = (pl.col("act") == "forget") & pl.col("known_status").eq_missing(RETIRED)
+        news = joined.with_columns(is_news=(pl.col("act") == "undo") | (newer & ~retired))
+        if again and not news.filter("is_news").is_empty():
+            refused = self._still_refused(news.filter("is_news"))
+            mark = pl.concat_str("memory_id", pl.lit(":"), "revision").is_in(refused)
+            news = news.with_columns(is_news=pl.col("is_news") & ~mark)
+        return news
+
+    def _still_refused(self, acts: pl.DataFrame) -> list[str]:
+        """Notes that were refused as duplicates of what is there still: that is not asked again."""
+        names = (acts["memory_id"] + ":" + acts["revision"]).to_list()
+        held = self.store.read_by(
+            "quarantine", "quarantine_id", names, also=f"status = {quote(HELD)} AND duplicate_of IS NOT NULL"
+        )
+        lost = without_original(self.store, held)
+        return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
+
+    def undos(self, news: pl.DataFrame) -> dict[str, Act]:
+        """What is to be undone, by decision id."""
+        asked = news.filter(pl.col("act") == "undo")
+        if asked.is_empty():
+            return {}
+        # One that is marked as undone may belong to an undo that was killed before it was carried out.
+        rows = self.store.read_by(
+            "decisions",
+            "decision_id",
+            asked["source"].to_list(),
+            also=self.mine(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
+        )
+        return {
+            row["decision_id"]: Act("undo", row["memory_id"], other=row["other_memory"], by=UNDONE_BY_HAND)
+            for row in rows.iter_rows(named=True)
+        }
+
+    def touched(self, news: pl.DataFrame, around: pl.DataFrame, undos: dict[str, Act]) -> list[Record]:
+        """What the acts touch: themselves, what they replaced, and what says the same already."""
+        known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
+        found = [around]
+        if pairs := [name for act in undos.values() for name in (act.memory_id, act.other) if name]:
+            found.append(self._rows("memory_id", pairs))
+        if known:
+            found.append(self._rows("replaced_by", known))
+        return [memory_record(row) for row in pl.concat(found).unique("memory_id").iter_rows(named=True)]
+
+    def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
+        return self.store.read_by("memories", column, values, columns=RECORD, also=self.mine(also))
+
+    def recall(self, names: Iterable[str]) -> list[Record]:
+        """Memories by id, those that a query has brought already without another read."""
+        wanted = list(names)
+        found = [self._seen[name] for name in wanted if name in self._seen]
+        rest = [name for name in wanted if name not in self._seen]
+        return found + [memory_record(row) for row in self._rows("memory_id", rest).iter_rows(named=True)]
+
+    def mine(self, condition: str) -> str:
+        """The condition, of this namespace only."""
+        return f"namespace = {quote(self.namespace)} AND ({condition})"
+
+    def neighbours(self, names: list[str], batch: np.ndarray, *, acts: int) -> Neighbours:
+        """The live memories by similarity to the notes `names` with vectors `batch` (n, dimension)."""
+        floor = self.policy.floor
+        dimension = self.store.identity.dimension
+        nobody = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
+        if not np.isfinite(floor) or not batch.any():
+            return nobody
+        if acts >= QUERIES_UP_TO:
+            rows = self.store.read(
+                "memories", self.mine("status = 'live' AND vector IS NOT NULL"),
+                columns=["memory_id", "vector"],
+            )  # fmt: skip
+        else:
+            rows = pl.concat(self._nearest(vector) for vector in batch if vector.any()).unique("memory_id")
+            self._seen = {row["memory_id"]: memory_record(row) for row in rows.iter_rows(named=True)}
+        return Neighbours(
+            rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor
+        )
+
+    def _nearest(self, vector: np.ndarray) -> pl.DataFrame:
+        search = self.store.table("memories").search(vector, vector_column_name="vector")
+        found = (
+            search.distance_type("cosine")
+            .bypass_vector_index()
+            .where(self.mine("status = 'live'"))
+            .limit(NEAREST_BY_QUERY)
+            .select([*RECORD, "_distance"])
+            .to_arrow()
+        )
+        frame = pl.from_arrow(found)
+        assert isinstance(frame, pl.DataFrame)
+        return frame.filter(pl.col("_distance") <= 1.0 - self.policy.floor + SLACK).select(RECORD)
+
+    def apart(self) -> frozenset[frozenset[str]]:
+        """Pairs that a person has parted."""
+        if self.policy.reconsolidation == "off" and not self.policy.gate:
+            return frozenset()
+        rows = self.store.read(
+            "decisions",
+            self.mine(f"undone_why = {quote(UNDONE_BY_HAND)}"),
+            columns=["memory_id", "other_memory"],
+        )
+        return frozenset(frozenset(pair) for pair in rows.iter_rows())
+
+    def embed(self, title: str, content: str) -> np.ndarray:
+        """Vector (dimension,) of a memory with this title and content; zero where it has no chunk."""
+        chunks = stages.embed(self.store, self.space.embedder, self.cut(title, content))
+        vectors = mean_vectors(chunks, self.store.identity.dimension)
+        found: np.ndarray = matrix_of(vectors["vector"], self.store.identity.dimension)
+        return found[0] if len(found) else np.zeros(self.store.identity.dimension, np.float32)
+
+    def cut(self, title: str, content: str) -> pl.DataFrame:
+        """Chunks of a memory with this title and content."""
+        note = pl.DataFrame(
+            {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
+        )
+        return stages.cut(note, self.space.chunker, self.space.embedder.name)

@@ -1,0 +1,83 @@
+"""Rows of the tables as admission sees them, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from quality.admission import RETIRED, Record
+from slowwave import ids
+from slowwave.entries import KEYLESS
+
+RECORD = (
+    "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
+    "importance_tier", "source_of_truth", "replaced_by", "absorbed", "original", "vector", "created_at",
+)  # fmt: skip
+
+
+def note_record(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Record:
+    """A staged note as admission sees it."""
+    return Record(
+        memory_id=row["memory_id"],
+        revision=row["revision"],
+        title=row["title"] or "",
+        source=_place(row["source"]),
+        content=row["content"] or "",
+        content_hash=row["content_hash"] or "",
+        vector=vector,
+        protected=_protected(row),
+        vault=bool(row["origin"]),
+        warned=warned,
+        released=bool(row["released"]),
+    )
+
+
+def memory_record(row: dict[str, Any]) -> Record:
+    """A row of ``memories`` as admission sees it."""
+    merged = row["original"] is not None
+    vector = None if row["vector"] is None else np.asarray(row["vector"], dtype=np.float32)
+    return Record(
+        memory_id=row["memory_id"],
+        revision=ids.note_revision(row["revision"]),
+        title=row["title"] or "",
+        source=_place(row["source"]),
+        content=row["original"] if merged else row["content"] or "",
+        content_hash=row["content_hash"] or "",
+        vector=None if merged else vector,
+        status=row["status"],
+        replaced_by=row["replaced_by"],
+        absorbed=tuple(row["absorbed"] or ()),
+        merged_content=row["content"] if merged else None,
+        merged_vector=vector if merged else None,
+        protected=_protected(row),
+        vault=bool(row["origin"]),
+    )
+
+
+def _place(source: str) -> str:
+    """Where a note stands, which tells look-alikes apart; a note saved without a key stands nowhere."""
+    return "" if source.startswith(KEYLESS) else source
+
+
+def _protected(row: dict[str, Any]) -> bool:
+    return row["importance_tier"] == "critical" or bool(row["source_of_truth"])
+
+
+def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
+    """Vectors (n, dimension), float32; a missing one is zero."""
+    matrix = np.zeros((len(vectors), dimension), dtype=np.float32)
+    there = vectors.is_not_null().to_numpy()
+    if there.any():
+        matrix[there] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
+    return matrix
+
+
+def tombstones(forgets: pl.DataFrame) -> pl.DataFrame:
+    """Rows for what was forgotten before its text was seen, so that an older text cannot enter later."""
+    return forgets.select(
+        "memory_id", "namespace", "revision", "source", "origin", "principal", "created_at",
+        status=pl.lit(RETIRED), content=pl.lit(""), title="source", chunk_count=pl.lit(0, pl.Int32),
+        frequency=pl.lit(0, pl.Int32), updated_at="occurred_at", retired_at="occurred_at",
+    )  # fmt: skip
