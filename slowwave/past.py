@@ -19,7 +19,7 @@ import polars as pl
 
 from quality.admission import LIVE, MERGED, RETIRED, SUPERSEDED, merge_lines
 from slowwave import ids, stages
-from slowwave.admission import UNDONE_BY_HAND
+from slowwave.admission.around import UNDONE_BY_HAND
 from slowwave.errors import SlowwaveError
 from slowwave.quarantine import RESOLVED
 from slowwave.reconcile import labelled
