@@ -358,8 +358,10 @@ class _Batch:
 
     def _cut(self, title: str, content: str) -> pl.DataFrame:
         note = pl.DataFrame(
-            {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
-        )
+            {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content},
+        ).with_columns(
+            context=pl.lit(None, pl.String)
+        )  # for a vector or a count, neither of which it changes
         return stages.cut(note, self._space.chunker, self._space.embedder.name)
 
     # -- what becomes of it ----------------------------------------------------------------------
