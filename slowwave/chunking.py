@@ -127,7 +127,7 @@ class Chunker:
 
 
 def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
-    """Text of a chunk as it is embedded and put in the full-text index.
+    """Text of a chunk as it is embedded, and put in the full-text index (see :func:`found_by`).
 
     One context line, title › heading › heading, then the chunk. A heading that equals the title or that
     the chunk itself begins with is left out, and so is a title that the chunk begins with. The line is
@@ -153,6 +153,16 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
     if len(context) > CONTEXT_CHARACTERS:
         context = context[: CONTEXT_CHARACTERS - 1].rstrip() + "…"
     return f"{context}\n{text}" if context else text
+
+
+def found_by(text: str, context: str | None) -> str:
+    """Text of a chunk as it is put in the full-text index.
+
+    Args:
+        text: as of :func:`indexed_text`.
+        context: of the note, if it has one. What the chunk says itself counts twice beside it.
+    """
+    return f"{text}\n{text}\n{context}" if context else text
 
 
 def _leading_headings(text: str) -> Iterator[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import polars as pl
 
 from slowwave import ids
 from slowwave.journal import Entry
-from slowwave.notes import Note, NoteFailure, content_hash
+from slowwave.notes import Note, NoteFailure, content_hash, lent
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
 
 KEYLESS = "saved/"
 """What the sources of notes begin with that were saved without a key."""
@@ -28,7 +32,42 @@ def note_payload(note: Note) -> dict[str, Any]:
     payload["created_at"] = ids.microseconds(note.created_at) if note.created_at else None
     payload["metadata"] = orjson.dumps(note.metadata, option=orjson.OPT_SORT_KEYS).decode()
     payload["size_bytes"] = len(note.content.encode())
+    # Only where there are any: the digest of a note that has none is what it always was.
+    payload |= {name: value for name in ("context", "follows") if (value := getattr(note, name))}
     return payload
+
+
+def with_contexts(notes: Sequence[Note], journal: Journal, namespace: str) -> list[Note]:
+    """The notes of one call, in which those that follow another one and bring no context get theirs.
+
+    It is the end of what the other one says: an earlier note of the call, or else what the journal has of it,
+    whether it was let in or not, unless it was forgotten. So a call, its halves and single saves come to the
+    same contexts, and a memory that is not known lends nothing.
+    """
+    said: dict[str, Note | Entry] = {}
+    needed = []
+    for note in notes:
+        asks = bool(note.follows) and not note.context and note.follows != note.source
+        needed.append((note, asks, said.get(note.follows)))
+        said[note.source] = note
+    unknown = {note.follows for note, asks, before in needed if asks and before is None}
+    journalled = journal.latest(namespace, unknown) if unknown else {}
+    placed = []
+    for note, asks, earlier in needed:
+        before = earlier or journalled.get(note.follows)
+        context = _lent(before, note) if asks and before is not None else note.context
+        placed.append(replace(note, context=context))
+    return placed
+
+
+def _lent(before: Note | Entry, note: Note) -> str:
+    """What a note gives to the one after it; nothing, if the journal has no text of it."""
+    if isinstance(before, Note):
+        return lent(before.content, before.sensitivity, to=note.sensitivity)
+    content = before.payload.get("content")
+    if before.kind != "save" or not isinstance(content, str):
+        return ""
+    return lent(content, str(before.payload.get("sensitivity", "")), to=note.sensitivity)
 
 
 def payload_digest(payload: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One memory, whole."""
+    """One memory, whole; `context` is what it is found by beside its text, `follows` the memory before it."""
 
     memory_id: str
     namespace: str
@@ -92,6 +92,8 @@ class MemoryRecord:
     frequency: int = 1
     replaced_by: str | None = None
     absorbed: tuple[str, ...] = ()
+    context: str | None = None
+    follows: str | None = None
 
 
 class Memory:
@@ -162,7 +164,15 @@ class Memory:
 
     # -- saving ----------------------------------------------------------------------------------
 
-    def save(self, content: str, *, title: str = "", key: str = "", **labels: Any) -> Saved:  # noqa: ANN401
+    def save(
+        self,
+        content: str,
+        *,
+        title: str = "",
+        key: str = "",
+        follows: str = "",
+        **labels: Any,  # noqa: ANN401
+    ) -> Saved:
         """Save one note; when this returns it is durable, and searchable if it was let in.
 
         Args:
@@ -170,7 +180,11 @@ class Memory:
             title: else the first heading, else the first words.
             key: your own name for it: saving the same key again replaces the text. Without a key every
                 save is a memory of its own.
-            **labels: memory_type, tags, trigger_phrases, aliases, sensitivity, importance_tier,
+            follows: key (or source) of what this one comes after, in a conversation or a series. It need not
+                be known.
+            **labels: context (what has to be known to understand the note, at most 40 words: it is found by
+                these, too, and they are not shown; without one the last 20 words of what it follows),
+                memory_type, tags, trigger_phrases, aliases, sensitivity, importance_tier,
                 retrieval_priority, state, source_kind (generated unless said otherwise: ``manual`` is what a
                 person wrote, and is trusted more), source_of_truth, created_at, metadata.
 
@@ -181,7 +195,8 @@ class Memory:
             SlowwaveError: a label is not known or has the wrong type.
             JournalError: the journal cannot be written; nothing was saved.
         """
-        return self.save_many([{"content": content, "title": title, "key": key, **labels}])[0]
+        note = {"content": content, "title": title, "key": key, "follows": follows, **labels}
+        return self.save_many([note])[0]
 
     def save_many(self, notes: Sequence[Mapping[str, Any]]) -> list[Saved]:
         """Save notes at once: same rules, one gate batch, one embedding batch; results in their order.
@@ -189,24 +204,28 @@ class Memory:
         Args:
             notes: mappings with the arguments of :meth:`save`.
         """
-        from slowwave.entries import KEYLESS, save_entry
+        from slowwave.entries import KEYLESS, save_entry, with_contexts
 
         now = datetime.now(UTC)
-        entries = []
-        for number, labels in enumerate(notes):
-            event = ids.new_event_id()
-            note = _note(labels, number, fallback_key=KEYLESS + event)
-            entries.append(
-                save_entry(
-                    note,
-                    namespace=self.namespace,
-                    source=note.source,
-                    origin="",
-                    occurred_at=now + timedelta(microseconds=number),  # of equal keys the last one counts
-                    principal=self.principal,
-                    event_id=event,
-                )
+        events = [ids.new_event_id() for _ in notes]
+        made = [
+            _note(labels, number, fallback_key=KEYLESS + event)
+            for number, (labels, event) in enumerate(zip(notes, events, strict=True))
+        ]
+        entries = [
+            save_entry(
+                note,
+                namespace=self.namespace,
+                source=note.source,
+                origin="",
+                occurred_at=now + timedelta(microseconds=number),  # of equal keys the last one counts
+                principal=self.principal,
+                event_id=event,
             )
+            for number, (note, event) in enumerate(
+                zip(with_contexts(made, self.journal, self.namespace), events, strict=True)
+            )
+        ]
         self.journal.append(entries)
         return self._take_in(entries)
 
@@ -513,6 +532,8 @@ def _note(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
 
 def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Labels with the types a note has."""
+    from slowwave.notes import first_words
+
     typed: dict[str, Any] = {}
     for name, value in given.items():
         if name in ("tags", "trigger_phrases", "aliases"):
@@ -523,6 +544,10 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
                     f"Note {number}: created_at = {value!r} has to be a datetime with a zone."
                 )
             typed[name] = value.astimezone(UTC)
+        elif name == "context":
+            typed[name] = first_words(_text(value, name, number))
+        elif name == "follows":
+            typed[name] = _text(value, name, number)
         elif name == "metadata":
             typed[name] = _json_mapping(value, number)
         elif name == "source_of_truth":

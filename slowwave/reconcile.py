@@ -15,7 +15,7 @@ from slowwave.store.database import IDS_PER_FILTER
 
 _LABELS = (
     "title", "source", "origin", "memory_type", "importance_tier", "retrieval_priority", "sensitivity",
-    "state", "source_kind", "source_of_truth", "tags",
+    "state", "source_kind", "source_of_truth", "tags", "follows",
 )  # fmt: skip
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from slowwave import progress, stages
+from slowwave import ids, progress, stages
+from slowwave.chunking import indexed_text
 from slowwave.embedding import load_embedder
 from slowwave.errors import ModelError
 from slowwave.reconcile import reconcile
@@ -47,10 +48,9 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
             for at in range(0, len(chunks), stages.CHUNKS_PER_COMMIT):
                 part = chunks[at : at + stages.CHUNKS_PER_COMMIT]
                 rows = store.read_by("chunks", "chunk_id", part).drop("vector")
-                from slowwave import ids
-
-                hashes = [ids.embedding_hash(model, text) for text in rows["search_text"]]
-                vectors = embedder.embed_documents(rows["search_text"].to_list(), advance)
+                texts = _texts(rows)
+                hashes = [ids.embedding_hash(model, text) for text in texts]
+                vectors = embedder.embed_documents(texts, advance)
                 target.upsert(
                     "chunks",
                     rows.with_columns(
@@ -67,6 +67,12 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
         reconcile(target, space.chunker, embedder)
     space.close()
     return {"model": model, "chunks": count, "was": old.model, "config": str(settings.home / CONFIG_FILE)}
+
+
+def _texts(chunks: pl.DataFrame) -> list[str]:
+    """What is embedded of each chunk: what it says itself, without the context that it is also found by."""
+    parts = chunks.select("title", "headings", "text").iter_rows()
+    return [indexed_text(title or "", headings or (), text) for title, headings, text in parts]
 
 
 def _move_memories(store: Store, target: Store) -> None:

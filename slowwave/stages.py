@@ -15,7 +15,7 @@ import orjson
 import polars as pl
 
 from slowwave import ids, progress
-from slowwave.chunking import Chunker, indexed_text
+from slowwave.chunking import Chunker, found_by, indexed_text
 from slowwave.embedding import Embedder
 from slowwave.store import NOTE_FIELDS, Store, one_of
 from slowwave.store.database import batches
@@ -41,6 +41,8 @@ _PAYLOAD = pl.Struct(
         "links": pl.List(pl.String),
         "metadata": pl.String,
         "front_matter": pl.String,
+        "context": pl.String,
+        "follows": pl.String,
         "reason": pl.String,
         "message": pl.String,
         "size_bytes": pl.Int64,
@@ -63,6 +65,7 @@ _CUT: dict[str, pl.DataType | type[pl.DataType]] = {
     "search_text": pl.String,
     "embedding_hash": pl.String,
 }
+_TO_EMBED = "embedded_text"  # between cut and embed
 
 
 # -- stage: journal entries become one row per memory and day ------------------------------------
@@ -92,9 +95,16 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         ],
         dtype=pl.String,
     )
+    entries = entries.with_columns(revision=revisions).unnest("note")
+    follows = pl.Series(
+        [
+            ids.memory_id(space, key) if key and key != subject else None
+            for space, subject, key in entries.select("namespace", "subject", "follows").iter_rows()
+        ],
+        dtype=pl.String,
+    )
     return (
-        entries.with_columns(revision=revisions)
-        .unnest("note")
+        entries.with_columns(follows=follows)
         .join(names, on=["namespace", "subject"], how="left")
         .sort("revision")
         .unique(["day", "memory_id"], keep="last", maintain_order=True)
@@ -138,25 +148,31 @@ def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
 def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
     """The chunks of each note, without vectors: the columns of ``chunks`` up to ``embedding_hash``.
 
+    What a chunk is found by (``search_text``) is the text that is embedded; of a note with a context it is
+    that text twice, so that it outweighs what comes after it, and the context. :func:`embed` takes the text
+    to embed from a column of its own, ``embedded_text``, and drops it.
+
     Args:
         notes: namespace, memory_id, revision, title, content.
         chunker: how text is cut.
         model: embedding model that the hashes are for.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in _CUT}
+    schema = {**_CUT, _TO_EMBED: pl.String}
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
     add = [column.append for column in columns.values()]
-    wanted = notes.select("namespace", "memory_id", "revision", "title", "content")
-    for namespace, memory, revision, title, content in wanted.iter_rows():
+    wanted = notes.select("namespace", "memory_id", "revision", "title", "content", "context")
+    for namespace, memory, revision, title, content, context in wanted.iter_rows():
         pieces = chunker.split(content)
         for piece in pieces:
             text = indexed_text(title, piece.headings, piece.text)
             values = (
                 ids.chunk_id(memory, piece.ordinal), memory, namespace, revision, piece.ordinal, len(pieces),
-                piece.start, piece.end, piece.headings, piece.text, text, ids.embedding_hash(model, text),
+                piece.start, piece.end, piece.headings, piece.text, found_by(text, context),
+                ids.embedding_hash(model, text), text,
             )  # fmt: skip
             for append, value in zip(add, values, strict=True):
                 append(value)
-    return pl.DataFrame(columns, schema=_CUT)
+    return pl.DataFrame(columns, schema=schema)
 
 
 def no_chunks(embedder: Embedder) -> pl.DataFrame:
@@ -199,9 +215,9 @@ class _Vectors:
             self._known = pl.concat([self._known, found]).unique("embedding_hash", keep="first")
 
     def missing(self, chunks: pl.DataFrame) -> pl.DataFrame:
-        """embedding_hash and search_text of what has to be computed, each once."""
+        """embedding_hash and text of what has to be computed, each once."""
         distinct = chunks.unique("embedding_hash", maintain_order=True)
-        return distinct.select("embedding_hash", "search_text").join(
+        return distinct.select("embedding_hash", _TO_EMBED).join(
             self._known, on="embedding_hash", how="anti", maintain_order="left"
         )
 
@@ -209,12 +225,13 @@ class _Vectors:
         """The chunks with a column ``vector``."""
         missing = self.missing(chunks)
         start = time.perf_counter()
-        vectors = self._embedder.embed_documents(missing["search_text"].to_list(), advance)
+        vectors = self._embedder.embed_documents(missing[_TO_EMBED].to_list(), advance)
         self.seconds += time.perf_counter() - start
         self.computed += missing.height
         fresh = missing.select("embedding_hash", vector=pl.Series(vectors, dtype=self._type))
         self._known = pl.concat([self._known, fresh])
-        return chunks.join(self._known, on="embedding_hash", how="left", maintain_order="left")
+        found = chunks.join(self._known, on="embedding_hash", how="left", maintain_order="left")
+        return found.drop(_TO_EMBED)
 
 
 def embed(
@@ -225,7 +242,7 @@ def embed(
     look_up_from: int = LOOK_UP_FROM,
     tables: Sequence[str] = ("chunks",),
 ) -> pl.DataFrame:
-    """The chunks, as from :func:`cut`, with the vector of their ``search_text``.
+    """The chunks, as from :func:`cut`, with the vector of the text that is embedded.
 
     Args:
         store: the memory.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -185,6 +185,7 @@ class _Look:
                 yield unreadable_entry(note, digest=digest, **self._act(subject, digest))
             return
         subject = self._subject(note.source)
+        note = self._placed(note)
         digest = raw or payload_digest(note_payload(note))
         if self._unchanged(subject, digest):
             return
@@ -235,7 +236,7 @@ class _Look:
             name = self._subject(note.source)
             if name in orphans and not isinstance(note, NoteFailure):
                 digest = self._last[name]["digest"]
-                yield save_entry(note, digest=digest, **self._act(name, f"again {digest}"))
+                yield save_entry(self._placed(note), digest=digest, **self._act(name, f"again {digest}"))
 
     @cached_property
     def _orphans(self) -> dict[str, set[str]]:
@@ -256,6 +257,10 @@ class _Look:
 
     def _subject(self, source: str) -> str:
         return f"{self._source.name}/{source}"
+
+    def _placed(self, note: Note) -> Note:
+        """The note with the whole source of the one that it follows, which is in the same vault."""
+        return replace(note, follows=self._subject(note.follows)) if note.follows else note
 
     def _act(self, subject: str, digest: str) -> dict[str, Any]:
         self._acted.add(subject)

@@ -182,5 +182,5 @@ class Around:
         """Chunks of a memory with this title and content."""
         note = pl.DataFrame(
             {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
-        )
+        ).with_columns(context=pl.lit(None, pl.String))  # which changes neither vectors nor counts
         return stages.cut(note, self.space.chunker, self.space.embedder.name)

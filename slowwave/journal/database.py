@@ -106,6 +106,29 @@ class Database:
         with self.connections.reading() as connection:
             return [row._asdict() for row in connection.execute(query.order_by(c.occurred_at, c.seq))]
 
+    def latest(self, namespace: str, subjects: Sequence[str]) -> list[dict[str, Any]]:
+        """The newest row about each of these sources, in one transaction; see `Journal.latest`."""
+        c = entries.c
+        newest_first = sa.func.row_number().over(
+            partition_by=c.subject, order_by=(c.occurred_at.desc(), c.event_id.desc())
+        )
+        found: list[dict[str, Any]] = []
+        with self.connections.reading() as connection:
+            for start in range(0, len(subjects), _LOOKUP_IDS):
+                part = subjects[start : start + _LOOKUP_IDS]
+                ranked = sa.select(c.seq, newest_first.label("place")).where(
+                    c.namespace == namespace, c.subject.in_(part), IS_ABOUT_A_SOURCE
+                )
+                # The index is by origin first, and a source begins with its origin, if it has one.
+                origins = {subject[:at] for subject in part for at in _ends_of_folders(subject)}
+                if len(origins) <= _LOOKUP_IDS:
+                    ranked = ranked.where(c.origin.in_(sorted(origins)))
+                places = ranked.subquery()
+                newest = sa.select(places.c.seq).where(places.c.place == 1)
+                query = sa.select(entries).where(c.seq.in_(newest))
+                found.extend(row._asdict() for row in connection.execute(query))
+        return found
+
     def latest_sources(self, namespace: str, origin: str) -> Sequence[Sequence[Any]]:
         """The newest row about each source; see `Journal.latest_sources`."""
         c = entries.c
@@ -195,6 +218,11 @@ class Database:
             connection.execute(sa.update(meta).values(value=meta.c.value))
             connection.rollback()
         return []
+
+
+def _ends_of_folders(subject: str) -> list[int]:
+    """Where a folder of the source ends, and its beginning."""
+    return [0, *(at for at, character in enumerate(subject) if character == "/")]
 
 
 def _insert_new(table: sa.Table, dialect: str) -> sa.Insert:

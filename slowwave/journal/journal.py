@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -138,6 +138,11 @@ class Journal:
     def about(self, namespace: str, subject: str) -> list[Entry]:
         """Every save, forget and unreadable of one source, the oldest first."""
         return [_to_entry(row) for row in self._database.about(namespace, subject)]
+
+    def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
+        """The newest save, forget or unreadable of each of these sources that has one."""
+        rows = self._database.latest(namespace, sorted(set(subjects)))
+        return {row["subject"]: _to_entry(row) for row in rows}
 
     def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
         """The newest save, forget or unreadable of every source that came from one vault.

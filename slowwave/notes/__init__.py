@@ -12,9 +12,12 @@ from slowwave.notes.front_matter import MAX_FRONT_MATTER, MAX_FRONT_MATTER_DEPTH
 from slowwave.notes.hashing import content_hash
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure, Reason, VaultFile
 from slowwave.notes.reading import parse_jsonl, parse_markdown, parse_text, plain_note, read_notes
+from slowwave.notes.turns import CONTEXT_WORDS, LENT_WORDS, first_words, lent
 
 __all__ = [
+    "CONTEXT_WORDS",
     "EXCERPT_CHARACTERS",
+    "LENT_WORDS",
     "MAX_FRONT_MATTER",
     "MAX_FRONT_MATTER_DEPTH",
     "MAX_FRONT_MATTER_EXPANDED",
@@ -25,7 +28,9 @@ __all__ = [
     "Reason",
     "VaultFile",
     "content_hash",
+    "first_words",
     "iter_vault",
+    "lent",
     "parse_jsonl",
     "parse_markdown",
     "parse_text",

@@ -20,7 +20,8 @@ WORD_FIELDS = {
     "source_kind": "manual",
 }
 _TIME_FIELDS = ("created", "created_at", "date", "said_at")
-TEXT_FIELDS = frozenset({"title", "trigger_phrases", "tags", "aliases", *WORD_FIELDS})
+_TURN_FIELDS = frozenset({"context", "follows"})
+TEXT_FIELDS = frozenset({"title", "trigger_phrases", "tags", "aliases", *_TURN_FIELDS, *WORD_FIELDS})
 _KNOWN_FIELDS = TEXT_FIELDS | {"source_of_truth", *_TIME_FIELDS}
 _SYNONYMS = {"tag": "tags", "alias": "aliases"}
 _FLAG_WORDS = {"true": True, "yes": True, "on": True, "1": True}
@@ -45,7 +46,10 @@ class Fields:
         self._known: dict[str, Any] = {}
         for key, value in raw.items():
             name = key if key in _KNOWN_FIELDS else field_name(key)
-            if name in _KNOWN_FIELDS and name not in self._known and (name == key or name not in raw):
+            # People have their own uses for these two names: what is not one text is theirs.
+            theirs = name in _TURN_FIELDS and isinstance(value, (dict, list, tuple, set, bytes))
+            first = name not in self._known and (name == key or name not in raw)
+            if name in _KNOWN_FIELDS and first and not theirs:
                 self._known[name] = value
             else:
                 self.rest[self.checked("metadata", key)] = self.json_safe(value)

@@ -69,6 +69,8 @@ class Note:
         links: Targets of wiki links and of relative Markdown links, in order of appearance.
         metadata: All other fields, safe to write as JSON; `created_invalid` holds an unreadable date.
         front_matter: Whether the note brought fields of its own.
+        context: What has to be known to understand the note; it is found by these words, they are not shown.
+        follows: Source of the note that this one comes after, in a conversation or a series.
     """
 
     source: str
@@ -88,6 +90,8 @@ class Note:
     links: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
     front_matter: Literal["ok", "none"] = "none"
+    context: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True)

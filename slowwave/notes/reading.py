@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from slowwave.notes.fields import WORD_FIELDS, Fields
 from slowwave.notes.front_matter import load_front_matter, split_front_matter
 from slowwave.notes.markdown import Outline, inline_links, inline_tags, outline
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure
+from slowwave.notes.turns import first_words, lent
 
 _COMMA = re.compile(",")
 _COMMA_OR_SPACE = re.compile(r"[,\s]")
@@ -109,7 +111,8 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
 
     A line is an object with `text` or `content`, optionally `id` (or `_id`, `key`), `title`, `created`
     (or `created_at`, `date`, `said_at`) and the fields of the front matter. Without an id the line
-    number is one: `L12`. The text is read as Markdown.
+    number is one: `L12`. The text is read as Markdown. `follows` is the id of another line of the file, or
+    a source. A line that follows the one before it and has no `context` takes the last words of that one.
 
     Args:
         data: Content of the file, UTF-8 with or without byte order mark.
@@ -123,6 +126,7 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
         yield failure(data, source, utf16_error(source))
         return
     lines: dict[str, int] = {}
+    before: Note | None = None
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -130,9 +134,12 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
         try:
             note = _json_note(line, source, place, max_bytes)
             _require_new_id(note, place, lines.setdefault(note.source, number), number)
-            yield note
         except NoteError as error:
+            before = None
             yield failure(line, place, error)
+        else:
+            before = _following(note, source, lines, before)
+            yield before
 
 
 def _markdown_note(
@@ -155,6 +162,8 @@ def _markdown_note(
         links=tuple(dict.fromkeys(inline_links(body, structure.fences))),
         metadata=fields.rest,
         front_matter=front_matter,
+        context=first_words(fields.text("context")),
+        follows=fields.text("follows"),
         **{name: fields.text(name).lower() or default for name, default in WORD_FIELDS.items()},
     )
 
@@ -169,6 +178,19 @@ def _require_new_id(note: Note, place: str, first: int, number: int) -> None:
             "bad_json_line",
             f"{place}: the id of {note.source} is on line {first} already; give this one its own",
         )
+
+
+def _following(note: Note, source: str, lines: Collection[str], before: Note | None) -> Note:
+    """The line with the source of the one that it follows, and with a context if that is the one before."""
+    if not note.follows:
+        return note
+    line = f"{source}#{note.follows}"
+    names_a_file = PurePosixPath(note.follows.partition("#")[0]).suffix.lower() in NOTE_SUFFIXES
+    follows = note.follows if names_a_file and line not in lines else line
+    context = note.context
+    if not context and before is not None and before.source == follows:
+        context = lent(before.content, before.sensitivity, to=note.sensitivity)
+    return replace(note, follows=follows, context=context)
 
 
 def _json_note(line: bytes, source: str, place: str, max_bytes: int) -> Note:

@@ -15,6 +15,7 @@ import numpy as np
 
 from slowwave.store.database import compact
 from slowwave.store.schemas import TableSpec
+from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:
     from slowwave.store.database import Store
@@ -36,15 +37,14 @@ def full_text_columns(table: Any) -> set[str]:  # noqa: ANN401 - lancedb.Table
     }
 
 
-def create_full_text_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table
-    """Give each allow-listed column its full-text index; those that have one are left alone."""
-    from lancedb.index import FTS
+def create_full_text_indexes(table: Any, spec: TableSpec, *, again: bool = False) -> None:  # noqa: ANN401
+    """Give each allow-listed column of a `lancedb.Table` its full-text index.
 
-    missing = set(spec.full_text) - full_text_columns(table)
+    Those that have one are left alone, unless they are to be made `again`.
+    """
+    missing = set(spec.full_text) - (set() if again else full_text_columns(table))
     for column in sorted(missing):
-        table.create_index(
-            column, config=FTS(language="English", stem=True, remove_stop_words=True, ascii_folding=True)
-        )
+        table.create_index(column, config=full_text_config(), replace=again)
 
 
 def create_bitmap_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table

@@ -16,6 +16,7 @@ import polars as pl
 from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
 from slowwave.store.database import SCHEMA_VERSION, Store, batches
 from slowwave.store.frames import one_of
+from slowwave.store.indexes import create_full_text_indexes
 from slowwave.store.vectors import mean_vectors
 
 
@@ -56,21 +57,25 @@ def _reconsolidation(store: Store) -> None:
     store.upsert("memories", filled)
 
 
+_RANKED = ("chunks", "memories", "staged_notes")
+
+
 def _ranking(store: Store) -> None:
-    """Chunks know the vault that they come from, and what use has taught has a table."""
+    """Chunks know their vault, notes what they follow; use has a table; the text index keeps pronouns."""
     store.create_table(store.specs["memory_state"])
-    _columns_of_today(store, "chunks")
+    _columns_of_today(store, *_RANKED)
     origins = store.read("memories", "origin != ''", columns=["memory_id", "origin"])
     for (origin,), mine in origins.group_by("origin"):
         for part in batches(mine["memory_id"].to_list()):
             lacking = f"origin IS NULL AND {one_of('memory_id', part)}"
             store.table("chunks").update(where=lacking, values={"origin": str(origin)})
+    create_full_text_indexes(store.table("chunks"), store.specs["chunks"], again=True)
 
 
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
-    Migration(3, "ranking", ("chunks",), _ranking),
+    Migration(3, "ranking", _RANKED, _ranking),
 )
 
 

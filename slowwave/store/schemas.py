@@ -42,7 +42,8 @@ class TableSpec:
         return str(self.schema.field(0).name)
 
 
-# What a note says about itself, as it was written; shared by the staged note and the memory.
+# What a note says about itself, as it was written; shared by the staged note and the memory. context: what
+# has to be known to understand it, for the text index alone; follows: the memory that it comes after.
 _NOTE = _fields(
     source=TEXT,
     origin=TEXT,
@@ -62,6 +63,8 @@ _NOTE = _fields(
     links=LIST,
     metadata=TEXT,
     front_matter=TEXT,
+    context=TEXT,
+    follows=TEXT,
 )
 NOTE_FIELDS = tuple(field.name for field in _NOTE)
 
@@ -137,6 +140,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         source_kind=TEXT,
                         source_of_truth=FLAG,
                         tags=LIST,
+                        follows=TEXT,
                         created_at=TIME,
                         updated_at=TIME,
                     ),

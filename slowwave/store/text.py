@@ -1,0 +1,40 @@
+"""How text is taken apart for the full-text index: the one configuration that every such index has.
+
+Words are cut at what is no letter or digit, put into lower case, folded to ASCII and stemmed, and then the
+stop words go. LanceDB compares these after stemming, so the list holds stems: `own` takes `owned` away too,
+and a word that is not its own stem (`because`) would take nothing away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lancedb.index import FTS
+
+# LanceDB's English list, as far as its words are their own stems, without those of the first and second
+# person: i, me, my, myself, we, our, you, your, yourself. In a memory they carry meaning: "my sister" and
+# "the sister" are two people, and what the user asked for is told apart from what the assistant offered.
+# With them nDCG@10 rises by .045 on BEAM and is what it was on LoCoMo.
+_STEMS = """
+a about after again against ain all am an and are aren as at be been below between both but by can couldn
+d did didn do doesn don down each few for from further had hadn has hasn have haven he her here herself
+him himself his how if in into is isn it itself just ll m ma mightn more most mustn needn no nor not now o
+of off on or other out over own re s same shan she should shouldn so some such t than that the their them
+then there these they this those through to too under until up ve was wasn were weren what when where
+which while who whom will with won wouldn y
+"""
+STOP_WORDS = tuple(_STEMS.split())
+
+
+def full_text_config() -> FTS:
+    """The configuration of a full-text index."""
+    from lancedb.index import FTS
+
+    return FTS(
+        language="English",
+        stem=True,
+        remove_stop_words=True,
+        custom_stop_words=list(STOP_WORDS),  # instead of LanceDB's own
+        ascii_folding=True,
+    )
