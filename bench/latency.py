@@ -98,6 +98,7 @@ def _fill(memory: slowwave.Memory, size: int) -> None:
             title=pl.lit("A note"),
             source=pl.lit("vault/note.md"),
             origin=pl.lit("vault"),
+            follows=pl.lit(None, pl.String),
             memory_type=pl.lit("note"),
             importance_tier=pl.lit("normal"),
             retrieval_priority=pl.lit("normal"),

@@ -10,7 +10,7 @@ An act counts for the day that it is dated, also where the night took it in afte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from quality.admission import LIVE, MERGED, RETIRED, SUPERSEDED, merge_lines
+from scoring.ranking import MemoryState
+from scoring.ranking.triggers import TriggerIndex
 from slowwave import ids, stages
 from slowwave.admission.around import UNDONE_BY_HAND
 from slowwave.errors import SlowwaveError
 from slowwave.quarantine import RESOLVED
 from slowwave.reconcile import labelled
+from slowwave.search.knowledge import StoredKnowledge
+from slowwave.search.searcher import Searcher
 from slowwave.store import NOTE_FIELDS, Store, quote
 from slowwave.store.database import compact
 
@@ -41,20 +45,49 @@ _MOMENT = pl.Datetime("us", "UTC")
 _STEP = timedelta(microseconds=1)  # between the notes of one save_many()
 
 
-def past_store(space: Workspace, namespace: str, day: date) -> Store:
-    """A store in memory whose ``chunks`` are those of the end of a day, with their text index.
+class _Knowledge:
+    """Trigger phrases and what use had taught, as of a day."""
 
-    Making it takes about a second per 5,000 chunks; keep it for further searches of the same day. Its text
-    index knows the words of this namespace only. Where several share a home, the index of the home weighs
-    words by how rare they are in all of it, so the BM25 scores of then were others.
+    def __init__(self, store: Store, memories: pl.DataFrame, day: date) -> None:
+        self._triggers = TriggerIndex(dict(memories.select("memory_id", "trigger_phrases").iter_rows()))
+        self._taught = StoredKnowledge(store, until=day)
+
+    def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._triggers.match(query)
+
+    def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.states(namespace, memory_ids)
+
+
+def past_searcher(space: Workspace, namespace: str, day: date) -> Searcher:
+    """What finds candidates in a namespace as it stood at the end of a day (UTC): the one that finds today's.
+
+    Making it costs about as much as reading the namespace; keep it for further searches of the same day.
 
     Raises:
         SlowwaveError: the day is still to come.
     """
-    rows = chunks_as_of(space, namespace, day)
+    memories = _memories(space, namespace, day)
+    return Searcher(
+        _store_of(space, namespace, memories), space.embedder, _Knowledge(space.store, memories, day)
+    )
+
+
+def past_store(space: Workspace, namespace: str, day: date) -> Store:
+    """A store in memory whose ``chunks`` are those of the end of a day, with their text index.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    return _store_of(space, namespace, _memories(space, namespace, day))
+
+
+def _store_of(space: Workspace, namespace: str, memories: pl.DataFrame) -> Store:
     identity = space.store.identity
     store = Store("memory://", model=identity.model, dimension=identity.dimension)
-    store.upsert("chunks", rows)
+    store.upsert("chunks", _chunks(space, namespace, memories))
     compact(store.table("chunks"))  # takes the rows into the text index
     return store
 
@@ -69,6 +102,10 @@ def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
     Raises:
         SlowwaveError: the day is still to come.
     """
+    return _chunks(space, namespace, _memories(space, namespace, day))
+
+
+def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
     today = datetime.now(UTC).date()
     if day > today:
         raise SlowwaveError(
@@ -76,13 +113,17 @@ def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
         )
     store, mine = space.store, f"namespace = {quote(namespace)}"
     acts = _acts(space.journal, namespace, day)
-    memories = memories_as_of(
+    return memories_as_of(
         acts,
         store.read("decisions", mine, columns=_DECISION),
         store.read("quarantine", mine, columns=_REFUSAL),
         store.read("memories", mine, columns=["memory_id", "revision"]),
         before=datetime.combine(day, time(), UTC) + timedelta(days=1),
     ).filter(pl.col("status") != MERGED)
+
+
+def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
+    store, mine = space.store, f"namespace = {quote(namespace)}"
     now = store.read("chunks", mine).join(memories, on=["memory_id", "revision"], how="semi")
     kept = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
     others = memories.join(kept, on="memory_id", how="anti")

@@ -24,7 +24,7 @@ from slowwave.store import one_of
 
 SHOWN = (
     "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",
-    "ordinal", "chunk_count", "created_at", "updated_at", *CONFIDENCE_LABELS,
+    "ordinal", "chunk_count", "follows", "created_at", "updated_at", *CONFIDENCE_LABELS,
 )  # fmt: skip
 MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
@@ -94,6 +94,7 @@ class Searcher:
             memory_ids=ids,
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
+            follows=_follows(shown),
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
             states=self._knowledge.states(namespace, there),
             confidence=confidence_of(shown),
@@ -176,6 +177,11 @@ def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, n
     covered[looked] = coverage(asked, shown.column("text").take(pa.array(looked)).to_pylist())
     title = title_share(asked, shown.column("title").to_pylist())
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
+
+
+def _follows(rows: pa.Table) -> dict[str, str]:
+    pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
+    return {memory: before for memory, before in pairs if before}
 
 
 def _whole(rows: pa.Table, name: str) -> np.ndarray:
