@@ -48,48 +48,39 @@ _STEP = timedelta(microseconds=1)  # between the notes of one save_many()
 class _Knowledge:
     """Trigger phrases and what use had taught, as of a day."""
 
-    def __init__(self, store: Store, memories: pl.DataFrame, day: date) -> None:
-        self._triggers = TriggerIndex(dict(memories.select("memory_id", "trigger_phrases").iter_rows()))
+    def __init__(self, store: Store, memories: Mapping[str, pl.DataFrame], day: date) -> None:
+        self._triggers = {
+            namespace: TriggerIndex(dict(rows.select("memory_id", "trigger_phrases").iter_rows()))
+            for namespace, rows in memories.items()
+        }
         self._taught = StoredKnowledge(store, until=day)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
-        return self._triggers.match(query)
+        return self._triggers[namespace].match(query) if namespace in self._triggers else {}
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.states(namespace, memory_ids)
 
 
-def past_searcher(space: Workspace, namespace: str, day: date) -> Searcher:
-    """What finds candidates in a namespace as it stood at the end of a day (UTC): the one that finds today's.
+def past_searcher(space: Workspace, day: date) -> Searcher:
+    """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
 
-    Making it costs about as much as reading the namespace; keep it for further searches of the same day.
-
-    Raises:
-        SlowwaveError: the day is still to come.
-    """
-    memories = _memories(space, namespace, day)
-    return Searcher(
-        _store_of(space, namespace, memories), space.embedder, _Knowledge(space.store, memories, day)
-    )
-
-
-def past_store(space: Workspace, namespace: str, day: date) -> Store:
-    """A store in memory whose ``chunks`` are those of the end of a day, with their text index.
+    All namespaces are rebuilt, because BM25 weighs a word by how rare it is in the whole home. That costs
+    about as much as reading them; keep the searcher for further searches of the same day.
 
     Raises:
         SlowwaveError: the day is still to come.
     """
-    return _store_of(space, namespace, _memories(space, namespace, day))
-
-
-def _store_of(space: Workspace, namespace: str, memories: pl.DataFrame) -> Store:
+    namespaces = space.journal.days(KINDS)["namespace"].unique().sort().to_list()
+    memories = {namespace: _memories(space, namespace, day) for namespace in namespaces}
     identity = space.store.identity
     store = Store("memory://", model=identity.model, dimension=identity.dimension)
-    store.upsert("chunks", _chunks(space, namespace, memories))
+    for namespace, rows in memories.items():
+        store.upsert("chunks", _chunks(space, namespace, rows))
     compact(store.table("chunks"))  # takes the rows into the text index
-    return store
+    return Searcher(store, space.embedder, _Knowledge(space.store, memories, day))
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:

@@ -42,7 +42,7 @@ class Workspace:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._checkpointed = False
-        self._past: dict[tuple[str, date], Searcher] = {}
+        self._past: dict[tuple[date | int, ...], Searcher] = {}
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -92,7 +92,7 @@ class Workspace:
 
         return Searcher(self.store, self.embedder, self.knowledge)
 
-    def past_searcher(self, namespace: str, day: date) -> Searcher:
+    def past_searcher(self, day: date) -> Searcher:
         """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
 
         Raises:
@@ -100,11 +100,15 @@ class Workspace:
         """
         from slowwave.past import past_searcher
 
-        key = namespace, day
+        # A late act, a night or an undo may change what is known of that day.
+        key: tuple[date | int, ...] = (
+            day,
+            *(int(self.store.table(name).version) for name in ("memories", "decisions", "quarantine")),
+        )
         if key not in self._past:
             while len(self._past) >= PAST_DAYS_KEPT:
                 self._past.pop(next(iter(self._past))).close()
-            self._past[key] = past_searcher(self, namespace, day)
+            self._past[key] = past_searcher(self, day)
         return self._past[key]
 
     @cached_property

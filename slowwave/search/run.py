@@ -50,7 +50,7 @@ def search(
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
     _check(query, limit)
-    moment, searcher = _at(space, namespace, as_of)
+    moment, searcher = _at(space, as_of)
     policy = space.policy
     start = time.perf_counter()
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
@@ -100,13 +100,13 @@ def _check(query: str, limit: int) -> None:
         raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
 
 
-def _at(space: Workspace, namespace: str, as_of: date | None) -> tuple[datetime, Searcher]:
+def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
     """The moment of the search, and what searches the memory of then."""
     now = datetime.now(UTC)
     if as_of is None or as_of == now.date():
         return now, space.searcher
     end = datetime.combine(as_of, datetime.min.time(), UTC) + timedelta(days=1)
-    return end, space.past_searcher(namespace, as_of)
+    return end, space.past_searcher(as_of)
 
 
 def _read_by_cross_encoder(

@@ -16,9 +16,8 @@ from slowwave.entries import undo_entry
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry
 from slowwave.memory import Memory
-from slowwave.past import chunks_as_of, past_store
+from slowwave.past import chunks_as_of, past_searcher
 from slowwave.quarantine import hold, lost_originals, release_entry
-from slowwave.search import Searcher
 from slowwave.workspace import Workspace
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -374,8 +373,7 @@ def test_before_the_first_act_there_is_nothing(guarded, act):
     rows = chunks_as_of(guarded, "ada", at(1).date())
     assert rows.is_empty()
     assert rows.schema == chunks(guarded).schema
-    store = past_store(guarded, "ada", at(1).date())
-    found = Searcher(store, guarded.embedder).find("ada", "the battery", 10)
+    found = past_searcher(guarded, at(1).date()).find("ada", "the battery", 10)
     assert len(found.candidates) == 0
 
 
@@ -412,21 +410,64 @@ def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, a
 def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
     for number, text in enumerate((BATTERY, ROTA, TUESDAY, HARBOUR)):
         by_day(guarded, act(f"{number}", text, at=at(1, number)))
+        by_day(guarded, act(f"{number}", f"{text} So it is.", at=at(1, number), namespace="bob"))
     query = "when do we deploy, and who is on call?"
 
-    def found(store) -> list[tuple]:
-        searcher = Searcher(store, guarded.embedder)
+    def found(searcher) -> list[tuple]:
         rows = searcher.find("ada", query, 20).candidates
-        searcher.close()
         return list(zip(rows.chunk_ids, rows.cosine, rows.bm25, strict=True))
 
     guarded.store.table("chunks").optimize()
-    then = found(guarded.store)
+    then = found(guarded.searcher)
     by_day(guarded, act("2", "Nobody deploys any more, and nobody is on call about it.", at=at(2)))
     by_day(guarded, act("1", at=at(2)))
-    store = past_store(guarded, "ada", at(1).date())
-    now = found(store)
+    now = found(guarded.past_searcher(at(1).date()))
     assert [row[0] for row in now] == [row[0] for row in then]
     for mine, theirs in zip(now, then, strict=True):
         assert mine[1:] == pytest.approx(theirs[1:], nan_ok=True)
-    assert found(guarded.store) != then
+    assert found(guarded.searcher) != then
+
+
+def test_memory_search_answers_as_of_a_day(open_memory, act):
+    memory = open_memory()
+    space = memory._space
+    by_day(space, act("deploy", TUESDAY, title="Deploy day", at=at(1)))
+    by_day(space, act("deploy", THURSDAY, title="Deploy day", at=at(3)))
+    by_day(space, act("battery", BATTERY, title="Battery", at=at(4)))
+    texts = {
+        day: [result.text for result in memory.search("on which day do we deploy?", as_of=at(day).date())]
+        for day in (0, 1, 2, 3, 4)
+    }
+    assert texts == {0: [], 1: [TUESDAY], 2: [TUESDAY], 3: [THURSDAY], 4: [THURSDAY, BATTERY]}
+    assert len(memory.journal.read(kinds=["search"])) == 0  # a search of the past is no use of the memory
+    by_day(space, act("rota", ROTA, title="Rota", at=at(2)))  # a late act
+    assert len(memory.search("who is on call?", as_of=at(2).date())) == 2
+    with pytest.raises(SlowwaveError, match="still to come"):
+        memory.search("deploy", as_of=datetime.now(UTC).date() + DAY)
+
+
+def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
+    import polars as pl
+
+    memory = open_memory()
+    space = memory._space
+    day = datetime.now(UTC).date()
+    saved = memory.save(BATTERY, title="Battery", trigger_phrases=["eleven weeks"])
+    states = pl.DataFrame(
+        {
+            "state_id": ["1", "2"],
+            "day": [(day - DAY).isoformat(), (day - 3 * DAY).isoformat()],
+            "namespace": ["ada"] * 2,
+            "memory_id": [saved.memory_id] * 2,
+            "effectiveness": [1.0, 0.0],
+            "feedback_count": [5, 4],
+        }
+    )
+    space.store.upsert("memory_state", states)
+    for until, expected in ((day, 5), (day - DAY, 5), (day - 2 * DAY, 4)):
+        searcher = past_searcher(space, until)
+        found = searcher._knowledge.states("ada", [saved.memory_id])
+        assert found[saved.memory_id].feedback_count == expected
+        triggered = searcher._knowledge.triggered("ada", "is it eleven weeks?")
+        assert set(triggered) == ({saved.memory_id} if until == day else set())
+        searcher.close()
