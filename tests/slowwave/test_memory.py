@@ -244,7 +244,7 @@ def test_a_note_that_is_not_allowed_keeps_the_whole_batch_out(memory):
         ({"content": "a\0b"}, "NUL character at 1"),
         (
             {"colour": "red"},
-            r"\['colour'\] are not labels of a note. Known: \['aliases', 'content', 'created_at'",
+            r"\['colour'\] are not labels of a note. Known: \['aliases', 'content', 'context', 'created_at'",
         ),
         ({"source": "x"}, "are not labels"),
         ({"tags": [1]}, "tags is int, it has to be text"),
