@@ -90,10 +90,10 @@ class RankingPolicy:
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters as plain data that JSON can hold; an infinite cap is None."""
-        return {
-            name: None if isinstance(value, float) and math.isinf(value) else value
-            for name, value in asdict(self).items()
-        }
+        given = asdict(self)
+        for name in _BOUNDS.keys() - set(_WHOLE):
+            given[name] = None if math.isinf(given[name]) else float(given[name])
+        return given
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RankingPolicy:

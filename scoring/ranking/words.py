@@ -28,8 +28,16 @@ _FUNCTION_WORDS = frozenset(
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, in order, without case and compatibility forms."""
-    return tuple(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    """The words of a text, in order, without case and compatibility forms; vowel signs are part of a word."""
+    if text.isascii():
+        return tuple(_WORD.findall(text.lower()))
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return tuple("".join(one if _in_word(one) else " " for one in plain).split())
+
+
+@lru_cache(maxsize=4_096)
+def _in_word(character: str) -> bool:
+    return character == "_" or unicodedata.category(character)[0] in "LMN"
 
 
 @lru_cache(maxsize=65_536)

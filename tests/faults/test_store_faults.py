@@ -76,8 +76,8 @@ def assert_saved(home: Path, durable: bool, what: str) -> None:
     with package.open(home, namespace="default", embedding={"model": MODEL}) as memory:
         hits = [
             result.source
-            for result in memory.search(WORD)
-            if "full_text" in result.channels or WORD in result.text
+            for result in memory.search(WORD, explain=True)
+            if "bm25" in result.explanation.channels or WORD in result.text
         ]
     assert sorted(set(hits)) == (["kept", "new"] if durable else []), what
 

@@ -14,6 +14,7 @@ from slowwave.embedding import profile
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError
 from slowwave.journal import JournalError, payload_of
 from slowwave.memory import Memory
+from slowwave.search.log import replay
 from slowwave.settings import load
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
@@ -39,16 +40,16 @@ def test_what_was_saved_is_found_read_and_forgotten(memory):
     assert (saved.status, saved.reasons, saved.duplicate_of) == ("live", (), None)
     assert memory.count() == 2
 
-    response = memory.search("on which day do we deploy?")
+    response = memory.search("on which day do we deploy?", explain=True)
     assert found(response) == [saved.memory_id, other.memory_id]
     best = response[0]
     assert (best.rank, best.title, best.text, best.source) == (1, "Deploy day", DEPLOY, saved.source)
-    assert (best.memory_type, best.tags, best.channels) == (
+    assert (best.memory_type, best.tags, best.explanation.channels) == (
         "decision",
         ("ops", "release"),
         ("bm25", "vector"),
     )
-    assert best.score == pytest.approx(sum(best.contributions.values()), abs=1e-9)
+    assert best.score == pytest.approx(sum(row.value for row in best.explanation.contributions), abs=1e-9)
     assert best.score > response[1].score
 
     record = memory.get(saved.memory_id)
@@ -452,22 +453,23 @@ def test_a_word_that_only_the_text_channel_knows_brings_its_memory_in(open_memor
     memory = open_memory(ranking={"candidates": 2})
     memory.save_many([{"content": f"{DEPLOY} Week {number}."} for number in range(6)])
     rare = memory.save(f"{BATTERY} Its serial is kvx7731q.")
-    response = memory.search("deploy day of the team kvx7731q")
+    response = memory.search("deploy day of the team kvx7731q", limit=2, explain=True)
     hit = {result.memory_id: result for result in response}[rare.memory_id]
-    assert hit.channels == ("bm25",)
-    assert hit.contributions["bm25"] > 0
-    assert "cosine" in hit.scores
+    assert hit.explanation.channels == ("bm25",)
+    assert sum(row.value for row in hit.explanation.contributions if row.source == "bm25") > 0
+    assert "cosine" in hit.explanation.scores
 
 
 def test_words_of_labels_are_not_searched(memory):
     memory.save(DEPLOY, key="kvxkey", tags=["kvxtag"], aliases=["kvxalias"], metadata={"kvxmeta": 1})
     for word in ("kvxkey", "kvxtag", "kvxalias", "kvxmeta"):
-        assert all("bm25" not in result.channels for result in memory.search(word))
+        for result in memory.search(word, explain=True):
+            assert "bm25" not in result.explanation.channels
 
 
 def test_the_journal_keeps_what_a_search_showed(memory):
     memory.save_many([{"content": f"{BATTERY} Gauge {number}."} for number in range(5)])
-    response = memory.search("battery gauge", limit=2)
+    response = memory.search("battery gauge", limit=2, explain=True)
     entry = memory.journal.get(response.search_id)
     assert (entry.kind, entry.namespace, entry.subject, entry.principal) == (
         "search", "ada", response.search_id, "application",
@@ -482,35 +484,21 @@ def test_the_journal_keeps_what_a_search_showed(memory):
     assert [(one["memory_id"], one["rank"], one["score"]) for one in logged["shown"]] == [
         (result.memory_id, result.rank, result.score) for result in response
     ]
-    assert logged["shown"][0]["scores"] == dict(response[0].scores)
+    assert logged["shown"][0]["scores"] == dict(response[0].explanation.scores)
     candidates = logged["candidates"]
     assert len(candidates["chunk_id"]) == 5
     assert sorted(candidates["vector_rank"]) == [1, 2, 3, 4, 5]
-    assert {len(values) for values in candidates.values()} == {5}
+    columns = [values for values in candidates.values() if isinstance(values, list)]
+    assert {len(values) for values in columns} == {5}
+    assert len(columns) == 6  # chunk, cosine, bm25, two ranks, number of chunks
+    assert not {"memory_id", "ordinal", "rerank", "triggers", "states"} & set(candidates)
 
 
 def test_the_logged_candidates_replay_to_the_same_ranking(memory):
-    import numpy as np
-
-    from scoring.ranking import Candidates, RankingPolicy, rank
-
     memory.save_many([{"content": LONG}, {"content": DEPLOY}, {"content": BATTERY}, {"content": ROTA}])
     response = memory.search("battery of the gauge at the pier", limit=3)
-    logged = memory.journal.get(response.search_id).payload
-    raw = logged["candidates"]
-    replayed = rank(
-        Candidates(
-            raw["chunk_id"],
-            [ids.memory_of(chunk) for chunk in raw["chunk_id"]],
-            np.array([np.nan if value is None else value for value in raw["cosine"]]),
-            np.array([np.nan if value is None else value for value in raw["bm25"]]),
-            np.array(raw["vector_rank"]),
-            np.array(raw["bm25_rank"]),
-        ),
-        RankingPolicy(**logged["policy"]),
-        logged["limit"],
-    )
-    assert [(one.memory_id, one.score) for one in replayed] == [
+    replayed = replay(memory.journal.get(response.search_id).payload)
+    assert [(one.memory_id, one.score) for one in replayed.results] == [
         (one.memory_id, one.score) for one in response
     ]
 

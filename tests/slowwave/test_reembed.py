@@ -57,10 +57,10 @@ def test_a_memory_moves_to_another_model_and_the_old_tables_stay(filled, home):
     assert new.select(same).equals(old.select(same))
     assert not set(new["embedding_hash"]) & set(old["embedding_hash"])
     for query, key in (("when do we deploy?", "deploy"), ("how long does the battery last", "battery")):
-        response = moved.search(query)
+        response = moved.search(query, explain=True)
         assert response[0].source == key
         assert {result.source for result in response} == set(NOTES)
-        assert response[0].channels == ("bm25", "vector")
+        assert response[0].explanation.channels == ("bm25", "vector")
     saved = moved.save("A new note about the lighthouse keeper, who never answers his telephone.", key="new")
     assert moved.search("lighthouse keeper")[0].memory_id == saved.memory_id
     moved.close()

@@ -56,7 +56,9 @@ def test_a_new_store_has_every_table_with_its_schema_and_declared_key(tmp_path):
 def test_partitioned_tables_have_a_day_and_notes_share_their_fields():
     specs = table_specs(8)
     partitioned = {name: spec.partition for name, spec in specs.items() if spec.partition}
-    assert partitioned == {"staged_notes": "day", "gate_verdicts": "day", "embedded_chunks": "day"}
+    assert partitioned == dict.fromkeys(
+        ("memory_state", "staged_notes", "gate_verdicts", "embedded_chunks"), "day"
+    )
     for name in ("memories", "staged_notes"):
         assert set(NOTE_FIELDS) <= set(specs[name].schema.names)
     assert {name: spec.full_text for name, spec in specs.items() if spec.full_text} == {

@@ -199,8 +199,22 @@ TEXTS = {
 }
 
 
+NEW_IN_3 = {"chunks": ["origin"]}
+LATER = {**NEW_IN_2, **NEW_IN_3}
+
+
+def as_in_version_2(store: Store) -> None:
+    """Take the store's tables back to what version 2 had."""
+    for name, columns in NEW_IN_3.items():
+        store.table(name).drop_columns(columns)
+    store.db.drop_table("memory_state")
+    store.put_meta("schema", {"version": 2})
+    store.refresh()
+
+
 def as_in_version_1(store: Store) -> None:
     """Take the store's tables back to the columns that version 1 had."""
+    as_in_version_2(store)
     for name, columns in NEW_IN_2.items():
         store.table(name).drop_columns(columns)
     for name, columns in ONLY_IN_1.items():
@@ -246,11 +260,11 @@ def everything(store: Store) -> dict[str, pl.DataFrame]:
 
 
 def untouched(store: Store) -> dict[str, pl.DataFrame]:
-    """The columns that both versions have."""
+    """The columns that all versions have."""
     frames = {}
     for name, spec in store.specs.items():
-        if name != "meta":
-            columns = [column for column in spec.schema.names if column not in NEW_IN_2.get(name, ())]
+        if name not in ("meta", "memory_state"):
+            columns = [column for column in spec.schema.names if column not in LATER.get(name, ())]
             frames[name] = store.read(name, columns=columns).sort(spec.key)
     return frames
 
@@ -280,7 +294,10 @@ def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_spac
     after = untouched(store)
     for name, frame in before.items():
         assert frame.equals(after[name]), name
-    assert [one.name for one in list_checkpoints(store)] == ["before-migration-2"]
+    assert [one.name for one in list_checkpoints(store)] == [
+        "before-migration-2",
+        "before-migration-3",
+    ]
 
     memories = {row["source"]: row for row in store.read("memories").iter_rows(named=True)}
     chunks = store.read("chunks").sort("memory_id", "ordinal")
@@ -351,3 +368,90 @@ def test_the_step_to_version_2_leaves_chunks_of_another_revision_out_of_the_vect
     raw.upsert("chunks", stale)
     row = space.store.read("memories", f"memory_id = '{known}'").row(0, named=True)
     assert row["vector"] == chunk["vector"].to_list()[0]
+
+
+# -- from version 2 to 3 ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Callable[[], Workspace]:
+    """Opens a home whose store was left by version 2: notes of two vaults, and one that was saved."""
+
+    def open_() -> Workspace:
+        space = Workspace(load(home))
+        space.__dict__["embedder"] = hash_embedder()
+        return space
+
+    def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
+        cut = stages.cut(notes, space.chunker, space.embedder.name)
+        return stages.embed(space.store, space.embedder, cut)
+
+    space = open_()
+    origins = {"long.md": "/vaults/o'clock", "short.md": "/vaults/ünïcode 🌊", "gone.md": ""}
+    for source, origin in origins.items():
+        one = act(source, TEXTS[source], title=source, origin=origin)
+        settle(space, stages.stage(entries_frame([one])), chunks_of)
+    assert space.store.read("chunks").select("source", "origin").unique().height == 3
+    as_in_version_2(space.store)
+    space.close()
+    return open_
+
+
+def test_a_store_of_version_2_learns_where_its_chunks_come_from(space_of_2):
+    space = space_of_2()
+    raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
+    assert "origin" not in raw.table("chunks").schema.names
+    assert "memory_state" not in raw.db.list_tables().tables
+    before = untouched(raw)
+
+    store = space.store
+    assert store.get_meta("schema") == {"version": SCHEMA_VERSION}
+    for name in ("chunks", "memory_state"):
+        assert {field.name: field.type for field in store.db.open_table(name).schema} == {
+            field.name: field.type for field in store.specs[name].schema
+        }
+    assert store.count("memory_state") == 0
+    for name, frame in untouched(store).items():
+        assert frame.equals(before[name]), name
+    told = store.read("chunks").select("memory_id", "origin").unique().sort("memory_id")
+    assert told.filter(told["origin"].is_not_null() & (told["origin"] != "")).equals(
+        store.read("memories", "origin != ''", columns=["memory_id", "origin"]).sort("memory_id")
+    )
+    assert told.height == 3
+    key = store.db.open_table("memory_state").schema.field("state_id")
+    assert not key.nullable
+    assert key.metadata[b"lance-schema:unenforced-primary-key"] == b"true"
+
+
+def test_the_step_to_version_3_can_be_run_twice_and_keeps_what_use_has_taught(space_of_2):
+    store = space_of_2().store
+    row = {"state_id": "s", "day": "2026-03-01", "namespace": "ada", "memory_id": "m", "effectiveness": 0.9}
+    store.upsert("memory_state", pl.DataFrame([row]))
+    before = everything(store)
+    store.put_meta("schema", {"version": 2})
+    store.refresh()
+    assert [step.version for step in migrate(store, NOON)] == list(range(3, NEXT))
+    for name, frame in everything(store).items():
+        assert frame.equals(before[name]), name
+    assert migrate(store, NOON) == []
+
+
+def test_a_step_to_version_3_that_fails_leaves_version_2(space_of_2, monkeypatch):
+    module = sys.modules["slowwave.store.migrations"]
+    space = space_of_2()
+    before = untouched(Store(space.settings.store_uri, model="hash-8", dimension=8))
+
+    def dies(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "one_of", dies)
+    with pytest.raises(KeyboardInterrupt):
+        _ = space.store
+    monkeypatch.undo()
+    old = Store(space.settings.store_uri, model="hash-8", dimension=8)
+    assert old.get_meta("schema") == {"version": 2}
+    assert "origin" not in old.db.open_table("chunks").schema.names
+    for name, frame in untouched(old).items():
+        assert frame.equals(before[name]), name
+    assert space.store.get_meta("schema") == {"version": SCHEMA_VERSION}
+    assert space.store.count("chunks", "origin IS NOT NULL AND origin != ''") > 1

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+from hypothesis import given
+from ranking_helpers import policies
+
+from scoring.ranking import SEEDS, RankingPolicy
+
+CHANGES = {
+    "fusion": "rrf", "vector_weight": 0.71, "cosine_floor": 0.51, "rrf_k": 11, "title_weight": 0.11,
+    "trigger_weight": 0.21,
+    "mpab": False, "mpab_coefficient": 0.11, "mpab_cap": math.inf, "neighbour_weight": 0.21,
+    "effectiveness_weight": 0.31, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.16,
+    "confidence_point": 0.011, "negative_feedback": False, "negative_step": 0.11, "negative_floor": 0.31,
+    "negative_half_life_days": 31.0, "sparse_recall": False, "sparse_chunks": 3, "sparse_top": 21,
+    "sparse_distance": 0.21, "abstention_floor": 0.01, "rerank_weight": 0.01, "rerank_top": 21,
+}  # fmt: skip
+BOUNDS = {
+    "vector_weight": (0, 1), "cosine_floor": (-1, 0.999), "rrf_k": (1, 10_000), "title_weight": (0, 1),
+    "trigger_weight": (0, 1),
+    "mpab_coefficient": (0, 1), "mpab_cap": (0, math.inf), "neighbour_weight": (0, 1),
+    "effectiveness_weight": (0, 1), "effectiveness_from": (0, 1_000_000), "highly_effective": (0, 1),
+    "learned_cap": (0, 1), "confidence_point": (0, 0.1), "negative_step": (0, 1), "negative_floor": (0, 1),
+    "negative_half_life_days": (0.001, 100_000), "sparse_chunks": (0, 1_000), "sparse_top": (0, 100_000),
+    "sparse_distance": (0, 2), "abstention_floor": (0, 1), "rerank_weight": (0, 1), "rerank_top": (0, 1_000),
+}  # fmt: skip
+WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "rerank_top")
+SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
+
+
+def test_every_field_has_a_change_to_try():
+    assert {"name", *CHANGES} == {field.name for field in dataclasses.fields(RankingPolicy)}
+    assert {"name", "fusion", *SWITCHES, *BOUNDS} == {"name", *CHANGES}
+
+
+def test_a_version_changes_with_every_field_and_is_the_same_for_the_same_policy():
+    changed = [RankingPolicy(), *(RankingPolicy(**{name: value}) for name, value in CHANGES.items())]
+    versions = [policy.version for policy in changed]
+    assert len(set(versions)) == len(changed)
+    assert versions == [RankingPolicy.from_dict(policy.to_dict()).version for policy in changed]
+    assert all(len(version) == 12 and int(version, 16) >= 0 for version in versions)
+
+
+def test_a_version_does_not_depend_on_the_name():
+    assert RankingPolicy(name="a").version == RankingPolicy(name="b").version
+    assert RankingPolicy(name="a") != RankingPolicy(name="b")
+
+
+def test_a_policy_is_data_that_cannot_change():
+    plain = RankingPolicy().to_dict()
+    assert list(plain) == [field.name for field in dataclasses.fields(RankingPolicy)]
+    assert (plain["name"], plain["fusion"], plain["vector_weight"]) == ("default", "convex", 0.7)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        RankingPolicy().rrf_k = 3
+
+
+@given(policies)
+def test_a_policy_goes_through_json_and_back(policy):
+    text = json.dumps(policy.to_dict(), allow_nan=False)
+    again = RankingPolicy.from_dict(json.loads(text))
+    assert again == policy
+    assert again.version == policy.version
+
+
+def test_an_infinite_cap_is_none_in_json_and_infinite_again():
+    assert SEEDS.mpab_cap == math.inf
+    assert SEEDS.to_dict()["mpab_cap"] is None
+    assert RankingPolicy.from_dict(json.loads(json.dumps(SEEDS.to_dict()))) == SEEDS
+
+
+def test_a_parameter_that_is_not_there_has_its_default():
+    assert RankingPolicy.from_dict({}) == RankingPolicy()
+    assert RankingPolicy.from_dict({"rrf_k": 60}) == RankingPolicy(rrf_k=60)
+
+
+def test_an_unknown_parameter_is_named_with_those_that_are_known():
+    with pytest.raises(ValueError, match="mpab_koefficient: no parameter of a ranking") as caught:
+        RankingPolicy.from_dict({"mpab_koefficient": 0.3, "rrf_k": 3})
+    assert "mpab_coefficient" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(BOUNDS))
+def test_a_value_out_of_range_is_named(name):
+    low, high = BOUNDS[name]
+    for value in (low - 0.01, high + 0.01, -math.inf, math.nan, True, "1", None):
+        if value == high:
+            continue  # an infinite bound has nothing above it
+        with pytest.raises(ValueError, match=f"{name} = {value} is not in"):
+            RankingPolicy(**{name: value})
+
+
+@pytest.mark.parametrize("name", sorted(BOUNDS))
+def test_the_ends_of_the_ranges_are_allowed(name):
+    assert [getattr(RankingPolicy(**{name: end}), name) for end in BOUNDS[name]] == list(BOUNDS[name])
+
+
+@pytest.mark.parametrize("name", sorted(set(BOUNDS) - {"mpab_cap"}))
+def test_only_a_cap_may_be_without_a_bound(name):
+    with pytest.raises(ValueError, match=f"{name} = inf"):
+        RankingPolicy.from_dict({name: None})
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_count_is_a_whole_number(name):
+    with pytest.raises(ValueError, match=rf"{name} = 1\.0 is not a whole number"):
+        RankingPolicy(**{name: 1.0})
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("value", [0, 1, "on", None])
+def test_a_switch_is_on_or_off(name, value):
+    with pytest.raises(ValueError, match=f"{name} = {value!r} is not true or false"):
+        RankingPolicy(**{name: value})
+
+
+def test_an_unknown_fusion_is_named():
+    with pytest.raises(ValueError, match="fusion = 'sum' is not one of convex, rrf"):
+        RankingPolicy(fusion="sum")
+
+
+def test_equal_policies_have_one_version():
+    whole, broken = RankingPolicy(vector_weight=1), RankingPolicy(vector_weight=1.0)
+    assert whole == broken
+    assert whole.version == broken.version

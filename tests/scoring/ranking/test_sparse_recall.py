@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
+
+from scoring.ranking import MemoryState, rank
+from scoring.ranking.rank import BARRED_BELOW
+from scoring.ranking.sparse_recall import REASON, near_and_short, recall
+
+ON = replace(PLAIN, sparse_recall=True)
+# Long memories that outscore everything: their words decide, and the short ones have none.
+WORDS = replace(ON, vector_weight=0.0)
+
+
+def world(long: int, short: dict[str, float], **known):
+    """Long memories l0, l1, ... that win by their words, and short ones with their cosine distance."""
+    found = [(f"l{at}", 0.1, 50.0 - at, 90 + at, at + 1) for at in range(long)]
+    places = sorted(short, key=lambda name: (short[name], name))
+    found += [(name, 1 - distance, NAN, places.index(name) + 1, 0) for name, distance in short.items()]
+    known.setdefault("chunk_count", [5] * long + [1] * len(short))
+    return build(found, **known)
+
+
+def ask(found, limit, policy=WORDS):
+    ranking = rank(found, policy, as_of=NOW, limit=limit)
+    return [one.memory_id for one in ranking.results], ranking
+
+
+def test_on_a_full_list_it_takes_the_place_of_the_lowest():
+    shown, ranking = ask(world(4, {"s": 0.1}), 3)
+    assert shown == ["l0", "l1", "s"]
+    injection = ranking.injection
+    assert (injection.memory_id, injection.chunk_id, injection.displaced, injection.reason) == (
+        "s", "s:00000", "l2", REASON,
+    )  # fmt: skip
+    assert REASON == "sparse_doc_recall"
+    assert injection.distance == pytest.approx(0.1)
+    assert ranking.results[-1].flags == ("recall_injected",)
+    assert ranking.results[-1].rank == 3
+    assert [(one.memory_id, one.place, one.reason) for one in ranking.unshown] == [
+        ("l2", 3, "displaced"), ("l3", 4, "cut"),
+    ]  # fmt: skip
+
+
+def test_a_free_place_displaces_nobody():
+    found = world(2, {"s": 0.1})
+    given_place = recall(found, WORDS, ["l0", "l1"], 5, frozenset())
+    assert (given_place.memory_id, given_place.displaced) == ("s", None)
+    shown, ranking = ask(found, 5)
+    assert (shown, ranking.injection) == (["l0", "l1", "s"], None)  # it is there anyway
+
+
+def test_a_limit_of_nothing_shows_nothing():
+    shown, ranking = ask(world(2, {"s": 0.1}), 0)
+    assert (shown, ranking.injection) == ([], None)
+
+
+def test_a_limit_of_one_shows_the_short_memory():
+    shown, ranking = ask(world(2, {"s": 0.1}), 1)
+    assert (shown, ranking.injection.displaced) == (["s"], "l0")
+
+
+def test_of_several_short_memories_the_nearest_gets_the_one_place():
+    shown, _ = ask(world(4, {"s": 0.15, "t": 0.1, "u": 0.2}), 3)
+    assert shown == ["l0", "l1", "t"]
+
+
+def test_ties_are_broken_by_the_id():
+    for short in ({"t": 0.1, "s": 0.1}, {"s": 0.1, "t": 0.1}):
+        shown, _ = ask(world(4, short), 3)
+        assert shown == ["l0", "l1", "s"]
+
+
+def test_a_protected_last_place_is_not_taken():
+    found = build(
+        [("l0", 0.1, 50.0, 9, 1), ("l1", 0.1, 49.0, 8, 2), ("s", 0.9, 48.0, 1, 3), ("t", 0.85, NAN, 2, 0)],
+        chunk_count=[5, 5, 1, 1],
+    )
+    shown, ranking = ask(found, 3)
+    assert shown == ["l0", "s", "t"]
+    assert ranking.injection.displaced == "l1"
+    assert ask(found, 2)[0] == ["l0", "s"]
+
+
+def test_where_every_place_is_protected_nobody_is_injected():
+    found = build([("s", 0.9, 9.0, 2, 1), ("t", 0.95, NAN, 1, 0)], chunk_count=[1, 1])
+    shown, ranking = ask(found, 1)
+    assert (shown, ranking.injection) == (["s"], None)
+
+
+@pytest.mark.parametrize(
+    ("distance", "enters"), [(0.0, True), (0.19, True), (0.20, True), (0.2001, False), (NAN, False)]
+)
+def test_the_distance_is_inclusive(distance, enters):
+    assert ("s" in ask(world(3, {"s": distance}), 2)[0]) == enters
+
+
+def test_a_distance_in_single_precision_is_the_same():
+    cosine = float(np.float32(0.8))
+    found = build([("l", 0.1, 9.0, 2, 1), ("s", cosine, NAN, 1, 0)], chunk_count=[5, 1])
+    assert ask(found, 1)[0] == ["s"]
+    below = build([("l", 0.1, 9.0, 2, 1), ("s", float(np.nextafter(np.float32(0.8), 0)), NAN, 1, 0)],
+                  chunk_count=[5, 1])  # fmt: skip
+    assert ask(below, 1)[0] == ["s"]
+
+
+@pytest.mark.parametrize(("chunks", "enters"), [(1, True), (2, True), (3, False), (50, False)])
+def test_two_chunks_are_short(chunks, enters):
+    found = world(3, {"s": 0.1}, chunk_count=[5, 5, 5, chunks])
+    assert ("s" in ask(found, 2)[0]) == enters
+
+
+@pytest.mark.parametrize(
+    ("limit", "top", "place", "enters"),
+    [
+        (1, 20, 20, True), (1, 20, 21, False), (10, 20, 30, True), (10, 20, 31, False), (2, 0, 6, True),
+        (2, 0, 7, False), (1, 0, 1, True), (7, 20, 21, True), (7, 20, 22, False),
+    ],
+)  # fmt: skip
+def test_the_place_by_distance_is_inclusive(limit, top, place, enters):
+    found = [(f"l{at:02}", 0.1, 50.0 - at, 90 + at, at + 1) for at in range(limit)]
+    found.append(("s", 0.9, NAN, place, 0))
+    given_ = build(found, chunk_count=[5] * limit + [1])
+    assert ("s" in ask(given_, limit, replace(WORDS, sparse_top=top))[0]) == enters
+
+
+def test_a_chunk_that_only_its_words_found_has_no_right_to_a_place():
+    """Its distance is known, but it is not among the nearest."""
+    found = build(
+        [("l0", 0.1, 9.0, 2, 1), ("l1", 0.1, 8.0, 3, 2), ("s", 0.95, 0.1, 0, 3)], chunk_count=[5, 5, 1]
+    )
+    assert ask(found, 2)[0] == ["l0", "l1"]
+
+
+def test_the_nearest_of_two_chunks_counts():
+    found = build(
+        [("l", 0.1, 9.0, 3, 1), ("s", 0.7, NAN, 2, 0), ("s", 0.9, NAN, 1, 0)], chunk_count=[5, 2, 2]
+    )
+    shown, ranking = ask(found, 1)
+    assert (shown, ranking.injection.chunk_id) == (["s"], "s:00001")
+    assert ranking.injection.distance == pytest.approx(0.1)
+    assert near_and_short(found, WORDS, 1) == {"s": (pytest.approx(0.1), 2)}
+
+
+@pytest.mark.parametrize(("count", "enters"), [(0, True), (1, True), (2, False), (7, False)])
+def test_votes_take_the_right_away(count, enters):
+    state = MemoryState(not_useful_at=votes(count))
+    found = world(3, {"s": 0.1}, states={"s": state})
+    assert ("s" in ask(found, 2)[0]) == enters
+    assert BARRED_BELOW == 0.9
+
+
+def test_another_short_memory_comes_where_one_is_barred():
+    found = world(3, {"s": 0.1, "t": 0.15}, states={"s": MemoryState(not_useful_at=votes(2))})
+    assert ask(found, 2)[0] == ["l0", "t"]
+
+
+def test_old_votes_and_votes_that_do_not_count_bar_nobody():
+    old = MemoryState(not_useful_at=votes(2, days=300))
+    assert "s" in ask(world(3, {"s": 0.1}, states={"s": old}), 2)[0]
+    fresh = MemoryState(not_useful_at=votes(5))
+    off = replace(WORDS, negative_feedback=False)
+    assert "s" in ask(world(3, {"s": 0.1}, states={"s": fresh}), 2, off)[0]
+
+
+def test_switched_off_it_only_cuts():
+    shown, ranking = ask(world(4, {"s": 0.0}), 3, replace(WORDS, sparse_recall=False))
+    assert (shown, ranking.injection) == (["l0", "l1", "l2"], None)
+
+
+def test_a_memory_that_is_shown_anyway_is_not_flagged():
+    shown, ranking = ask(build(near(a=0.9, b=0.85), chunk_count=[1, 1]), 2, ON)
+    assert (shown, ranking.injection) == (["a", "b"], None)
+    assert [one.flags for one in ranking.results] == [(), ()]
+
+
+@given(worlds(), policies, st.integers(0, 6))
+def test_at_most_one_is_injected_and_all_bounds_hold(found, policy, limit):
+    ranking = rank(found, policy, as_of=NOW, limit=limit)
+    flagged = [one.memory_id for one in ranking.results if "recall_injected" in one.flags]
+    injection = ranking.injection
+    assert flagged == ([injection.memory_id] if injection else [])
+    if injection is None:
+        return
+    assert policy.sparse_recall
+    assert ranking.results[-1].memory_id == injection.memory_id
+    at = found.chunk_ids.index(injection.chunk_id)
+    assert found.memory_ids[at] == injection.memory_id
+    assert found.chunk_count[at] <= policy.sparse_chunks
+    assert 0 < found.vector_rank[at] <= max(3 * limit, policy.sparse_top)
+    assert 1 - found.cosine[at] <= policy.sparse_distance + 1e-6
+    assert ranking.results[-1].multiplier >= BARRED_BELOW
+    if injection.displaced is not None:
+        assert len(ranking.results) == limit
+        assert injection.displaced not in near_and_short(found, policy, limit)
+        assert injection.displaced not in {one.memory_id for one in ranking.results}
