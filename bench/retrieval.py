@@ -74,7 +74,9 @@ def main() -> None:
 def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
     """What is measured beside the full ranking; none abstains, so every query gets its list."""
     full = replace(present, abstention_floor=0.0)
-    plain = replace(full, mpab=False, neighbour_weight=0.0, sparse_recall=False, trigger_weight=0.0)
+    plain = replace(
+        full, mpab=False, title_weight=0.0, trigger_weight=0.0, neighbour_weight=0.0, sparse_recall=False
+    )
     model = {"vector_weight": full.vector_weight, "cosine_floor": full.cosine_floor}
     return {
         "full": full,
@@ -84,6 +86,7 @@ def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
         "fused": plain,
         "no mpab": replace(full, mpab=False),
         "no neighbours": replace(full, neighbour_weight=0.0),
+        "no titles": replace(full, title_weight=0.0),
         "no sparse recall": replace(full, sparse_recall=False),
         "no feedback share": replace(full, effectiveness_weight=0.0),
         "mpab as in the seeds": replace(full, mpab_coefficient=0.3, mpab_cap=math.inf),

@@ -26,6 +26,7 @@ AS_OF: Final = datetime(2000, 1, 1, tzinfo=UTC)  # nothing here has votes, so th
 GRID: Final[dict[str, tuple[float, ...]]] = {
     "vector_weight": (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9),
     "cosine_floor": (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65),
+    "title_weight": (0.0, 0.05, 0.1, 0.15),
     "mpab_coefficient": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3),
     "mpab_cap": (0.005, 0.01, 0.02, 0.05, 0.1, math.inf),
     "neighbour_weight": (0.0, 0.1, 0.15, 0.2, 0.25, 0.3),
@@ -156,9 +157,12 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
         "present": present,
         "fitted": best,
         "seeds": replace(SEEDS, vector_weight=present.vector_weight, cosine_floor=present.cosine_floor),
-        "rrf": replace(present, fusion="rrf", mpab=False, neighbour_weight=0.0, sparse_recall=False),
+        "rrf": replace(
+            present, fusion="rrf", mpab=False, title_weight=0.0, neighbour_weight=0.0, sparse_recall=False
+        ),
         "fitted, no MPAB": replace(best, mpab=False),
         "fitted, no neighbours": replace(best, neighbour_weight=0.0),
+        "fitted, no titles": replace(best, title_weight=0.0),
         "fitted, no sparse recall": replace(best, sparse_recall=False),
     }
     lines = tuple(
