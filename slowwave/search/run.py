@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,10 @@ def search(
     ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
     results = present(ranking, found)
     if explain:
-        results = _explained(results, ranking, found, policy, searcher, query)
+        best = [found.candidates.chunk_ids[one.best] for one in ranking.results]
+        words = _WORD.findall(query)[:WORDS_EXPLAINED]
+        terms = searcher.term_scores(namespace, words, best, filters) if policy.fusion == "convex" else {}
+        results = _explained(results, ranking, found, policy, terms)
     ranked = time.perf_counter()
     search_id = ids.new_event_id()
     warnings: tuple[str, ...] = ()
@@ -132,14 +136,10 @@ def _explained(
     ranking: Ranking,
     found: Found,
     policy: RankingPolicy,
-    searcher: Searcher,
-    query: str,
+    terms: Mapping[str, Mapping[str, float]],
 ) -> tuple[Result, ...]:
     """The results with the account of their scores, down to the words of the query."""
     candidates: Candidates = found.candidates
-    words = _WORD.findall(query)[:WORDS_EXPLAINED]
-    best = [candidates.chunk_ids[one.best] for one in ranking.results]
-    by_chunk = searcher.term_scores(words, best) if policy.fusion == "convex" else {}
     return tuple(
         replace(
             result,
@@ -147,7 +147,7 @@ def _explained(
                 one,
                 candidates,
                 policy,
-                split_by_term(one.contributions, BM25, by_chunk.get(candidates.chunk_ids[one.best], {})),
+                split_by_term(one.contributions, BM25, terms.get(candidates.chunk_ids[one.best], {})),
                 ranking.injection,
             ),
         )

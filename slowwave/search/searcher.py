@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from scoring.ranking import Candidates
 from scoring.ranking.words import coverage, stems, title_share
@@ -30,6 +31,7 @@ MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
+MOST_MATCHES = 100_000  # chunks with one word, of an account of a search (count)
 DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
 
 
@@ -102,16 +104,24 @@ class Searcher:
         done = time.perf_counter()
         return Found(candidates, shown, (embedded - start) * 1e3, (done - start) * 1e3)
 
-    def term_scores(self, query_words: list[str], chunk_ids: list[str]) -> dict[str, dict[str, float]]:
-        """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
+    def term_scores(
+        self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None
+    ) -> dict[str, dict[str, float]]:
+        """BM25 of every word alone, by chunk: they sum to the score of the whole query.
+
+        The filters are those of the search: in rows that the index does not have yet, LanceDB weighs a word
+        by how rare it is among the rows that pass.
+        """
         from lancedb.query import MatchQuery
 
+        where = (filters or Filters()).where(namespace)
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(query_words if chunk_ids else []):
             search = self._store.table("chunks").search(MatchQuery(word, "search_text"), query_type="fts")
-            rows = search.where(one_of("chunk_id", chunk_ids)).limit(len(chunk_ids))
-            for row in rows.select(["chunk_id", "_score"]).to_list():
-                found[row["chunk_id"]][word] = float(row["_score"])
+            rows = search.where(where).limit(MOST_MATCHES).select(["chunk_id", "_score"]).to_arrow()
+            rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(chunk_ids)))
+            for chunk, score in zip(*rows.to_pydict().values(), strict=True):
+                found[chunk][word] = float(score)
         return found
 
     def _full_text(self, query: str, where: str, size: int) -> pa.Table:

@@ -125,7 +125,7 @@ def notes_of(documents: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str,
         space = document.get("namespace") or "default"
         note = {
             "key": document["_id"],
-            "title": document.get("title", ""),
+            "title": document.get("title") or document.get("speaker") or "",
             "content": document["text"] or document.get("title", ""),
         }
         if any(name in document for name in _TURN_FIELDS):

@@ -490,7 +490,7 @@ def test_the_journal_keeps_what_a_search_showed(memory):
     assert sorted(candidates["vector_rank"]) == [1, 2, 3, 4, 5]
     columns = [values for values in candidates.values() if isinstance(values, list)]
     assert {len(values) for values in columns} == {5}
-    assert len(columns) == 6  # chunk, cosine, bm25, two ranks, number of chunks
+    assert len(columns) == 8  # chunk, cosine, bm25, two ranks, number of chunks, words of title and text
     assert not {"memory_id", "ordinal", "rerank", "triggers", "states"} & set(candidates)
 
 
