@@ -154,8 +154,10 @@ def _staged(numbers: range, at: datetime) -> pl.DataFrame:
 
 def _embedded(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     chunks = stages.cut(staged, space.chunker, "clustered")
-    vectors = space.embedder.embed_documents(chunks["search_text"].to_list())
-    return chunks.with_columns(vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, DIMENSION)))
+    vectors = space.embedder.embed_documents(chunks["embedded_text"].to_list())
+    return chunks.drop("embedded_text").with_columns(
+        vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, DIMENSION))
+    )
 
 
 def _measure(space: Workspace, size: int, count: int, policy: str, *, start: int) -> list[dict[str, Any]]:

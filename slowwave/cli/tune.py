@@ -35,7 +35,7 @@ def tune(
     settings = home_settings()
     with bars(quiet=json):
         done = run(settings, data, cache=cache, most=most)
-    columns, rows = as_rows(done)
+    _, rows = as_rows(done)
     write_policy(to, done.policy, {"fitted_on": [str(one.resolve().name) for one in data], "report": rows})
     if report is not None:
         report.write_text(as_markdown(done), encoding="utf-8")
@@ -45,8 +45,9 @@ def tune(
     caption = (
         "the halves that were not fitted on; difference: of nDCG@10 to the present policy, 95 % interval"
     )
-    cells = [[row[name] for name in columns] for row in rows]
-    print_table(f"{done.tried:,} policies tried", columns, cells, caption=caption)
+    shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
+    cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
+    print_table(f"{done.tried:,} policies tried", shown, cells, caption=caption)
     now, then = done.present.to_dict(), done.policy.to_dict()
     changed = [[name, now[name], then[name]] for name in now if now[name] != then[name] and name != "name"]
     print_table("Parameters that changed", ["parameter", "present", "fitted"], changed)

@@ -20,6 +20,7 @@ from slowwave.tuning.collection import Asked
 NDCG, MRR = Measure("ndcg", 10), Measure("mrr", 5)
 MARGIN: Final = 0.01  # of nDCG@10: what is nearer than this is as good
 WORST_LOSS: Final = 0.003  # of nDCG@10 that a collection may lose while fitting
+LEAST_GAIN: Final = 0.002  # of the mean nDCG@10: for less, a parameter keeps its value
 ROUNDS: Final = 2
 AS_OF: Final = datetime(2000, 1, 1, tzinfo=UTC)  # nothing here has votes, so the moment does not matter
 
@@ -127,8 +128,9 @@ def scores(labelled: Labelled, policy: RankingPolicy) -> pl.DataFrame:
 def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = "tuned") -> Fitted:
     """Fit the parameters of `GRID` on half of each collection, over all of them together.
 
-    One parameter after the other takes the value with the best mean nDCG@10 over the collections, none of
-    which may lose more than `WORST_LOSS` against the present policy; twice. Abstention is off meanwhile.
+    One parameter after the other takes the value with the best mean nDCG@10 over the collections, if that is
+    a gain of `LEAST_GAIN` and no collection loses more than `WORST_LOSS` against the present policy; twice.
+    Abstention is off meanwhile.
     """
     halves = [one.halves() for one in collections]
     fitting, judging = [half[0] for half in halves], [half[1] for half in halves]
@@ -146,12 +148,15 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     with progress.task("fitting", ROUNDS * sum(len(values) for values in GRID.values())) as advance:
         for _ in range(ROUNDS):
             for parameter, values in GRID.items():
+                found = best
                 for value in values:
                     tried = replace(best, **{parameter: value})  # type: ignore[arg-type]
-                    found = quality(tried)
-                    if (found >= base - WORST_LOSS).all() and found.mean() > quality(best).mean() + 1e-6:
-                        best = tried
+                    allowed = bool((quality(tried) >= base - WORST_LOSS).all())
+                    if allowed and quality(tried).mean() > quality(found).mean():
+                        found = tried
                     advance(1)
+                if quality(found).mean() >= quality(best).mean() + LEAST_GAIN:
+                    best = found
     best = replace(best, abstention_floor=present.abstention_floor)
     policies = {
         "present": present,
