@@ -18,6 +18,8 @@ import numpy.typing as npt
 from slowwave.carrier import bundled_folder, verify_file
 
 MINILM = "ms-marco-MiniLM-L-12-v2"
+SOFTNESS = 4.0
+"""What a logit is divided by: as they are, those of good answers (1 to 7) all come out as 1."""
 MAX_TOKENS = 256
 """Tokens of query and text together that are read; the longer of the two loses its end first.
 
@@ -66,7 +68,7 @@ class CrossEncoder:
         self._model: Any = None  # fastembed.TextCrossEncoder
 
     def scores(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        """Relevance (n,): the logistic function of the model's logit; 0 where text or query is blank.
+        """Relevance (n,): logistic function of the model's logit, softened; 0 where text or query is blank.
 
         One text at a time. The weights are int8, and activations are scaled by the largest in the batch: in
         company a logit moves by up to 0.9, and a batch is slower besides, as it pads to its longest.
@@ -78,7 +80,8 @@ class CrossEncoder:
         asked = [at for at, text in enumerate(texts) if text.strip()] if query.strip() else []
         if asked:
             logits = self._session().rerank(query, [texts[at] for at in asked], batch_size=1)
-            result[asked] = 1.0 / (1.0 + np.exp(-np.fromiter(logits, dtype=np.float64, count=len(asked))))
+            relevance = np.fromiter(logits, dtype=np.float64, count=len(asked)) / SOFTNESS
+            result[asked] = 1.0 / (1.0 + np.exp(-relevance))
         return result
 
     def _session(self) -> Any:  # noqa: ANN401 - fastembed.TextCrossEncoder

@@ -16,6 +16,8 @@ Fusion = Literal["convex", "rrf"]
 class RankingPolicy:
     """Parameters of one ranking; every weight and coefficient is a share of a score in [0, 1].
 
+    The defaults are fitted (`slowwave tune`; docs/policy-report.md) where labelled queries could tell.
+
     Attributes:
         name: for people; not part of the version.
         fusion: ``convex`` (scores with an absolute meaning) or ``rrf`` (ranks only) (rule 3.2).
@@ -54,8 +56,8 @@ class RankingPolicy:
     title_weight: float = 0.1
     trigger_weight: float = 0.2
     mpab: bool = True
-    mpab_coefficient: float = 0.1
-    mpab_cap: float = 0.05
+    mpab_coefficient: float = 0.02
+    mpab_cap: float = 0.005
     neighbour_weight: float = 0.2
     effectiveness_weight: float = 0.3
     effectiveness_from: int = 3
