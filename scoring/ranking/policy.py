@@ -6,7 +6,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 Fusion = Literal["convex", "rrf"]
@@ -92,7 +93,7 @@ class RankingPolicy:
 
     def to_dict(self) -> dict[str, Any]:
         """The parameters as plain data that JSON can hold; an infinite cap is None."""
-        given = asdict(self)
+        given = {part.name: getattr(self, part.name) for part in fields(self)}
         for name in _BOUNDS.keys() - set(_WHOLE):
             given[name] = None if math.isinf(given[name]) else float(given[name])
         return given
@@ -113,8 +114,13 @@ class RankingPolicy:
     @property
     def version(self) -> str:
         """12 hex digits that change when any parameter does; logged with every search."""
-        parameters = {name: value for name, value in self.to_dict().items() if name != "name"}
-        return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
+        return _version(self)
+
+
+@lru_cache(maxsize=256)
+def _version(policy: RankingPolicy) -> str:
+    parameters = {name: value for name, value in policy.to_dict().items() if name != "name"}
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
 
 
 _BOUNDS: dict[str, tuple[float, float]] = {
