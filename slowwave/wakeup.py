@@ -124,6 +124,8 @@ def excerpt(text: str, title: str) -> str:
     words = _HEADINGS.sub(" ", text).split()
     line = " ".join(words[:EXCERPT_WORDS])
     bare = title.rstrip(" …")
-    if bare and line.casefold().startswith(bare.casefold()):
-        line = line[len(bare) :].lstrip(" .:—-")
+    rest = line[len(bare) :]
+    whole = bare != title or not rest[:1].isalnum()  # a title of first words may end within one
+    if bare and whole and line.casefold().startswith(bare.casefold()):
+        line = rest.lstrip(" .:—-")
     return line + " …" if len(words) > EXCERPT_WORDS else line

@@ -1,0 +1,109 @@
+"""Words of queries, titles and texts by their stems."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.ranking.words import coverage, stem, stems, title_share, title_stems, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Deploys, deployed; DEPLOYING!", {"deploy"}),
+        ("The deploy day is Thursday", {"deploy", "day", "thursday"}),
+        ("Straße STRASSE ﬁnes", {"strass", "fine"}),
+        ("don't", {"don", "t"}),
+        ("gauge_7 is 12 %", {"gauge_7", "12"}),
+        ("what is it that you would have?", set()),
+        ("", set()),
+        ("?! …", set()),
+        ("デプロイの日", {"デプロイの日"}),
+        ("हिन्दी में", {"हिन्दी", "में"}),
+        ("Причал 7", {"причал", "7"}),
+        ("🌊 tide", {"tide"}),
+    ],
+)
+def test_stems(text, expected):
+    assert stems(text) == expected
+    assert title_stems(text) == expected
+
+
+def test_a_stem_is_that_of_the_language_of_the_notes():
+    assert (stem("gauges"), stem("batteries"), stem("причалы")) == ("gaug", "batteri", "причалы")
+
+
+def test_plain_and_other_texts_are_cut_alike():
+    """A text that is all ASCII takes a shorter way; one more character must not change its words."""
+    text = "The Gauge_7 hangs: under pier-4, since 2026-03-01T12:00!"
+    assert words(text) == words(f"{text} é")[:-1]
+
+
+@given(st.text(max_size=60))
+def test_words_are_without_case_and_order_is_kept(text):
+    found = words(text)
+    assert words(" ".join(found)) == found
+    assert all(word and not any(one.isspace() for one in word) for word in found)
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("deploy day", "We deployed on Thursday, the best of days.", 1.0),
+        ("deploy day", "Deployments are on Thursday.", 0.5),
+        ("what is the deploy day of the ferry?", "The ferry leaves at seven.", 1 / 3),
+        ("deploy deploy deploy day", "One deploy.", 0.5),  # a word counts once
+        ("deploy", "", 0.0),
+        ("what is it?", "What is it?", 0.0),  # nothing is asked but function words
+        ("", "deploy", 0.0),
+        ("причал", "Старый причал", 1.0),
+    ],
+)
+def test_coverage(query, text, expected):
+    assert coverage(stems(query), [text]) == [pytest.approx(expected)]
+
+
+def test_coverage_of_nothing_and_of_several():
+    assert coverage(stems("deploy"), []) == []
+    assert coverage(frozenset(), ["deploy", "day"]) == [0.0, 0.0]
+    assert coverage(stems("deploy day"), ["deploy", "x", "day deploy"]) == [0.5, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "expected"),
+    [
+        ("when is the deploy day?", "Deploy day", 1.0),
+        ("deploying the ferry", "Deploy day", 0.5),
+        ("deploy", "The deploy day of the team", 1 / 3),
+        ("what is it?", "What it is", 0.0),
+        ("deploy", "", 0.0),
+        ("deploy", "!?", 0.0),
+        ("", "Deploy", 0.0),
+        ("battery", "Deploy day", 0.0),
+        ("Caroline went where?", "Caroline", 1.0),
+        ("デプロイの日 はいつ", "デプロイの日", 1.0),
+    ],
+)
+def test_title_share(query, title, expected):
+    shares = title_share(stems(query), [title])
+    assert shares.tolist() == [pytest.approx(expected)]
+
+
+def test_title_shares_stand_in_the_order_of_the_titles():
+    shares = title_share(stems("deploy day"), ["x", "Deploy day", "", "Deploy week"])
+    assert shares.tolist() == [0.0, 1.0, 0.0, 0.5]
+    assert shares.dtype == np.float64
+    assert title_share(stems("deploy"), []).shape == (0,)
+
+
+@given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=5))
+def test_both_are_shares(query, texts):
+    asked = stems(query)
+    shares = title_share(asked, texts)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert all(0 <= one <= 1 for one in coverage(asked, texts))
+    itself = 1.0 if asked else 0.0
+    assert title_share(asked, [query]).tolist() == coverage(asked, [query]) == [itself]
