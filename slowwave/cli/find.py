@@ -97,7 +97,8 @@ def explain(
         print_json(response.to_dict())
         return
     out.print(f"[bold]{_plain(query)}[/]", highlight=False)
-    out.print(f"[dim]policy {name} {response.policy} · namespace {response.namespace}[/]\n", highlight=False)
+    policy = f"{_plain(str(name))} {response.policy}"
+    out.print(f"[dim]policy {policy} · namespace {response.namespace}[/]\n", highlight=False)
     _print_bars(response)
     for result in response:
         if result.explanation is not None:

@@ -80,7 +80,7 @@ def read_collection(folder: Path) -> Collection:
     queries = _lines(folder / "queries.jsonl", ("_id", "text"))
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     path = folder / "qrels.tsv"
-    for number, line in enumerate(_text(path).splitlines()[1:], start=2):
+    for number, line in enumerate(_text(path).split("\n")[1:], start=2):
         if line.strip():
             try:
                 query, document, grade = line.split("\t")
@@ -100,17 +100,21 @@ def _text(path: Path) -> str:
             f"{path} cannot be read ({error.strerror}). A collection is a folder with corpus.jsonl, "
             f"queries.jsonl and qrels.tsv, as in BEIR."
         ) from None
+    except UnicodeDecodeError as error:
+        raise SlowwaveError(f"{path} is not UTF-8: {error}.") from None
 
 
 def _lines(path: Path, wanted: Sequence[str]) -> list[dict[str, Any]]:
     found = []
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    for number, line in enumerate(_text(path).split("\n"), start=1):  # JSON may hold other separators
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except ValueError as error:
             raise SlowwaveError(f"{path}, line {number} is not JSON: {error}.") from None
+        if not isinstance(row, dict):
+            raise SlowwaveError(f"{path}, line {number} is not a JSON object.")
         if lacking := [name for name in wanted if not isinstance(row.get(name), str)]:
             raise SlowwaveError(f"{path}, line {number} has no {', '.join(lacking)}.")
         found.append(row)
@@ -167,11 +171,18 @@ def fill(home: Path, collection: Collection, model: str) -> dict[str, Memory]:
 
 
 def ask(memories: Mapping[str, Memory], queries: Sequence[Mapping[str, Any]], size: int = 100) -> list[Asked]:
-    """The candidates of each query, as a search finds them."""
+    """The candidates of each query, as a search finds them.
+
+    Raises:
+        SlowwaveError: a query is of a namespace without documents.
+    """
     found = []
     with progress.task("searching", len(queries)) as advance:
         for query in queries:
-            memory = memories[query.get("namespace") or "default"]
+            name = query.get("namespace") or "default"
+            if name not in memories:
+                raise SlowwaveError(f"Query {query['_id']} is of namespace {name!r}, which has no documents.")
+            memory = memories[name]
             one = memory._space.searcher.find(memory.namespace, query["text"], size)
             sources = one.shown.column("source").to_pylist()
             documents = dict(zip(one.candidates.memory_ids, sources, strict=True))
