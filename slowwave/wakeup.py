@@ -106,11 +106,12 @@ def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[I
 
 
 def _item(row: dict[str, Any]) -> Item:
+    title = " ".join((row["title"] or "").split())
     return Item(
         memory_id=row["memory_id"],
         section=row["section"],
-        title=" ".join((row["title"] or "").split()),
-        text=excerpt(row["text"] or "", row["title"] or ""),
+        title=title,
+        text=excerpt(row["text"] or "", title),
         source=row["source"],
         score=row["score"],
         confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,

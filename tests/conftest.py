@@ -91,7 +91,12 @@ def _own_environment() -> Iterator[None]:
         if (name.startswith("SLOWWAVE_") and not name.startswith("SLOWWAVE_TEST_")) or name == "DAGSTER_HOME":
             del os.environ[name]
     # What is written for other tests is short and plain; the gate's own tests set what they are about.
-    os.environ |= {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}
+    # And what is asked of a home of three notes is seldom about any of them.
+    os.environ |= {
+        "SLOWWAVE_GATE__MODE": "enforce",
+        "SLOWWAVE_GATE__MIN_QUALITY": "0",
+        "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
+    }
     yield
     os.environ.clear()
     os.environ.update(before)

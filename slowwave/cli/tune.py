@@ -49,8 +49,16 @@ def tune(
     cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
     print_table(f"{done.tried:,} policies tried", shown, cells, caption=caption)
     now, then = done.present.to_dict(), done.policy.to_dict()
-    changed = [[name, now[name], then[name]] for name in now if now[name] != then[name] and name != "name"]
+    changed = [
+        [name, _value(now[name]), _value(then[name])]
+        for name in now
+        if now[name] != then[name] and name != "name"
+    ]
     print_table("Parameters that changed", ["parameter", "present", "fitted"], changed)
     out.print(
         f"Written to [bold]{to}[/]. Nothing in force has changed; ranking.policy_file puts it in force."
     )
+
+
+def _value(value: object) -> str:
+    return "∞" if value is None else str(value)

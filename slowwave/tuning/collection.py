@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 BATCH = 2_000  # documents saved at a time (count)
-_FILLED = "filled"
+_COLLECTION = "collection"  # what a home was filled with, and whether it has all of it
 _TURN_FIELDS = ("session", "speaker", "role", "said_at")
 
 
@@ -148,26 +148,42 @@ def fill(home: Path, collection: Collection, model: str) -> dict[str, Memory]:
     """
     from slowwave.memory import open_memory
 
-    memories = {}
-    for name, notes in notes_of(collection.documents).items():
-        memory = open_memory(
-            home, namespace=name, principal="tune", embedding={"model": model}, gate={"mode": "off"},
-            journal={"log_searches": False},
-        )  # fmt: skip
-        memories[name] = memory
-        mark = memory.store.get_meta(f"{_FILLED}-{name}")
-        if mark == {"digest": collection.digest}:
-            continue
-        if mark is not None:
-            raise SlowwaveError(
-                f"{home} holds another collection than {collection.name}; give another folder."
-            )
+    memories: dict[str, Memory] = {}
+    by_space = notes_of(collection.documents)
+    try:
+        for name in by_space:
+            memories[name] = open_memory(
+                home, namespace=name, principal="tune", embedding={"model": model}, gate={"mode": "off"},
+                journal={"log_searches": False},
+            )  # fmt: skip
+        _save(memories, by_space, collection)
+    except BaseException:
+        for memory in memories.values():
+            memory.close()
+        raise
+    return memories
+
+
+def _save(
+    memories: Mapping[str, Memory],
+    by_space: Mapping[str, Sequence[Mapping[str, Any]]],
+    collection: Collection,
+) -> None:
+    store = next(iter(memories.values())).store
+    mark = store.get_meta(_COLLECTION)
+    if mark is not None and mark["digest"] != collection.digest:
+        raise SlowwaveError(
+            f"{store.uri} holds another collection than {collection.name}; give another folder."
+        )
+    if mark is not None and mark["whole"]:
+        return
+    store.put_meta(_COLLECTION, {"digest": collection.digest, "whole": False})
+    for name, notes in by_space.items():
         with progress.task(f"saving {collection.name}", len(notes)) as advance:
             for at in range(0, len(notes), BATCH):
-                memory.save_many(notes[at : at + BATCH])
+                memories[name].save_many(notes[at : at + BATCH])
                 advance(len(notes[at : at + BATCH]))
-        memory.store.put_meta(f"{_FILLED}-{name}", {"digest": collection.digest})
-    return memories
+    store.put_meta(_COLLECTION, {"digest": collection.digest, "whole": True})
 
 
 def ask(memories: Mapping[str, Memory], queries: Sequence[Mapping[str, Any]], size: int = 100) -> list[Asked]:

@@ -27,6 +27,7 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
     """
     from slowwave.workspace import Workspace
 
+    present = Workspace(settings).policy  # first: a policy file that cannot be read is told at once
     labelled = []
     for folder in folders:
         collection = read_collection(folder)
@@ -36,7 +37,7 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
                 f"cannot be fitted to fewer than 20."
             )
         labelled.append(label(collection, settings.embedding.model, cache=cache, most=most))
-    return fit(labelled, Workspace(settings).policy)
+    return fit(labelled, present)
 
 
 def label(collection: Collection, model: str, *, cache: Path | None, most: int) -> Labelled:

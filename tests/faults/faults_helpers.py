@@ -65,8 +65,12 @@ def environment(**more: str) -> dict[str, str]:
         name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "DAGSTER_"))
     }
     path = os.pathsep.join(filter(None, [str(ROOT), clean.get("PYTHONPATH")]))
-    gate = {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}  # as for every test
-    return {**clean, **gate, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": MODEL, **more}
+    same = {  # as for every test
+        "SLOWWAVE_GATE__MODE": "enforce",
+        "SLOWWAVE_GATE__MIN_QUALITY": "0",
+        "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
+    }
+    return {**clean, **same, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": MODEL, **more}
 
 
 def command(*arguments: object) -> list[str]:

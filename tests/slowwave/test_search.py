@@ -520,12 +520,14 @@ def test_confidence_is_that_of_the_labels(memory):
 # -- policies --------------------------------------------------------------------------------------
 
 
-def test_settings_of_the_ranking_reach_the_policy(open_memory, tmp_path):
+def test_settings_of_the_ranking_reach_the_policy(open_memory, tmp_path, monkeypatch):
     given = {"fusion": "rrf", "vector_weight": 0.11, "rrf_k": 7, "mpab": False, "negative_feedback": False,
              "sparse_recall": False, "abstention_floor": 0.12, "rerank_weight": 0.13}  # fmt: skip
     policy = open_memory(path=tmp_path / "h", ranking=given).policy
     assert {name: getattr(policy, name) for name in given} == given
+    monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")  # which the tests have for one another
     model = profile("wordllama-256")
+    assert model.abstention_floor > 0
     plain = open_memory(path=tmp_path / "p").policy
     assert (plain.vector_weight, plain.cosine_floor, plain.sparse_distance, plain.abstention_floor) == (
         model.vector_weight, model.cosine_floor, model.recall_distance, model.abstention_floor,
