@@ -444,6 +444,8 @@ def test_memory_search_answers_as_of_a_day(open_memory, act):
     assert len(memory.search("who is on call?", as_of=at(2).date())) == 2
     with pytest.raises(SlowwaveError, match="still to come"):
         memory.search("deploy", as_of=datetime.now(UTC).date() + DAY)
+    with pytest.raises(SlowwaveError, match="give a date"):
+        memory.search("deploy", as_of=at(1))
 
 
 def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
