@@ -223,7 +223,8 @@ def test_explain_has_the_filters_of_a_search(made):
     assert told["not_shown"] == []
 
 
-def test_an_abstention_is_said_and_explained(made, tmp_path):
+def test_an_abstention_is_said_and_explained(made, tmp_path, monkeypatch):
+    monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")  # which the tests have for one another
     home = tmp_path / "strict"
     shutil.copytree(made, home)
     with (home / "slowwave.toml").open("a") as file:
