@@ -53,13 +53,13 @@ class ModelProfile:
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
 # (`slowwave calibrate`); docs/measurements.md and docs/gate.md have them.
 _PROFILES = {
-    "bge-small-en-v1.5": ModelProfile(vector_weight=0.7, cosine_floor=0.5, abstention_floor=0.55),
+    "bge-small-en-v1.5": ModelProfile(vector_weight=0.7, cosine_floor=0.5, abstention_floor=0.5),
     "wordllama-256": ModelProfile(
         vector_weight=0.4,
         cosine_floor=0.2,
         thresholds=Thresholds(duplicate=0.94, merge=0.87, conflict=0.61),
         recall_distance=0.28,
-        abstention_floor=0.30,
+        abstention_floor=0.2,
     ),
 }
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)
