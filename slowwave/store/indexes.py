@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from slowwave.errors import StoreError
 from slowwave.store.database import compact
 from slowwave.store.schemas import TableSpec
 from slowwave.store.text import full_text_config
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from slowwave.store.database import Store
 
 UNINDEXED_ROWS = 64
+ATTEMPTS = 5  # at an index that other processes make at the same moment (count)
 RECALL_QUERIES = 48
 RECALL_AT = 10
 FEWEST_PROBES = 8
@@ -44,7 +46,25 @@ def create_full_text_indexes(table: Any, spec: TableSpec, *, again: bool = False
     """
     missing = set(spec.full_text) - (set() if again else full_text_columns(table))
     for column in sorted(missing):
-        table.create_index(column, config=full_text_config(), replace=again)
+        _create_full_text_index(table, column, again=again)
+
+
+def _create_full_text_index(table: Any, column: str, *, again: bool) -> None:  # noqa: ANN401
+    """Make the index, or find that another process has just made it: all of them make the same."""
+    for _ in range(ATTEMPTS):
+        try:
+            table.create_index(column, config=full_text_config(), replace=True)
+        except RuntimeError as error:
+            if "commit conflict" not in str(error):
+                raise
+            if not again and column in full_text_columns(table):
+                return
+        else:
+            return
+    raise StoreError(
+        f"The full-text index of {column} could not be made: other processes keep changing the table. "
+        f"Try again."
+    )
 
 
 def create_bitmap_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from lancedb.query import MatchQuery
 
+from slowwave.errors import StoreError
 from slowwave.store.indexes import (
     FEWEST_PROBES,
     UNINDEXED_ROWS,
@@ -187,3 +188,48 @@ def test_rows_added_after_the_index_was_built_are_found(store):
     store.upsert("chunks", new)
     search = store.table("chunks").search(query).distance_type("cosine").nprobes(index.probes).limit(1)
     assert [row["chunk_id"] for row in search.to_list()] == [f"{COUNT:06}"]
+
+
+class Contested:
+    """A table whose next attempts at an index are preempted; another process may have made it."""
+
+    def __init__(self, table, conflicts: int, *, made_by_other: bool = False) -> None:
+        self._table, self.conflicts, self._made_by_other = table, conflicts, made_by_other
+        self.attempts = 0
+
+    def list_indices(self):
+        return self._table.list_indices()
+
+    def create_index(self, *arguments, **options):
+        self.attempts += 1
+        if self.attempts <= self.conflicts:
+            if self._made_by_other:
+                self._table.create_index(*arguments, **options)
+            raise RuntimeError("lance error: Retryable commit conflict for version 2: preempted")
+        return self._table.create_index(*arguments, **options)
+
+
+@pytest.fixture
+def bare_table(store):
+    """A table of chunks without a full-text index."""
+    return store.db.create_table("bare", schema=store.specs["chunks"].schema)
+
+
+@pytest.mark.parametrize(("conflicts", "made", "attempts"), [(0, False, 1), (2, False, 3), (1, True, 1)])
+def test_an_index_that_two_processes_make_at_once_is_made_once(store, bare_table, conflicts, made, attempts):
+    table = Contested(bare_table, conflicts, made_by_other=made)
+    create_full_text_indexes(table, store.specs["chunks"])
+    assert full_text_columns(bare_table) == {"search_text"}
+    assert table.attempts == attempts
+
+
+def test_an_index_that_is_made_again_is_tried_until_it_is_ours(store, bare_table):
+    create_full_text_indexes(bare_table, store.specs["chunks"])
+    table = Contested(bare_table, 2)
+    create_full_text_indexes(table, store.specs["chunks"], again=True)
+    assert table.attempts == 3
+
+
+def test_endless_conflicts_over_an_index_are_an_error_that_says_so(store, bare_table):
+    with pytest.raises(StoreError, match="search_text could not be made"):
+        create_full_text_indexes(Contested(bare_table, 99), store.specs["chunks"])
