@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import argparse
 import random
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,7 @@ from scoring.evaluation import answer_rate, auroc
 from scoring.ranking import Candidates, RankingPolicy, rank
 from scoring.ranking.abstention import signal
 from slowwave.cli.output import bars
-from slowwave.tuning import Collection, ask, fill, read_collection
+from slowwave.tuning import Collection, ask, opened, read_collection
 from slowwave.tuning.fit import AS_OF
 
 Queries = Sequence[Mapping[str, Any]]
@@ -47,17 +45,9 @@ def main() -> None:
     arguments = parser.parse_args()
     collections = [read_collection(folder) for folder in arguments.data]
     rows = []
-    with ExitStack() as stack, bars():
-        for collection in collections:
-            if arguments.cache:
-                home = arguments.cache / collection.name
-                home.mkdir(parents=True, exist_ok=True)
-            else:
-                home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            spaces = fill(home, collection, arguments.model)
-            for memory in spaces.values():
-                stack.callback(memory.close)
-            others = [other for other in collections if other is not collection]
+    for collection in collections:
+        others = [other for other in collections if other is not collection]
+        with bars(), opened(collection, arguments.model, cache=arguments.cache) as spaces:
             rows += _measure(collection, others, spaces, arguments.queries)
     report("abstention", rows, note=f"at most {arguments.queries} queries of each kind; {arguments.model}")
 

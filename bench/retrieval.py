@@ -14,26 +14,23 @@ from __future__ import annotations
 
 import argparse
 import math
-import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 from _report import report
 from rich.progress import track
 
 import slowwave
 from scoring.evaluation import compare, evaluate, mean_interval, parse_measure
-from scoring.ranking import SEEDS, Candidates, RankingPolicy, rank
-from slowwave.chunking import indexed_text
+from scoring.ranking import SEEDS, RankingPolicy, rank
 from slowwave.cli.output import bars
-from slowwave.tuning import Collection, fill, read_collection
+from slowwave.search.run import read_by_cross_encoder
+from slowwave.tuning import Collection, opened, read_collection
 from slowwave.tuning.fit import AS_OF
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg@10", "mrr@5", "recall@10"))
@@ -57,15 +54,7 @@ def main() -> None:
     notes = []
     for folder in arguments.data:
         collection = read_collection(folder)
-        with ExitStack() as stack, bars():
-            if arguments.cache:
-                home = arguments.cache / collection.name
-                home.mkdir(parents=True, exist_ok=True)
-            else:
-                home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            spaces = fill(home, collection, arguments.model)
-            for memory in spaces.values():
-                stack.callback(memory.close)
+        with bars(), opened(collection, arguments.model, cache=arguments.cache) as spaces:
             rows += _measure(collection, spaces, arguments.queries, cross_encoder=arguments.cross_encoder)
         notes.append(f"{collection.name}: {len(collection.documents):,} documents")
     report("retrieval", rows, note=f"{'; '.join(notes)}; {arguments.model}")
@@ -119,26 +108,13 @@ def _measure(
         if cross_encoder:
             policy = replace(measured["full"], rerank_weight=CROSS_ENCODER_WEIGHT)
             start = time.perf_counter()
-            read = _read(memory, query["text"], found.candidates, found.shown, policy)
-            ranking = rank(read, policy, as_of=AS_OF, limit=20)
+            read = read_by_cross_encoder(memory._space, found, policy, query["text"], AS_OF)
+            ranking = rank(read.candidates, policy, as_of=AS_OF, limit=20)
             took["cross-encoder"].append((time.perf_counter() - start) * 1e3 + took["full"][-1])
             runs["cross-encoder"][query["_id"]] = [source[one.memory_id] for one in ranking.results]
     qrels = {query["_id"]: collection.qrels[query["_id"]] for query in queries}
     tables = {name: evaluate(run, qrels, MEASURES) for name, run in runs.items()}
     return [_row(collection.name, name, tables, took.get(name, [])) for name in runs]
-
-
-def _read(
-    memory: slowwave.Memory, query: str, candidates: Candidates, shown: pa.Table, policy: RankingPolicy
-) -> Candidates:
-    """The candidates with the cross-encoder's opinion of the best ones, as a search has them."""
-    first = rank(candidates, replace(policy, sparse_recall=False), as_of=AS_OF, limit=policy.rerank_top)
-    best = [one.best for one in first.results]
-    rows = shown.select(["title", "headings", "text"]).take(best).to_pylist()
-    texts = [indexed_text(row["title"], row["headings"] or (), row["text"]) for row in rows]
-    scores = np.full(len(candidates), np.nan)
-    scores[best] = memory._space.reranker.scores(query, texts)
-    return replace(candidates, rerank=scores)
 
 
 def _row(collection: str, name: str, tables: Mapping[str, pl.DataFrame], took: list[float]) -> dict[str, Any]:

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from slowwave.served import Served
     from slowwave.store import Store
 
-_RANKING_SETTINGS = (
-    "fusion", "vector_weight", "rrf_k", "mpab", "negative_feedback", "sparse_recall", "abstention_floor",
-    "rerank_weight",
-)  # fmt: skip
+_NO_PARAMETERS = {"candidates", "policy_file"}  # settings of the ranking that are not of its policy
 GATE_ACTIVATED = "gate-activated"
 PAST_DAYS_KEPT = 4  # rebuilt for searches of the past (count)
 RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
@@ -219,8 +216,7 @@ class Workspace:
             policy = read_policy(ranking.policy_file)
         else:
             policy = replace(RankingPolicy(), **known)  # type: ignore[arg-type]
-        given = {name: getattr(ranking, name) for name in _RANKING_SETTINGS}
-        return replace(policy, **{name: value for name, value in given.items() if value is not None})
+        return replace(policy, **ranking.model_dump(exclude=_NO_PARAMETERS, exclude_none=True))
 
     def close(self) -> None:
         """Release connections and threads of the parts that were opened."""

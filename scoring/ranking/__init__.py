@@ -4,7 +4,8 @@ from scoring.ranking.breakdown import Contribution
 from scoring.ranking.candidates import Candidates, MemoryState
 from scoring.ranking.confidence import Confidence
 from scoring.ranking.policy import SEEDS, RankingPolicy
-from scoring.ranking.rank import RankedMemory, Ranking, rank
+from scoring.ranking.rank import rank
+from scoring.ranking.ranked import RankedMemory, Ranking
 
 __all__ = [
     "SEEDS",

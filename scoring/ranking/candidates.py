@@ -112,6 +112,10 @@ class Candidates:
         )
         return tuple(name for name, here in found if here)
 
+    def channels_of(self, rows: Sequence[int]) -> tuple[str, ...]:
+        """Every channel that found one of the candidates, by name."""
+        return tuple(sorted({name for at in rows for name in self.channels(at)}))
+
     def scores(self, at: int) -> dict[str, float]:
         """Of the candidate, as the channels and the cross-encoder gave them; absent where unknown."""
         values = {"cosine": self.cosine[at], "bm25": self.bm25[at], "rerank": self.rerank[at]}

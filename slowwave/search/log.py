@@ -10,7 +10,7 @@ from scoring.ranking import Candidates, Ranking, RankingPolicy, rank
 from slowwave import ids
 from slowwave.search.searcher import Found
 
-ALL = ("memory_id", "ordinal")  # follow from the chunk's id, so they are not kept
+DERIVED = ("memory_id", "ordinal")  # follow from the chunk's id, so they are not kept
 
 
 def logged(
@@ -50,14 +50,14 @@ def logged(
                 "rank": one.rank,
                 "score": one.score,
                 "flags": one.flags,
-                "channels": sorted({name for at in one.chunks for name in found.candidates.channels(at)}),
+                "channels": found.candidates.channels_of(one.chunks),
                 "scores": found.candidates.scores(one.best),
                 "contributions": {row.source: row.value for row in one.contributions},
                 "chunks": [found.candidates.chunk_ids[at] for at in one.chunks],
             }
             for one in ranking.results
         ],
-        "candidates": {name: column for name, column in candidates.items() if name not in ALL and column},
+        "candidates": {name: column for name, column in candidates.items() if name not in DERIVED and column},
     }
 
 

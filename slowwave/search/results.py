@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
-from scoring.ranking.rank import RECALL_INJECTED, positions
+from scoring.ranking.ranked import RECALL_INJECTED, positions
 from scoring.ranking.sparse_recall import Injection
 from slowwave.search.searcher import Found
 
@@ -206,7 +206,7 @@ def explanation(
     votes = sorted(state.not_useful_at, reverse=True)[:5] if state else []
     return Explanation(
         contributions=rows,
-        channels=tuple(sorted({name for at in memory.chunks for name in candidates.channels(at)})),
+        channels=candidates.channels_of(memory.chunks),
         scores=candidates.scores(memory.best),
         semantic_score=memory.semantic,
         effectiveness_score=memory.effectiveness,

@@ -57,7 +57,7 @@ def search(
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
     found = searcher.find(namespace, query, size, filters)
     fetched = time.perf_counter()
-    found = _read_by_cross_encoder(space, found, policy, query, moment)
+    found = read_by_cross_encoder(space, found, policy, query, moment)
     ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
     results = present(ranking, found)
     if explain:
@@ -115,10 +115,18 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
     return end, space.past_searcher(as_of)
 
 
-def _read_by_cross_encoder(
+def read_by_cross_encoder(
     space: Workspace, found: Found, policy: RankingPolicy, query: str, moment: datetime
 ) -> Found:
-    """The candidates with the cross-encoder's opinion of the best ones, where the policy wants it."""
+    """The candidates with the cross-encoder's opinion of the best ones, where the policy wants it.
+
+    Args:
+        space: has the cross-encoder.
+        found: the candidates.
+        policy: says how many are read, if any.
+        query: the text.
+        moment: of the search.
+    """
     if not policy.rerank_weight or not policy.rerank_top or not len(found.candidates):
         return found
     first = rank(

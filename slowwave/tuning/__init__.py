@@ -1,6 +1,6 @@
 """Fitting a ranking policy to labelled queries; nothing here changes what is in force."""
 
-from slowwave.tuning.collection import Asked, Collection, ask, fill, read_collection
+from slowwave.tuning.collection import Asked, Collection, ask, fill, opened, read_collection
 from slowwave.tuning.fit import Fitted, fit
 
-__all__ = ["Asked", "Collection", "Fitted", "ask", "fill", "fit", "read_collection"]
+__all__ = ["Asked", "Collection", "Fitted", "ask", "fill", "fit", "opened", "read_collection"]

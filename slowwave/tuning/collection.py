@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,6 +186,27 @@ def _save(
                 memories[name].save_many(notes[at : at + BATCH])
                 advance(len(notes[at : at + BATCH]))
     store.put_meta(_COLLECTION, {"digest": collection.digest, "whole": True})
+
+
+@contextmanager
+def opened(collection: Collection, model: str, *, cache: Path | None = None) -> Iterator[dict[str, Memory]]:
+    """The collection in memories by namespace, as long as the context lasts.
+
+    Args:
+        collection: what is saved.
+        model: embedding model.
+        cache: folder in which the home is kept for the next time; None throws it away.
+    """
+    with ExitStack() as stack:
+        if cache is None:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        else:
+            home = cache.expanduser() / collection.name
+            home.mkdir(parents=True, exist_ok=True)
+        memories = fill(home, collection, model)
+        for memory in memories.values():
+            stack.callback(memory.close)
+        yield memories
 
 
 def ask(memories: Mapping[str, Memory], queries: Sequence[Mapping[str, Any]], size: int = 100) -> list[Asked]:

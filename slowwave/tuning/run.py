@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slowwave.errors import SlowwaveError
-from slowwave.tuning.collection import Collection, ask, fill, read_collection
+from slowwave.tuning.collection import Collection, ask, opened, read_collection
 from slowwave.tuning.fit import Fitted, Labelled, fit
 
 if TYPE_CHECKING:
@@ -42,15 +40,7 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
 
 def label(collection: Collection, model: str, *, cache: Path | None, most: int) -> Labelled:
     """The candidates of a collection's queries; of very many a fixed sample."""
-    with ExitStack() as stack:
-        if cache is None:
-            home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        else:
-            home = cache.expanduser() / collection.name
-            home.mkdir(parents=True, exist_ok=True)
-        memories = fill(home, collection, model)
-        for memory in memories.values():
-            stack.callback(memory.close)
+    with opened(collection, model, cache=cache) as memories:
         return Labelled(
             collection.name,
             ask(memories, _sample(collection.answerable(), most)),

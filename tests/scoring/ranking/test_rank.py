@@ -25,7 +25,7 @@ from ranking_helpers import (
 )
 
 from scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
-from scoring.ranking.rank import positions
+from scoring.ranking.ranked import positions
 
 
 def ranked(found, policy=EVEN, limit=10, as_of=NOW):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
 
 from scoring.ranking import MemoryState, rank
-from scoring.ranking.rank import BARRED_BELOW
+from scoring.ranking.scored import BARRED_BELOW
 from scoring.ranking.sparse_recall import REASON, near_and_short, recall
 
 ON = replace(PLAIN, sparse_recall=True)
