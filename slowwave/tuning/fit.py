@@ -21,6 +21,7 @@ NDCG, MRR = Measure("ndcg", 10), Measure("mrr", 5)
 MARGIN: Final = 0.01  # of nDCG@10: what is nearer than this is as good
 WORST_LOSS: Final = 0.003  # of nDCG@10 that a collection may lose while fitting
 LEAST_GAIN: Final = 0.002  # of the mean nDCG@10: for less, a parameter keeps its value
+KEPT: Final = 0.99  # share of the answerable queries of each collection that a fitted floor has to leave
 ROUNDS: Final = 2
 AS_OF: Final = datetime(2000, 1, 1, tzinfo=UTC)  # nothing here has votes, so the moment does not matter
 
@@ -130,7 +131,8 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
 
     One parameter after the other takes the value with the best mean nDCG@10 over the collections, if that is
     a gain of `LEAST_GAIN` and no collection loses more than `WORST_LOSS` against the present policy; twice.
-    Abstention is off meanwhile.
+    Abstention is off meanwhile. Where a collection has queries without an answer, the floor is then the
+    highest that leaves `KEPT` of the answerable queries of every collection, else it stays.
     """
     halves = [one.halves() for one in collections]
     fitting, judging = [half[0] for half in halves], [half[1] for half in halves]
@@ -157,7 +159,10 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
                     advance(1)
                 if quality(found).mean() >= quality(best).mean() + LEAST_GAIN:
                     best = found
-    best = replace(best, abstention_floor=present.abstention_floor)
+    floor = present.abstention_floor
+    if any(one.unanswerable for one in fitting):
+        floor = highest_floor(fitting)
+    best = replace(best, abstention_floor=floor)
     policies = {
         "present": present,
         "fitted": best,
@@ -176,7 +181,11 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
         for line in judge(half, {one: replace(p, abstention_floor=0.0) for one, p in policies.items()})
     )
     return Fitted(
-        best, present, lines, len(seen), tuple(abstention(half) for half in judging if half.unanswerable)
+        best,
+        present,
+        lines,
+        len(seen),
+        tuple(abstention(half, best) for half in judging if half.unanswerable),
     )
 
 
@@ -204,8 +213,17 @@ def judge(labelled: Labelled, policies: Mapping[str, RankingPolicy]) -> list[Lin
     return lines
 
 
-def abstention(labelled: Labelled) -> dict[str, Any]:
-    """How well the signal tells queries that have an answer from those that have none."""
+def highest_floor(collections: Sequence[Labelled]) -> float:
+    """The highest floor, to 2 decimals, that leaves `KEPT` of the answerable queries of every collection."""
+    least = min(
+        float(np.quantile([signal(one.candidates) for one in labelled.asked], 1 - KEPT, method="lower"))
+        for labelled in collections
+    )
+    return math.floor(least * 100) / 100
+
+
+def abstention(labelled: Labelled, policy: RankingPolicy) -> dict[str, Any]:
+    """How well the signal tells queries with an answer from those without, and what the floor does."""
     known = [signal(one.candidates) for one in labelled.asked]
     unknown = [signal(one.candidates) for one in labelled.unanswerable]
     rate = answer_rate(known, unknown)
@@ -215,5 +233,8 @@ def abstention(labelled: Labelled) -> dict[str, Any]:
         "unanswerable": len(unknown),
         "auroc": auroc(known, unknown),
         "answered_at_5_percent_false": rate.answered,
-        "floor": rate.floor,
+        "floor_of_that": rate.floor,
+        "fitted_floor": policy.abstention_floor,
+        "answered": float(np.mean(np.array(known) >= policy.abstention_floor)),
+        "false_answers": float(np.mean(np.array(unknown) >= policy.abstention_floor)),
     }

@@ -11,12 +11,23 @@ import numpy as np
 import pytest
 
 from scoring.ranking import SEEDS, RankingPolicy
+from scoring.ranking.abstention import signal
 from slowwave.errors import SlowwaveError
 from slowwave.policies import read_policy, write_policy
 from slowwave.settings import load
 from slowwave.tuning import Collection, ask, fill, fit, read_collection
 from slowwave.tuning.collection import Asked, notes_of
-from slowwave.tuning.fit import GRID, LEAST_GAIN, NDCG, WORST_LOSS, Labelled, rankings, scores
+from slowwave.tuning.fit import (
+    GRID,
+    KEPT,
+    LEAST_GAIN,
+    NDCG,
+    WORST_LOSS,
+    Labelled,
+    highest_floor,
+    rankings,
+    scores,
+)
 from slowwave.tuning.run import _sample, as_markdown, as_rows, label, run
 from slowwave.workspace import Workspace
 
@@ -364,10 +375,16 @@ def test_what_is_fitted_is_never_worse_where_it_was_fitted(labelled, start):
     before, after = mean(half, start), mean(half, done.policy)
     assert after >= before
     assert done.policy.name == "tuned"
-    assert done.policy.abstention_floor == start.abstention_floor
+    known = [signal(one.candidates) for one in half.asked]
+    floor = done.policy.abstention_floor
+    assert floor == highest_floor([half])
+    assert sum(one >= floor for one in known) >= KEPT * len(known)
+    assert sum(one >= floor + 0.011 for one in known) < len(known)  # a higher one would lose a question
+    alone = fit([replace(labelled, unanswerable=())], start)
+    assert alone.policy.abstention_floor == start.abstention_floor  # nothing says what to abstain from
     changed = {name for name, value in done.policy.to_dict().items() if value != start.to_dict()[name]}
-    assert changed <= {"name", *GRID}
-    if changed - {"name"}:
+    assert changed <= {"name", "abstention_floor", *GRID}
+    if changed - {"name", "abstention_floor"}:
         assert after >= before + LEAST_GAIN
     assert done.present == start
     lines = {line.policy: line for line in done.lines}
@@ -428,6 +445,8 @@ def test_a_report_has_every_policy_and_parameter(labelled):
     _, other = labelled.halves()
     assert (known["answerable"], known["unanswerable"]) == (len(other.asked), len(other.unanswerable))
     assert known["auroc"] > 0.7
+    assert known["fitted_floor"] == done.policy.abstention_floor
+    assert 0 <= known["false_answers"] <= known["answered"] <= 1
     assert SEEDS.name == "seeds"
 
 
