@@ -12,7 +12,17 @@ from slowwave.journal.codec import decode
 from slowwave.journal.connection import Connections, Durability
 from slowwave.journal.entry import AppendResult
 from slowwave.journal.errors import JournalConflictError, JournalError
-from slowwave.journal.schema import IS_ABOUT_A_SOURCE, SCHEMA_VERSION, entries, meta, metadata, sources
+from slowwave.journal.schema import (
+    FEEDBACK_INDEXES,
+    IS_ABOUT_A_SOURCE,
+    IS_FEEDBACK,
+    IS_OF_A_PROJECT,
+    SCHEMA_VERSION,
+    entries,
+    meta,
+    metadata,
+    sources,
+)
 
 CHUNK_ROWS = 1_000
 """Rows that are in memory as Python objects at a time while reading (count)."""
@@ -129,6 +139,22 @@ class Database:
                 found.extend(row._asdict() for row in connection.execute(query))
         return found
 
+    def about_searches(self, namespace: str, subjects: Sequence[str]) -> list[dict[str, Any]]:
+        """Every row of feedback on these searches or projects, in the order of seq."""
+        c = entries.c
+        query = sa.select(entries).where(c.namespace == namespace, c.subject.in_(subjects), IS_FEEDBACK)
+        with self.connections.reading() as connection:
+            return [row._asdict() for row in connection.execute(query.order_by(c.seq))]
+
+    def searches_of(self, namespace: str, project: str) -> int:
+        """How many searches were made for a project."""
+        c = entries.c
+        query = sa.select(sa.func.count()).where(
+            c.namespace == namespace, c.origin == project, IS_OF_A_PROJECT
+        )
+        with self.connections.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def latest_sources(self, namespace: str, origin: str) -> Sequence[Sequence[Any]]:
         """The newest row about each source; see `Journal.latest_sources`."""
         c = entries.c
@@ -183,8 +209,17 @@ class Database:
                 # Another process may have made the tables since they were looked for.
                 if connection.execute(_SELECT_VERSION).scalar() is None:
                     connection.execute(sa.insert(meta), [row])
+        elif version == "1":
+            self._learn_of_feedback()
         for problem in self._check_version():
             raise JournalError(problem)
+
+    def _learn_of_feedback(self) -> None:
+        """From version 1 to 2: two indexes. Another process may be doing the same."""
+        with self.connections.writing() as connection:
+            for index in FEEDBACK_INDEXES:
+                index.create(connection, checkfirst=True)
+            connection.execute(sa.update(meta).where(meta.c.key == "schema_version").values(value="2"))
 
     def _check_version(self) -> list[str]:
         with self.connections.reading() as connection:

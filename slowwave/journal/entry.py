@@ -12,7 +12,10 @@ from slowwave.journal.errors import JournalEntryError
 SOURCE_KINDS = ("save", "forget", "unreadable")
 """Kinds that say something about a source: its text, its absence, or that it could not be read."""
 
-KINDS = (*SOURCE_KINDS, "undo", "search", "feedback")
+FEEDBACK_KINDS = ("feedback", "observation", "outcome")
+"""Kinds that say how a memory served: a rating, an answer that was looked at, how a project ended."""
+
+KINDS = (*SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS)
 """Every kind of entry."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
@@ -32,12 +35,13 @@ class Entry:
         kind: One of `KINDS`.
         namespace: The tenant it belongs to.
         subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo: the
-            decision's id; of a search or feedback: the search's id.
+            decision's id; of a search, a feedback or an observation: the search's id; of an outcome: the
+            project.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
         principal: Who did it.
         digest: Hash of a save's raw bytes.
         content_hash: Hash of a save's normalised content.
-        origin: Name of the vault a save came from; empty otherwise.
+        origin: Name of the vault that a save came from, or of the project that a search was for; else empty.
         payload: Everything else, as JSON types.
         seq: Place in the journal, given by the database; ignored when appending.
 

@@ -144,6 +144,14 @@ class Journal:
         rows = self._database.latest(namespace, sorted(set(subjects)))
         return {row["subject"]: _to_entry(row) for row in rows}
 
+    def feedback_on(self, namespace: str, *subjects: str) -> list[Entry]:
+        """Every rating, observation and outcome of these searches or projects, the first written first."""
+        return [_to_entry(row) for row in self._database.about_searches(namespace, subjects)]
+
+    def searches_of(self, namespace: str, project: str) -> int:
+        """How many searches were made for a project (count)."""
+        return self._database.searches_of(namespace, project)
+
     def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
         """The newest save, forget or unreadable of every source that came from one vault.
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData, Table, Text, text
 
-from slowwave.journal.entry import SOURCE_KINDS
+from slowwave.journal.entry import FEEDBACK_KINDS, SOURCE_KINDS
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
 # Written out, not bound: a database uses a partial index only for a query that repeats its condition.
 IS_ABOUT_A_SOURCE = text(f"kind IN ({', '.join(repr(kind) for kind in SOURCE_KINDS)})")
+IS_FEEDBACK = text(f"kind IN ({', '.join(repr(kind) for kind in FEEDBACK_KINDS)})")
+IS_OF_A_PROJECT = text("kind = 'search' AND origin <> ''")
 
 entries = Table(
     "journal_entries",
@@ -48,6 +50,26 @@ Index(
     entries.c.kind,
     sqlite_where=IS_ABOUT_A_SOURCE,
     postgresql_where=IS_ABOUT_A_SOURCE,
+)
+
+# Since version 2: what was said of a search or a project, and the searches of a project.
+FEEDBACK_INDEXES = (
+    Index(
+        "journal_entries_by_feedback",
+        entries.c.namespace,
+        entries.c.subject,
+        entries.c.seq,
+        sqlite_where=IS_FEEDBACK,
+        postgresql_where=IS_FEEDBACK,
+    ),
+    Index(
+        "journal_entries_by_project",
+        entries.c.namespace,
+        entries.c.origin,
+        entries.c.occurred_at,
+        sqlite_where=IS_OF_A_PROJECT,
+        postgresql_where=IS_OF_A_PROJECT,
+    ),
 )
 
 sources = Table(

@@ -72,10 +72,21 @@ def _ranking(store: Store) -> None:
     create_full_text_indexes(store.table("chunks"), store.specs["chunks"], again=True)
 
 
+_FEEDBACK = ("searches", "events", "usage_signals", "effectiveness", "strength", "promotions")
+
+
+def _feedback(store: Store) -> None:
+    """Tables of what use teaches; what it has taught of a memory is one row, with more columns."""
+    for name in _FEEDBACK:
+        store.create_table(store.specs[name])
+    _columns_of_today(store, "memory_state")
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
     Migration(3, "ranking", _RANKED, _ranking),
+    Migration(4, "feedback", ("memory_state",), _feedback),
 )
 
 

@@ -15,6 +15,7 @@ LIST = pa.list_(pa.string())
 TIME = pa.timestamp("us", tz="UTC")
 FLAG = pa.bool_()
 COUNT = pa.int32()
+FLOAT = pa.float64()
 
 
 def _key(name: str) -> pa.Field:
@@ -67,6 +68,20 @@ _NOTE = _fields(
     follows=TEXT,
 )
 NOTE_FIELDS = tuple(field.name for field in _NOTE)
+
+
+# Sums of value and weight as of a fixed moment (scoring.feedback.effectiveness), by kind of evidence.
+_EVIDENCE = _fields(explicit_value=FLOAT, explicit_weight=FLOAT, implicit_value=FLOAT, implicit_weight=FLOAT)
+
+_SHOWN = pa.list_(pa.struct(_fields(memory_id=TEXT, chunk_id=TEXT, rank=COUNT, score=FLOAT, channels=LIST)))
+_VERDICTS = pa.list_(
+    pa.struct(
+        _fields(
+            memory_id=TEXT, chunk_id=TEXT, verdict=TEXT, evidence=TEXT, keywords=COUNT, ratio=FLOAT,
+            ratio_beyond_query=FLOAT, similarity=FLOAT,
+        )
+    )
+)  # fmt: skip
 
 
 def _chunk_fields(dimension: int) -> list[pa.Field]:
@@ -155,19 +170,16 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
             pa.schema(
                 [
                     _key("state_id"),
-                    *_fields(
-                        day=TEXT,
-                        namespace=TEXT,
-                        memory_id=TEXT,
-                        effectiveness=pa.float64(),
-                        feedback_count=COUNT,
-                        not_useful_at=pa.list_(TIME),
-                        strength=pa.float64(),
-                    ),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT),
+                    *_fields(effectiveness=FLOAT, feedback_count=COUNT),
+                    *_EVIDENCE,
+                    *_fields(not_useful_at=pa.list_(TIME)),
+                    *_fields(strength=FLOAT, stability=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME),
+                    *_fields(tier=TEXT),
                 ]
             ),
-            "What use has taught of each memory, as of the end of a day; the newest row of a memory counts.",
-            partition="day",
+            "What use has taught of each memory, which ranking reads: one row a memory, with its id as the "
+            "key. day: the last one that changed it; tier: that use has promoted it to.",
         ),
         TableSpec(
             "edges",
@@ -300,6 +312,88 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                 ]
             ),
             "Chunks and vectors of the notes that passed on a day; the history behind `chunks`.",
+            partition="day",
+        ),
+        TableSpec(
+            "searches",
+            pa.schema(
+                [
+                    _key("search_id"),
+                    *_fields(day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, project=TEXT),
+                    *_fields(query=TEXT, wanted=COUNT, policy_version=TEXT, abstained=FLAG, signal=FLOAT),
+                    *_fields(shown=_SHOWN, imported_from=TEXT, seq=pa.int64()),
+                ]
+            ),
+            "Every search and what it showed. What else it considered stays in the journal.",
+            partition="day",
+        ),
+        TableSpec(
+            "events",
+            pa.schema(
+                [
+                    _key("event_id"),
+                    *_fields(day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT),
+                    *_fields(kind=TEXT, tier=TEXT, verdict=TEXT, search_id=TEXT, project=TEXT),
+                    *_fields(memory_id=TEXT, chunk_id=TEXT, response=TEXT, verdicts=_VERDICTS),
+                    *_fields(imported_from=TEXT, seq=pa.int64()),
+                ]
+            ),
+            "Every act of feedback as it was given: ratings (quick), observed answers (implicit), outcomes "
+            "of projects (detailed).",
+            partition="day",
+        ),
+        TableSpec(
+            "usage_signals",
+            pa.schema(
+                [
+                    _key("signal_id"),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, occurred_at=TIME),
+                    *_fields(principal=TEXT, event_id=TEXT, search_id=TEXT, project=TEXT),
+                    *_fields(tier=TEXT, verdict=TEXT, value=FLOAT, weight=FLOAT, evidence=TEXT),
+                    *_fields(ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT),
+                ]
+            ),
+            "What each act of feedback says of each memory. value: 1 useful, .5 neutral, 0 not; weight: what "
+            "it counts for effectiveness when it is fresh.",
+            partition="day",
+        ),
+        TableSpec(
+            "effectiveness",
+            pa.schema(
+                [
+                    _key("effectiveness_id"),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT),
+                    *_fields(effectiveness=FLOAT, feedback_count=COUNT),
+                    *_EVIDENCE,
+                ]
+            ),
+            "How well a chunk served, as of the end of each day that changed it; without chunk_id: the "
+            "memory with all its chunks.",
+            partition="day",
+        ),
+        TableSpec(
+            "strength",
+            pa.schema(
+                [
+                    _key("strength_id"),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, current=FLOAT, strength=FLOAT),
+                    *_fields(stability=FLOAT, interval=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME),
+                ]
+            ),
+            "How firmly use has set each memory, after the last verdict of each day that has one. current: "
+            "what is left at the end of the day; stability in seconds, interval in days.",
+            partition="day",
+        ),
+        TableSpec(
+            "promotions",
+            pa.schema(
+                [
+                    _key("promotion_id"),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, from_tier=TEXT, to_tier=TEXT),
+                    *_fields(reason=TEXT, useful=COUNT, voters=COUNT, decided_at=TIME),
+                ]
+            ),
+            "Memories that useful votes promote, or would: decided at the end of each day, with the reason.",
             partition="day",
         ),
     ]
