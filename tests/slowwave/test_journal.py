@@ -648,11 +648,11 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     with Journal.open_path(path) as journal:
         journal.append([entry("e1")])
     with sqlite3.connect(path) as raw:
-        raw.execute("UPDATE journal_meta SET value = '2' WHERE key = 'schema_version'")
-    with pytest.raises(JournalError, match="schema version 2, and this Slowwave knows version 1: upgrade"):
+        raw.execute("UPDATE journal_meta SET value = '3' WHERE key = 'schema_version'")
+    with pytest.raises(JournalError, match="schema version 3, and this Slowwave knows version 2: upgrade"):
         Journal.open_path(path)
     with sqlite3.connect(path) as raw:
-        assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("2",)]
+        assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("3",)]
 
 
 # Checking
