@@ -18,8 +18,9 @@ from slowwave.policies import read_policy
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
-    from quality.admission import AdmissionPolicy
     from scoring.feedback.usage import UsagePolicy
+
+    from quality.admission import AdmissionPolicy
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
@@ -115,7 +116,7 @@ class Workspace:
         """Trigger phrases, and what use has taught."""
         from slowwave.search.knowledge import StoredKnowledge
 
-        return StoredKnowledge(self.store)
+        return StoredKnowledge(self.store, self.feedback_policy)
 
     @cached_property
     def reranker(self) -> Reranker:
