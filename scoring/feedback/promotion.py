@@ -95,7 +95,8 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
     Args:
         votes: every rating so far: memory_id, namespace, principal, search_id, verdict, day, occurred_at,
             signal_id. The last word of a principal on a search counts.
-        authors: memory_id and principal of those who wrote a memory.
+        authors: memory_id and principal of those who wrote a memory, and the day (`since`) on which they
+            first did.
         policy: how many votes of one principal count.
 
     Returns:
@@ -106,7 +107,8 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
     mine = ["memory_id", "principal"]
     capped = pl.col("all").clip(0, policy.principal_votes)
     rows = (
-        votes.join(authors, on=mine, how="anti")
+        votes.join(authors, on=mine, how="left")
+        .filter((pl.col("day") < pl.col("since")).fill_null(value=True))
         .sort("occurred_at", "signal_id")
         .with_columns(now=helpful, change=helpful - helpful.shift(fill_value=0).over(*mine, "search_id"))
         .with_columns(all=pl.col("change").cum_sum().over(mine))
