@@ -18,9 +18,8 @@ from slowwave.policies import read_policy
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
-    from scoring.feedback.usage import UsagePolicy
-
     from quality.admission import AdmissionPolicy
+    from scoring.feedback.usage import UsagePolicy
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
@@ -206,7 +205,8 @@ class Workspace:
         """When an answer has used a memory."""
         from scoring.feedback.usage import UsagePolicy
 
-        return UsagePolicy(used_ratio=self.settings.feedback.used_ratio)
+        ratio = self.settings.feedback.used_ratio
+        return UsagePolicy(used_ratio=ratio, grey_ratio=min(ratio, UsagePolicy().grey_ratio))
 
     @cached_property
     def served(self) -> Served:

@@ -159,7 +159,6 @@ def _verdicts(
 ) -> list[dict[str, Any]]:
     """A verdict on every memory that a search showed."""
     from scoring.feedback.usage import cited_in, usage
-
     from slowwave.store import one_of, quote
 
     shown: Sequence[Shown] = payload["shown"]
@@ -168,14 +167,17 @@ def _verdicts(
     rows = space.store.read("chunks", where, columns=["chunk_id", "text"]) if chunks else None
     texts = dict(rows.iter_rows()) if rows is not None else {}
     named = cited_in(response, [row["memory_id"] for row in shown])
-    found = usage(
-        ["\n".join(texts.get(chunk) or "" for chunk in chunks_of(row)) for row in shown],
-        response,
-        payload["query"],
-        cited=[at for at, row in enumerate(shown) if row["memory_id"] in named or row["memory_id"] in cited],
-        similarity=similarity,
-        policy=space.usage_policy,
-    )
+    try:
+        found = usage(
+            ["\n".join(texts.get(chunk) or "" for chunk in chunks_of(row)) for row in shown],
+            response,
+            payload["query"],
+            cited=[at for at, row in enumerate(shown) if {row["memory_id"]} & (named | set(cited))],
+            similarity=similarity,
+            policy=space.usage_policy,
+        )
+    except ValueError as error:  # of the caller's similarity
+        raise FeedbackError(f"{error}. Nothing was taken.") from error
     return [
         {
             "memory_id": row["memory_id"], "chunk_id": best_of(row), "verdict": one.verdict,
@@ -191,7 +193,7 @@ def _read(verdicts: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]) -> 
     return tuple(
         Verdict(
             row["memory_id"], row["chunk_id"], ranks.get(row["memory_id"], 0), row["verdict"],
-            row["evidence"], row.get("keywords", 0), row.get("ratio", 0.0), row.get("ratio_beyond_query"),
+            row["evidence"], row.get("keywords", 0), row.get("ratio"), row.get("ratio_beyond_query"),
             row.get("similarity"),
         )
         for row in verdicts
