@@ -1,4 +1,4 @@
-"""Days of feedback made by hand: acts in the journal at any moment, and what the night's assets do with them."""
+"""Days of feedback made by hand: acts at any moment, and what the night's assets do with them."""
 
 from __future__ import annotations
 
