@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quality.gate import GatePolicy
 from quality.reconsolidation import Thresholds
+from scoring.feedback.policy import FeedbackPolicy
 from scoring.ranking import RankingPolicy
 from slowwave.errors import StoreError
 from slowwave.policies import read_policy
@@ -18,6 +19,7 @@ from slowwave.settings import Settings
 
 if TYPE_CHECKING:
     from quality.admission import AdmissionPolicy
+    from scoring.feedback.usage import UsagePolicy
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
@@ -192,6 +194,18 @@ class Workspace:
             return replace(policy, reconsolidation="off"), (warning,)
         self._checkpointed = True
         return policy, ()
+
+    @cached_property
+    def feedback_policy(self) -> FeedbackPolicy:
+        """What feedback counts."""
+        return FeedbackPolicy(**self.settings.feedback.model_dump(exclude={"used_ratio"}))
+
+    @cached_property
+    def usage_policy(self) -> UsagePolicy:
+        """When an answer has used a memory."""
+        from scoring.feedback.usage import UsagePolicy
+
+        return UsagePolicy(used_ratio=self.settings.feedback.used_ratio)
 
     @cached_property
     def served(self) -> Served:

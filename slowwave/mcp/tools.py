@@ -60,7 +60,7 @@ Worth = Annotated[Rating, Field(description="What it was worth.")]
 Ending = Annotated[Literal["success", "failure"], Field(description="How it ended.")]
 Response = Annotated[str, Field(description="The answer that you gave, whole.")]
 Cited = Annotated[
-    tuple[str, ...], Field(description="memory_ids of the results that you relied on or named.")
+    tuple[str, ...], Field(description="memory_ids (or numbers) of the results that you relied on or named.")
 ]
 MemoryId = Annotated[str, Field(description="memory_id from memory_search or memory_save.")]
 DecisionId = Annotated[str, Field(description="decision_id from memory_save, or its id in memory_history.")]
@@ -147,7 +147,8 @@ class Tools:
         Results whose words are in the answer, or that you cite, count as used, the others as ignored. It
         needs no judgement and takes one call; an answer counts once.
         """
-        answer = UseNoted.model_validate(self._mine().observe(search_id, response, cited=cited))
+        observed = self._mine().observe(search_id, response, cited=[_numbered(one) for one in cited])
+        answer = UseNoted.model_validate(observed)
         return _said(wording.used(answer), answer)
 
     def memory_outcome(self, project: Project, outcome: Ending) -> Annotated[CallToolResult, OutcomeNoted]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from slowwave.workspace import Workspace
 
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
+MAX_PROJECT_CHARACTERS = 200
 NOT_SHOWN = 20  # listed in an account (count)
 _WORD = re.compile(r"\w+")
 
@@ -48,9 +49,10 @@ def search(
     as_of: date | None,
     explain: bool,
     principal: str,
+    project: str = "",
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
-    _check(query, limit)
+    _check(query, limit, project)
     moment, searcher = _at(space, as_of)
     policy = space.policy
     start = time.perf_counter()
@@ -72,7 +74,7 @@ def search(
         payload = logged(
             ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters)
         )
-        warnings = _journal(space, search_id, namespace, payload, moment, principal)
+        warnings = _journal(space, search_id, namespace, payload, moment, principal, project)
     end = time.perf_counter()
     timings = Timings(
         embedding=found.embedding_ms,
@@ -95,13 +97,15 @@ def search(
     )
 
 
-def _check(query: str, limit: int) -> None:
+def _check(query: str, limit: int, project: str) -> None:
     if not query.strip():
         raise SlowwaveError("The query is empty. Give a question or some words.")
     if len(query) > MAX_QUERY_CHARACTERS:
         raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
     if limit < 0:
         raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
+    if not isinstance(project, str) or len(project) > MAX_PROJECT_CHARACTERS or "\0" in project:
+        raise SlowwaveError(f"project = {project!r}: give a name of at most {MAX_PROJECT_CHARACTERS} characters.")
 
 
 def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
@@ -189,6 +193,7 @@ def _journal(
     payload: dict[str, Any],
     moment: datetime,
     principal: str,
+    project: str,
 ) -> tuple[str, ...]:
     entry = Entry(
         event_id=search_id,
@@ -197,6 +202,7 @@ def _journal(
         subject=search_id,
         occurred_at=moment,
         principal=principal,
+        origin=project,
         payload=payload,
     )
     try:
