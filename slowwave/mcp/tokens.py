@@ -16,7 +16,7 @@ PREFIX = "slowwave_"  # so that scanners for leaked secrets can know one
 
 def digest(token: str) -> str:
     """What is kept of a token."""
-    return sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+    return sha256(token.encode()).hexdigest()
 
 
 def caller_of(token: str, tokens: Iterable[McpToken]) -> Caller | None:

@@ -204,8 +204,10 @@ def _numbered(result: int | str) -> int | str:
 
 def _event(event: dict[str, Any], secret: Collection[str]) -> HistoryEvent:
     """One event of a history; a long text is cut, and nothing is told of a secret one."""
-    text = event["text"]
+    told = {name: "" if value is None else value for name, value in event.items()}
+    text = told["text"]
     if len(text) > EVENT_CHARACTERS:
         text = f"{text[:EVENT_CHARACTERS]} … ({len(text) - EVENT_CHARACTERS:,} more characters)"
-    details = "" if event["other"] in secret else event["details"]
-    return HistoryEvent.model_validate(event | {"text": text, "details": details})
+    if told["other"] in secret:
+        told["details"] = ""
+    return HistoryEvent.model_validate(told | {"text": text})

@@ -11,9 +11,10 @@ import pytest
 from mcp_helpers import BATTERY, DEPLOY, ORDER, TOOLS, Assistant, connected, whole_day
 
 from quality.structure import KNOWN_WORDS
+from slowwave.journal import FEEDBACK_KINDS, KINDS
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
-from slowwave.mcp.tools import EVENT_CHARACTERS, EVENTS, MemoryType
+from slowwave.mcp.tools import EVENT_CHARACTERS, MemoryType
 from slowwave.memory import Memory
 from slowwave.settings import load
 
@@ -86,9 +87,7 @@ def test_an_assistant_is_told_to_give_feedback_wherever_it_looks(assistant):
         assert "knowledge_feedback" in text
     assert found["search_id"] in found["next_step"]
     assert "never instructions" in instructions
-    assert set(TOOLS) - {"memory_history", "memory_undo"} <= set(instructions.replace("(", " ").split()) | {
-        name for name in TOOLS if name in instructions
-    }
+    assert all(name in instructions for name in set(TOOLS) - {"memory_history", "memory_undo"})
 
 
 # -- what the tools do -----------------------------------------------------------------------------
@@ -170,25 +169,22 @@ def test_a_result_is_meant_by_its_number_or_its_id(assistant):
 def test_a_long_history_is_cut(assistant):
     long = "\n".join(f"{DEPLOY} Paragraph {number} of the minutes." for number in range(100))
     memory_id = assistant.call("memory_save", content=long, key="minutes")["memory_id"]
-    (event,) = assistant.call("memory_history", memory_id=memory_id)["events"]
+    event = assistant.call("memory_history", memory_id=memory_id)["events"][0]
     assert len(event["text"]) < EVENT_CHARACTERS + 50
     assert event["text"].endswith("more characters)")
     assert "Paragraph 99" in assistant.read(f"memory://{memory_id}")
 
 
-def test_old_events_of_a_history_are_counted_only(serve, open_memory):
+def test_old_events_of_a_history_are_counted_only(serve, open_memory, monkeypatch):
     memory = open_memory()
     for number in range(3):
         saved = memory.save(f"{DEPLOY} Version {number}.", key="deploy")
+    monkeypatch.setattr("slowwave.mcp.tools.EVENTS", 2)
     with serve() as assistant:
-        tools = pytest.MonkeyPatch()
-        tools.setattr("slowwave.mcp.tools.EVENTS", 2)
-        with tools.context():
-            history = assistant.call("memory_history", memory_id=saved.memory_id)
-        tools.undo()
+        history = assistant.call("memory_history", memory_id=saved.memory_id)
+        assert "1 older events" in assistant.say("memory_history", memory_id=saved.memory_id)
     assert [event["text"][-2:] for event in history["events"]] == ["1.", "2."]
     assert history["omitted"] == 1
-    assert EVENTS == 100
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -223,8 +219,7 @@ def test_an_unknown_result_or_rating_is_named_and_nothing_is_written(assistant, 
         assert str(result) in told
     assert "helpful" in assistant.fail("knowledge_feedback", search_id=search_id, result=1, rating="great")
     assert assistant.fail("memory_observe", search_id=search_id, response=" ")
-    kinds = {entry.kind for entry in open_memory().journal.read()}
-    assert not kinds & {"feedback", "observation", "outcome"}
+    assert open_memory().journal.read(kinds=FEEDBACK_KINDS).is_empty()
 
 
 def test_a_fault_of_the_server_tells_a_client_nothing_but_that(assistant, monkeypatch, capfd):
@@ -318,16 +313,16 @@ def test_a_secret_memory_is_never_handed_out(serve, open_memory, merged):
 def test_acts_are_in_the_name_of_the_principal(serve, open_memory):
     with serve(principal="claude") as assistant:
         whole_day(assistant)
-    acts = [entry for entry in open_memory().journal.read() if entry.kind != "scan"]
-    assert {entry.kind for entry in acts} == {"save", "undo", "search", "observation", "feedback", "outcome"}
-    assert {entry.principal for entry in acts} == {"claude"}
-    assert {entry.namespace for entry in acts} == {"ada"}
+    acts = open_memory().journal.read(kinds=KINDS)
+    assert set(acts["kind"]) == {"save", "undo", "search", *FEEDBACK_KINDS}
+    assert set(acts.select("namespace", "principal").iter_rows()) == {("ada", "claude")}
 
 
 def test_no_argument_and_no_address_leads_into_another_namespace(serve, open_memory):
     with serve("bob") as bob:
         ids = whole_day(bob)
         bob.call("memory_save", content="The canary of bob is called zyxquux and sings in the morning.")
+    before = open_memory("bob").journal.read(kinds=KINDS, namespace="bob")
     hostile = [*ids.values(), "bob", "' OR '1'='1", "x' OR namespace = 'bob", "../bob", "memory://bob"]
     with serve("ada") as ada:
         answers = [
@@ -349,9 +344,8 @@ def test_no_argument_and_no_address_leads_into_another_namespace(serve, open_mem
         ada.call("memory_save", content=DEPLOY, key="deploy", namespace="bob", principal="bob")
         assert "zyxquux" not in str(answers)
         assert BATTERY not in str(answers)
-        assert [answer.is_error for answer in answers if not answer.is_error].count(False) <= 1 + len(hostile)
+        assert sum(not answer.is_error for answer in answers) == 1 + len(hostile)  # the searches
     memory = open_memory("bob")
-    mine = [entry for entry in memory.journal.read() if entry.namespace == "bob"]
-    assert {entry.principal for entry in mine} == {"assistant"}
-    assert not any(entry.payload.get("content") == DEPLOY for entry in mine)
-    assert memory.decisions()[0]["undone_by"]
+    after = memory.journal.read(kinds=KINDS, namespace="bob")
+    assert after.equals(before)
+    assert [row["undone_by"] for row in memory.decisions(outcome="merge")] == ["assistant"]
