@@ -347,8 +347,8 @@ class Memory:
     def feedback(self, search_id: str, result: str | int | Result, rating: str) -> Rated:
         """Say how one result of a search served. It counts from the next night on.
 
-        The last rating of a principal on a result of a search is the one that counts, and of one principal only
-        the newest few ratings of a memory do.
+        The last rating of a principal on a result of a search is the one that counts, and of one principal
+        only the newest few ratings of a memory do.
 
         Args:
             search_id: of the search.
@@ -377,8 +377,8 @@ class Memory:
     ) -> Observed:
         """Look at the answer that a search was for: which of the memories that it was shown did it use?
 
-        A memory is used when more than 30 % of the longer words that were shown of it are in the answer, or when
-        the answer names its id. The answer itself is not kept. Looking at it again changes nothing.
+        A memory is used when more than 30 % of the longer words that were shown of it are in the answer, or
+        when the answer names its id. The answer itself is not kept. Looking at it again changes nothing.
 
         Args:
             search_id: of the search.
@@ -436,6 +436,7 @@ class Memory:
         """
         columns = [part.name for part in fields(MemoryRecord)]
         from slowwave.store import one_of
+        from slowwave.tiers import with_tiers
 
         rows = self.store.read(
             "memories",
@@ -447,6 +448,7 @@ class Memory:
                 f"Namespace {self.namespace!r} has no memory {memory_id!r}. "
                 f"Ids come from save() and search()."
             )
+        rows = with_tiers(rows, self._space.knowledge.promoted(self.namespace))
         row: dict[str, Any] = rows.row(0, named=True)
         lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
         return MemoryRecord(**row | lists)

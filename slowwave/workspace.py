@@ -115,7 +115,7 @@ class Workspace:
         """Trigger phrases, and what use has taught."""
         from slowwave.search.knowledge import StoredKnowledge
 
-        return StoredKnowledge(self.store)
+        return StoredKnowledge(self.store, self.feedback_policy)
 
     @cached_property
     def reranker(self) -> Reranker:
@@ -205,7 +205,8 @@ class Workspace:
         """When an answer has used a memory."""
         from scoring.feedback.usage import UsagePolicy
 
-        return UsagePolicy(used_ratio=self.settings.feedback.used_ratio)
+        ratio = self.settings.feedback.used_ratio
+        return UsagePolicy(used_ratio=ratio, grey_ratio=min(ratio, UsagePolicy().grey_ratio))
 
     @cached_property
     def served(self) -> Served:

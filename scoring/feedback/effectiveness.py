@@ -1,9 +1,9 @@
 """How well a memory served: a weighted mean of what was said of it, that drifts back to neutral (rule 4.3).
 
-Evidence loses half of its weight every `half_life_days`. The sums are kept as of one fixed moment (forward decay:
-Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009), so that a day only adds to them, and what they are worth at a
-moment is one multiplication away. Within a day weights are added as whole numbers of a tiny unit: then no order of
-adding changes the sum.
+Evidence loses half of its weight every `half_life_days`. The sums are kept as of one fixed moment (forward
+decay: Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009), so that a day only adds to them, and what they are
+worth at a moment is one multiplication away. Within a day weights are added as whole numbers of a tiny unit:
+then no order of adding changes the sum.
 """
 
 from __future__ import annotations
@@ -65,13 +65,14 @@ def fold_effectiveness(
 
     Args:
         signals: rows of ``usage_signals`` of these days.
-        before: of the same memories the newest rows of ``effectiveness`` before them, one per chunk and one per
-            memory.
+        before: of the same memories the newest rows of ``effectiveness`` before them, one per chunk and one
+            per memory.
         votes_before: of the same memories every explicit signal before them.
         policy: what counts.
 
     Returns:
-        Rows of ``effectiveness``: for each memory, and for each of its chunks, that a day changed. In no order.
+        Rows of ``effectiveness``: for each memory, and for each of its chunks, that a day changed. In no
+        order.
     """
     added = pl.concat([_implicit(signals, policy), _explicit(signals, votes_before, policy)])
     added = added.with_columns(chunk=codes(added, "memory_id", "chunk_id"))

@@ -1,8 +1,8 @@
 """What useful votes promote a memory to (rule 4.4): normal, important, critical; a few at a time.
 
-Only explicit useful votes count, never those of the memory's authors, and of one principal only so many. Nothing
-is ever demoted by a vote. It is decided at the end of each day that brings a useful vote; who has to wait because
-others were promoted is asked again the next day.
+Only explicit useful votes count, never those of the memory's authors, and of one principal only so many.
+Nothing is ever demoted by a vote. It is decided at the end of each day that brings a useful vote; who has to
+wait because others were promoted is asked again the next day.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Candidate:
     """A memory that may be promoted.
 
     Attributes:
-        tier: that it has: one of `TIERS`; anything else, and what is superseded or not there, is never promoted.
+        tier: that it has: one of `TIERS`; anything else, and what is superseded or not there, is never
+            promoted.
         useful: votes (count), the authors' left out and each principal's capped.
         voters: principals that they are of (count).
     """
@@ -94,17 +95,20 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
     Args:
         votes: every rating so far: memory_id, namespace, principal, search_id, verdict, day, occurred_at,
             signal_id. The last word of a principal on a search counts.
-        authors: memory_id and principal of those who wrote a memory.
+        authors: memory_id and principal of those who wrote a memory, and the day (`since`) on which they
+            first did.
         policy: how many votes of one principal count.
 
     Returns:
-        namespace, memory_id, day, useful, voters (counts), sorted by day and memory; no day without a useful vote.
+        namespace, memory_id, day, useful, voters (counts), sorted by day and memory; no day without a useful
+        vote.
     """
     helpful = (pl.col("verdict") == "helpful").cast(pl.Int32)
     mine = ["memory_id", "principal"]
     capped = pl.col("all").clip(0, policy.principal_votes)
     rows = (
-        votes.join(authors, on=mine, how="anti")
+        votes.join(authors, on=mine, how="left")
+        .filter((pl.col("day") < pl.col("since")).fill_null(value=True))
         .sort("occurred_at", "signal_id")
         .with_columns(now=helpful, change=helpful - helpful.shift(fill_value=0).over(*mine, "search_id"))
         .with_columns(all=pl.col("change").cum_sum().over(mine))
@@ -128,8 +132,8 @@ def fold_promotions(
 
     Args:
         counts: rows of `useful_votes`, of one namespace.
-        own_tier: tier of a memory as of the end of a day (YYYY-MM-DD), without promotions; what is no tier is never
-            promoted.
+        own_tier: tier of a memory as of the end of a day (YYYY-MM-DD), without promotions; what is no tier is
+            never promoted.
         before: rows of ``promotions`` of that namespace before these days.
         policy: thresholds and limits.
     """

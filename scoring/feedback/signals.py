@@ -1,9 +1,9 @@
 """What each act of feedback says of each memory: rows of ``usage_signals`` (rule 4).
 
-A rating says one thing of one memory. An observed answer says of every memory that was shown whether it was used;
-words of the query are no evidence of that, so a use that rests on them alone moves a memory's strength and not its
-effectiveness. An ignored result says little: it was not needed this time, and counts as neutral. The outcome of a
-project is credited to what its searches brought (see `credits`).
+A rating says one thing of one memory. An observed answer says of every memory that was shown whether it was
+used; words of the query are no evidence of that, so a use that rests on them alone moves a memory's strength
+and not its effectiveness. An ignored result says little: it was not needed this time, and counts as neutral.
+The outcome of a project is credited to what its searches brought (see `credits`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ TIERS = {"observation": "implicit", "feedback": "quick", "outcome": "detailed"}
 USED_RATIO = 0.30
 
 _COLUMNS = (
-    "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "event_id", "search_id",
-    "project", "tier", "verdict", "value", "weight", "evidence", "ratio", "ratio_beyond_query", "response",
+    "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "event_id",
+    "search_id", "project", "tier", "verdict", "value", "weight", "evidence", "ratio",
+    "ratio_beyond_query", "response",
 )  # fmt: skip
 _NUMBER, _TEXT = pl.lit(None, pl.Float64), pl.lit(None, pl.String)
 
@@ -32,8 +33,8 @@ def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
         events: rows of ``events``; those of other kinds are left out.
     """
     return events.filter(pl.col("kind") == "feedback").select(
-        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id", "project",
-        "tier", "verdict", "response",
+        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
+        "project", "tier", "verdict", "response",
         signal_id="event_id",
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),
         weight=pl.lit(1.0),
@@ -60,8 +61,8 @@ def usage_signals(
     beyond = pl.col("ratio_beyond_query").fill_null(0.0) > used_ratio
     counts = (pl.col("evidence") != "none") & (~used | ~by_words | beyond)
     return told.select(
-        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id", "project",
-        "tier", "verdict", "evidence", "ratio", "ratio_beyond_query", "response",
+        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
+        "project", "tier", "verdict", "evidence", "ratio", "ratio_beyond_query", "response",
         signal_id=pl.concat_str("event_id", pl.lit(":"), "memory_id"),
         value=pl.when(used).then(1.0).otherwise(0.5),
         weight=pl.when(counts).then(policy.implicit_weight).otherwise(0.0),
@@ -71,14 +72,14 @@ def usage_signals(
 def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
     """Signals of outcomes, credited to what the searches of their projects brought.
 
-    What was used or rated helpful in a search gets a vote. Where nothing was, nobody knows what helped, and what
-    was shown shares one vote.
+    What was used or rated helpful in a search gets a vote. Where nothing was, nobody knows what helped, and
+    what was shown shares one vote.
 
     Args:
         outcomes: rows of ``events`` of kind outcome.
         covered: of `covered_searches`: event_id of the outcome, search_id.
-        evidence: of these searches: search_id, memory_id, chunk_id, shown_at (time), and used_at, when it was first
-            used or rated helpful, null where it was not.
+        evidence: of these searches: search_id, memory_id, chunk_id, shown_at (time), and used_at, when it was
+            first used or rated helpful, null where it was not.
     """
     about = (
         outcomes.drop("search_id", "memory_id", "chunk_id")
@@ -90,8 +91,8 @@ def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.
     about = about.filter("helped" | ~pl.col("helped").any().over(search))
     share = pl.when("helped").then(1.0).otherwise(1.0 / pl.len().over(search))
     return about.select(
-        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id", "project",
-        "tier", "verdict", "response",
+        "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
+        "project", "tier", "verdict", "response",
         signal_id=pl.concat_str("event_id", "search_id", "memory_id", separator=":"),
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),
         weight=share,
@@ -106,7 +107,8 @@ def covered_searches(
 ) -> pl.DataFrame:
     """The searches that each outcome is about: those of its project since the outcome before.
 
-    An outcome that follows another one without a search between them corrects it: it is about the same searches.
+    An outcome that follows another one without a search between them corrects it: it is about the same
+    searches.
 
     Args:
         outcomes: event_id, namespace, project, principal, occurred_at.

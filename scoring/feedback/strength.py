@@ -1,7 +1,7 @@
 """How firmly use has set a memory (rule 4.2): used, it fades slower; ignored, it fades faster.
 
-What is left of a strength after a time t is ``strength · exp(-t / stability)`` (Ebbinghaus' forgetting curve). A
-memory's strength begins with the first verdict on it. It is shown and has no weight in a ranking.
+What is left of a strength after a time t is ``strength · exp(-t / stability)`` (Ebbinghaus' forgetting
+curve). A memory's strength begins with the first verdict on it. It is shown and has no weight in a ranking.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def fold_strength(signals: pl.DataFrame, before: pl.DataFrame, policy: FeedbackP
     """The strength of each memory after its last verdict of each day.
 
     Args:
-        signals: rows of ``usage_signals``. Only those used or ignored with evidence count, and of one principal
-            on one memory and day only the first few.
+        signals: rows of ``usage_signals``. Only those used or ignored with evidence count, and of one
+            principal on one memory and day only the first few.
         before: of the same memories the newest rows of ``strength`` before them, one per memory.
         policy: how many of a principal's verdicts count.
 
@@ -113,8 +113,8 @@ def fold_strength(signals: pl.DataFrame, before: pl.DataFrame, policy: FeedbackP
 def _after_each(verdicts: pl.DataFrame, before: pl.DataFrame) -> list[pl.Series]:
     """The state after each verdict; they are sorted by memory and time.
 
-    The k-th verdicts of all memories are one step, so the work is done in as many steps as the most used memory
-    has verdicts, each over arrays.
+    The k-th verdicts of all memories are one step, so the work is done in as many steps as the most used
+    memory has verdicts, each over arrays.
     """
     moments = verdicts["occurred_at"].dt.epoch("us").to_numpy()
     used = (verdicts["verdict"] == USED).to_numpy()

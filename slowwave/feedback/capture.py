@@ -1,7 +1,7 @@
 """Taking feedback by day: one line in the journal each (rule 4).
 
-Every act can be repeated: what was said already is not written again. Nothing is computed here but what has to be
-seen at the moment: whether an answer used what it was shown.
+Every act can be repeated: what was said already is not written again. Nothing is computed here but what has
+to be seen at the moment: whether an answer used what it was shown.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def conclude(
     _known("outcome", outcome, OUTCOMES)
     if not project or not space.journal.searches_of(namespace, project):
         raise NotFoundError(
-            f"Namespace {namespace!r} has no search for a project {project!r}. Name the project when you search: "
-            f"search(query, project=...)."
+            f"Namespace {namespace!r} has no search for a project {project!r}. Name the project when you "
+            f"search: search(query, project=...)."
         )
     said = [
         entry
@@ -118,8 +118,8 @@ def _search(space: Workspace, namespace: str, search_id: str) -> Mapping[str, An
     entry = space.journal.get(search_id) if isinstance(search_id, str) and search_id else None
     if entry is None or entry.kind != "search" or entry.namespace != namespace:
         raise NotFoundError(
-            f"Namespace {namespace!r} has no search {search_id!r}. A search's id comes with its results; a search "
-            f"that could not be written to the journal, or of a past day, takes no feedback."
+            f"Namespace {namespace!r} has no search {search_id!r}. A search's id comes with its results; a "
+            f"search of a past day, or one that could not be written to the journal, takes no feedback."
         )
     return entry.payload
 
@@ -139,7 +139,9 @@ def _result(payload: Mapping[str, Any], search_id: str, result: str | int | Resu
 
 def best_of(row: Shown) -> str:
     """The chunk whose text a result showed."""
-    return str(row.get("best") or next(iter(row.get("chunks") or ()), "") or ids.chunk_id(row["memory_id"], 0))
+    return str(
+        row.get("best") or next(iter(row.get("chunks") or ()), "") or ids.chunk_id(row["memory_id"], 0)
+    )
 
 
 def chunks_of(row: Shown) -> list[str]:
@@ -165,14 +167,17 @@ def _verdicts(
     rows = space.store.read("chunks", where, columns=["chunk_id", "text"]) if chunks else None
     texts = dict(rows.iter_rows()) if rows is not None else {}
     named = cited_in(response, [row["memory_id"] for row in shown])
-    found = usage(
-        ["\n".join(texts.get(chunk) or "" for chunk in chunks_of(row)) for row in shown],
-        response,
-        payload["query"],
-        cited=[at for at, row in enumerate(shown) if row["memory_id"] in named or row["memory_id"] in cited],
-        similarity=similarity,
-        policy=space.usage_policy,
-    )
+    try:
+        found = usage(
+            ["\n".join(texts.get(chunk) or "" for chunk in chunks_of(row)) for row in shown],
+            response,
+            payload["query"],
+            cited=[at for at, row in enumerate(shown) if {row["memory_id"]} & (named | set(cited))],
+            similarity=similarity,
+            policy=space.usage_policy,
+        )
+    except ValueError as error:  # of the caller's similarity
+        raise FeedbackError(f"{error}. Nothing was taken.") from error
     return [
         {
             "memory_id": row["memory_id"], "chunk_id": best_of(row), "verdict": one.verdict,
@@ -187,8 +192,9 @@ def _read(verdicts: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]) -> 
     ranks = {row["memory_id"]: row["rank"] for row in payload["shown"]}
     return tuple(
         Verdict(
-            row["memory_id"], row["chunk_id"], ranks.get(row["memory_id"], 0), row["verdict"], row["evidence"],
-            row.get("keywords", 0), row.get("ratio", 0.0), row.get("ratio_beyond_query"), row.get("similarity"),
+            row["memory_id"], row["chunk_id"], ranks.get(row["memory_id"], 0), row["verdict"],
+            row["evidence"], row.get("keywords", 0), row.get("ratio"), row.get("ratio_beyond_query"),
+            row.get("similarity"),
         )
         for row in verdicts
     )  # fmt: skip

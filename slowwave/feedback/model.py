@@ -39,7 +39,7 @@ class Verdict:
         verdict: used or ignored.
         evidence: citation (its id is in the answer), words, similarity, or none: nothing to compare.
         keywords: that what was shown of it has (count).
-        ratio: share of them in the answer.
+        ratio: share of them in the answer; None where there are none.
         ratio_beyond_query: the same without the words of the query; None where no others are left.
         similarity: that was given for one in the grey band.
     """
@@ -50,7 +50,7 @@ class Verdict:
     verdict: str
     evidence: str
     keywords: int
-    ratio: float
+    ratio: float | None
     ratio_beyond_query: float | None
     similarity: float | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import polars as pl
 import pytest
@@ -27,7 +28,7 @@ def fold(signals: pl.DataFrame, cuts: list[str]) -> tuple[pl.DataFrame, pl.DataF
     """Fold the days in parts, each from the rows that the parts before it left."""
     effects, strengths = frame("effectiveness", []), frame("strength", [])
     edges = ["", *sorted(cuts), "9999"]
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         part = signals.filter((pl.col("day") >= first) & (pl.col("day") < last))
         earlier = signals.filter((pl.col("day") < first) & (pl.col("tier") != "implicit"))
         known = effects.with_columns(subject=pl.coalesce("chunk_id", "memory_id"))
@@ -73,17 +74,21 @@ def test_effectiveness_is_what_a_plain_loop_makes_of_the_votes(seed, count):
             ring.append(one)
             del ring[: -POLICY.principal_votes]
 
-        def mine(one: dict) -> bool:
-            return row["chunk_id"] in (None, one["chunk_id"])
+        def mine(one: dict, chunk: str | None = row["chunk_id"]) -> bool:
+            return chunk in (None, one["chunk_id"])
 
-        def weight(one: dict) -> float:
+        def weight(one: dict, end: datetime = end) -> float:
             return one["weight"] * 2 ** (-((end - one["occurred_at"]) / timedelta(days=90)))
 
         votes = [one for ring in rings.values() for one in ring if mine(one)]
         seen = [one for one in implicit if mine(one) and one["weight"] > 0]
         total = sum(map(weight, seen))
         scale = min(1.0, total) / total if total else 0.0
-        said = 1.0 + sum(weight(v) * v["value"] for v in votes) + scale * sum(weight(v) * v["value"] for v in seen)
+        said = (
+            1.0
+            + sum(weight(v) * v["value"] for v in votes)
+            + scale * sum(weight(v) * v["value"] for v in seen)
+        )
         weights = 2.0 + sum(map(weight, votes)) + scale * total
         assert row["effectiveness"] == pytest.approx(said / weights, abs=1e-12)
         assert row["feedback_count"] == len(votes) + sum(one["verdict"] == "used" for one in seen)
