@@ -12,7 +12,8 @@ from assets.partitions import DAILY
 from assets.report import table
 from assets.resources import SlowwaveResource
 from slowwave.feedback import drain, fold
-from slowwave.feedback.pending import record
+from slowwave.feedback.pending import begin, finish
+from slowwave.store import one_of
 
 GROUP = "feedback"
 
@@ -78,6 +79,10 @@ def usage_signals(
     The outcome of a project is credited to what its searches brought, on this day or earlier.
     """
     space = slowwave.space
+    days = list(context.partition_keys)
+    seen = space.store.read("searches", one_of("day", days), columns=["day", "seq"])
+    last = pl.concat([seen, events.select("day", "seq")]).group_by("day").agg(pl.col("seq").max())
+    begin(space.store, context.run.run_id, dict(last.iter_rows()), days[0])
     rows = fold.signals(space.store, events, space.feedback_policy, space.settings.feedback.used_ratio)
     implicit = rows.filter(pl.col("tier") == "implicit")
     return dg.Output(
@@ -153,18 +158,11 @@ def promotions(
         warn_window=timedelta(hours=26), fail_window=timedelta(hours=50)
     ),
 )
-def memory_state(
-    context: dg.AssetExecutionContext,
-    slowwave: SlowwaveResource,
-    searches: pl.DataFrame,
-    events: pl.DataFrame,
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def memory_state(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What use has taught of each memory: the newest of all that the days came to. Ranking reads it."""
     space = slowwave.space
-    days = list(context.partition_keys)
-    changed = fold.take_effect(space.store, days, space.feedback_policy)
-    seen = pl.concat([searches.select("day", "seq"), events.select("day", "seq")])
-    record(space.store, dict(seen.group_by("day").agg(pl.col("seq").max()).iter_rows()), days[0])
+    changed = fold.take_effect(space.store, list(context.partition_keys), space.feedback_policy)
+    finish(space.store, context.run.run_id)
     return dg.MaterializeResult(
         metadata={"dagster/row_count": space.store.count("memory_state"), "memories changed": changed}
     )

@@ -53,7 +53,7 @@ def watched_vaults(
     job=FEEDBACK,
     minimum_interval_seconds=load().night.vault_poll_seconds,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Looks for searches and feedback of past days that no run has taken up (late or imported ones); "
+    description="Looks for searches and feedback of past days that no run has taken up (late, imported); "
     "folds those days again, and all days after them, as one run.",
 )
 def late_feedback(

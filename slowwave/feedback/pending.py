@@ -15,6 +15,7 @@ import polars as pl
 
 from slowwave import ids
 from slowwave.journal import FEEDBACK_KINDS
+from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 KINDS = ("search", *FEEDBACK_KINDS)
 RECORD = "fold-"
+BEGUN = "folding-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +74,36 @@ def folded_days(store: Store) -> dict[str, Folded]:
     return {day: Folded(**record) for day, record in store.list_meta(RECORD).items()}
 
 
-def record(store: Store, seqs: Mapping[str, int], first: str) -> None:
-    """Remember that these days were folded, from the state that the folded day before `first` left.
+def begin(store: Store, run: str, seqs: Mapping[str, int], first: str) -> None:
+    """Note what a run is going to fold, before it reads what it rests on.
+
+    Another run may change that meanwhile; then the records that :func:`finish` writes do not hold, and the
+    days are due again.
 
     Args:
         store: the memory.
-        seqs: last seq of each of these days that has entries.
-        first: day of the run.
+        run: id of the run.
+        seqs: last seq of each of its days that has entries.
+        first: its first day.
     """
     earlier = [(day, one) for day, one in folded_days(store).items() if day < first]
     after = max(earlier)[1].chain if earlier else ""
-    records: dict[str, dict[str, Any]] = {}
-    for day in sorted(seqs):
-        done = Folded.of(day, seqs[day], after)
+    store.put_meta(BEGUN + run, {"seqs": dict(seqs), "after": after})
+
+
+def finish(store: Store, run: str) -> bool:
+    """Remember that the days of a run were folded; False where the run folded nothing."""
+    begun = store.get_meta(BEGUN + run)
+    if begun is None:
+        return False
+    after, records = begun["after"], dict[str, dict[str, Any]]()
+    for day, seq in sorted(begun["seqs"].items()):
+        done = Folded.of(day, seq, after)
         records[RECORD + day] = asdict(done)
         after = done.chain
     store.put_metas(records)
+    store.delete("meta", f"name = {quote(BEGUN + run)}")
+    return True
 
 
 def last_seqs(journal: Journal) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Days of feedback made by hand: acts in the journal at any moment, and what the night's assets do with them."""
+"""Days of feedback made by hand: acts at any moment, and what the night's assets do with them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave import ids
 from slowwave.feedback import drain, fold
-from slowwave.feedback.pending import record
+from slowwave.feedback.pending import begin, finish
 from slowwave.journal import Entry
 from slowwave.workspace import Workspace
 
@@ -75,14 +75,15 @@ def fold_days(space: Workspace, days: Iterable[str]) -> None:
     made = {"searches": drain.drain_searches(space.journal, days).rows}
     store.replace_partition("searches", made["searches"], days)
     made["events"] = drain.drain_events(space.journal, days).rows
+    seen = pl.concat([made[table].select("day", "seq") for table in ("searches", "events")])
+    begin(store, "test", dict(seen.group_by("day").agg(pl.col("seq").max()).iter_rows()), days[0])
     signals = fold.signals(store, made["events"], policy, 0.3)
     for table, rows in (("events", made["events"]), ("usage_signals", signals)):
         store.replace_partition(table, rows, days)
     for table in ("effectiveness", "strength", "promotions"):
         store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy), days)
     fold.take_effect(store, days, policy)
-    seen = pl.concat([made[table].select("day", "seq") for table in ("searches", "events")])
-    record(store, dict(seen.group_by("day").agg(pl.col("seq").max()).iter_rows()), days[0])
+    finish(store, "test")
 
 
 def taught(space: Workspace) -> dict[str, pl.DataFrame]:

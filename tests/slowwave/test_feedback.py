@@ -267,7 +267,8 @@ def test_a_promoted_memory_is_shown_found_and_protected_as_such(memory, saved):
 
     day = at(1).date().isoformat()
     row = {"promotion_id": "p", "day": day, "namespace": "ada", "memory_id": saved["rota"],
-           "from_tier": "normal", "to_tier": "critical", "reason": "promoted", "decided_at": at(2)}  # fmt: skip
+           "from_tier": "normal", "to_tier": "critical", "reason": "promoted",
+           "decided_at": at(2)}  # fmt: skip
     import polars as pl
 
     from slowwave.feedback import fold

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 import polars as pl
 import pytest
@@ -73,7 +74,7 @@ def assert_same(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) ->
 def test_a_backfill_is_its_days_whatever_came_first(folded, seed, cuts, shuffle):
     acts = some_acts(seed)
     edges = [0, *sorted(cuts), 7]
-    runs = [DAYS[first:last] for first, last in zip(edges[:-1], edges[1:], strict=True)]
+    runs = [DAYS[first:last] for first, last in pairwise(edges)]
     other = acts[:]
     shuffle.shuffle(other)
     whole = folded(acts)
@@ -213,14 +214,16 @@ def test_what_is_superseded_is_not_promoted_while_it_is(make_space):
     space = make_space()
     memory = stage(space, "old", 1)
     decision = {"decision_id": "d", "namespace": "ada", "memory_id": "new", "other_memory": memory,
-                "outcome": "supersede", "refused": False, "decided_at": at(3), "undone_at": at(5)}  # fmt: skip
+                "outcome": "supersede", "refused": False, "decided_at": at(3),
+                "undone_at": at(5)}  # fmt: skip
     space.store.upsert("decisions", pl.DataFrame([decision]))
     space.journal.append(
         [*praise(memory, 2, 4), *praise(memory, 4, 1, first=4), *praise(memory, 6, 1, first=5)]
     )
     fold_days(space, DAYS)
     assert reasons(space) == {
-        (name(2), memory): "below_threshold", (name(4), memory): "tier_not_promotable", (name(6), memory): "promoted",
+        (name(2), memory): "below_threshold", (name(4), memory): "tier_not_promotable",
+        (name(6), memory): "promoted",
     }  # fmt: skip
 
 

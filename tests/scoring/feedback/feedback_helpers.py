@@ -49,7 +49,8 @@ def signal(
     tier = TIERS.get(verdict, "quick")
     return {
         "signal_id": name or f"{at.isoformat()}:{by}:{search}:{memory}:{verdict}",
-        "day": at.date().isoformat(), "namespace": "ada", "memory_id": memory, "chunk_id": chunk or f"{memory}:00000",
+        "day": at.date().isoformat(), "namespace": "ada", "memory_id": memory,
+        "chunk_id": chunk or f"{memory}:00000",
         "occurred_at": at, "principal": by, "event_id": name or "e", "search_id": search, "tier": tier,
         "verdict": verdict, "value": VALUES[verdict], "evidence": evidence,
         "weight": weight if weight is not None else 0.25 if tier == "implicit" else 1.0,

@@ -37,7 +37,8 @@ def test_three_promotions_in_any_eight_hours():
     five = [Candidate(f"m{n}", "normal", 5 + n) for n in range(5)]
     decided = promote(five, [], START, POLICY)
     assert [(one.memory_id, one.reason) for one in decided] == [
-        ("m4", "promoted"), ("m3", "promoted"), ("m2", "promoted"), ("m1", "rate_limited"), ("m0", "rate_limited"),
+        ("m4", "promoted"), ("m3", "promoted"), ("m2", "promoted"), ("m1", "rate_limited"),
+        ("m0", "rate_limited"),
     ]  # fmt: skip
     for ago, free in (
         (timedelta(), 1),
@@ -111,8 +112,9 @@ def rows_of(decided):
     return frame(
         "promotions",
         [
-            {"promotion_id": f"{one.decided_at}{one.memory_id}", "day": (one.decided_at - DAY).date().isoformat(),
-             "namespace": "ada", "memory_id": one.memory_id, "from_tier": one.from_tier, "to_tier": one.to_tier,
+            {"promotion_id": f"{one.decided_at}{one.memory_id}",
+             "day": (one.decided_at - DAY).date().isoformat(), "namespace": "ada",
+             "memory_id": one.memory_id, "from_tier": one.from_tier, "to_tier": one.to_tier,
              "reason": one.reason, "useful": one.useful, "voters": one.voters, "decided_at": one.decided_at}
             for one in decided
         ],
@@ -134,7 +136,8 @@ def test_who_had_to_wait_is_asked_again_on_the_next_day_of_votes():
     asked = counts([(f"m{n}", "2026-03-01", 9 - n, 5) for n in range(4)] + [("x", "2026-03-04", 1, 1)])
     decided = fold_promotions(asked, lambda name, day: "normal", frame("promotions", []), POLICY)
     assert [(one.memory_id, one.reason) for one in decided] == [
-        ("m0", "promoted"), ("m1", "promoted"), ("m2", "promoted"), ("m3", "rate_limited"), ("m3", "promoted"),
+        ("m0", "promoted"), ("m1", "promoted"), ("m2", "promoted"), ("m3", "rate_limited"),
+        ("m3", "promoted"),
         ("x", "below_threshold"),
     ]  # fmt: skip
     first = fold_promotions(

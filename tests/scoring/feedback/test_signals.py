@@ -73,7 +73,10 @@ def searches(*rows):
 def outcomes(*rows):
     return frame(
         "events",
-        [event("outcome", name, START + hour * HOUR, verdict=said, project=project) for name, project, hour, said in rows],
+        [
+            event("outcome", name, START + hour * HOUR, verdict=said, project=project)
+            for name, project, hour, said in rows
+        ],
     )  # fmt: skip
 
 
@@ -123,8 +126,9 @@ def test_an_outcome_is_credited_to_what_was_used_before_it():
     rows = outcome_signals(
         said, about, shown(("a", "m", 2), ("a", "n", None), ("b", "m", 9), ("b", "n", None))
     )
-    assert {(row["search_id"], row["memory_id"]): (row["weight"], row["evidence"]) for row in rows.iter_rows(named=True)} == {
-        ("a", "m"): (1.0, "used"), ("b", "m"): (0.5, "shown"), ("b", "n"): (0.5, "shown"),
+    told = rows.select("search_id", "memory_id", "weight", "evidence")
+    assert {(search, memory): why for search, memory, *why in told.iter_rows()} == {
+        ("a", "m"): [1.0, "used"], ("b", "m"): [0.5, "shown"], ("b", "n"): [0.5, "shown"],
     }  # fmt: skip
     assert set(rows["value"]) == {1.0}
     assert set(rows["tier"]) == {"detailed"}
