@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-
 from _report import report
+
 from slowwave import ids
 from slowwave.journal import Entry, Journal
 
