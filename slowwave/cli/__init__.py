@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import entry_points
 
 from slowwave.cli import find as find  # their commands join the app
+from slowwave.cli import report as report
 from slowwave.cli import review as review
 from slowwave.cli import tune as tune
 from slowwave.cli.app import app
