@@ -4,12 +4,26 @@ from collections.abc import Iterable
 
 import dagster as dg
 import polars as pl
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
 
+from assets import feedback
 from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.contract import CHECKS as CLAUSES
 from quality.contract import CheckResult, Limits, run_contract
+from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.gate_report import accepted_notes
+from slowwave.store import one_of
+
+
+def days_of(context: dg.AssetCheckExecutionContext) -> list[str]:
+    """The partitions of the run; none where a check is run by itself."""
+    tags = context.run.tags
+    return (
+        list(context.partition_keys)
+        if {PARTITION_NAME_TAG, ASSET_PARTITION_RANGE_START_TAG} & set(tags)
+        else []
+    )
 
 
 def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition:
@@ -19,9 +33,13 @@ def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition
         blocking=True,
         description=f"No two rows of {name} have the same key: a doubled key means a lost update.",
     )
-    def unique_key(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
-        key = slowwave.space.store.specs[name].key
-        rows = slowwave.space.store.read(name, columns=[key])
+    def unique_key(context: dg.AssetCheckExecutionContext, slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+        store = slowwave.space.store
+        spec, days = store.specs[name], days_of(context)
+        # A key of a partitioned table names its day or an act of it, so no other partition can have it.
+        where = one_of(spec.partition, days) if spec.partition and days else None
+        key = spec.key
+        rows = store.read(name, where, columns=[key])
         doubled = rows.group_by(key).len("rows").filter(pl.col("rows") > 1)
         examples = {} if doubled.is_empty() else {"examples": table(doubled.sort(key))}
         return dg.AssetCheckResult(
@@ -118,6 +136,24 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     )
 
 
+@dg.asset_check(
+    asset=dg.AssetKey("memory_state"),
+    name="nothing_late",
+    description="Every folded day rests on all feedback up to it. If not, feedback came late, or a day was run "
+    "again by itself: the sensor late_feedback, or `slowwave night`, folds the days that are named.",
+)
+def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+    """Whether a folded day misses feedback of its own or of a day before it."""
+    space = slowwave.space
+    folded = folded_days(space.store)
+    late = [day for day in unfolded_days(space.journal, space.store) if day in folded]
+    return dg.AssetCheckResult(
+        passed=not late,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"folded days": len(folded), "to fold again": ", ".join(late[:30]) or "none"},
+    )
+
+
 CHECKS = [
     gate_contract,
     no_exact_duplicates,
@@ -126,4 +162,6 @@ CHECKS = [
     _unique_key_check("embedded_chunks", dg.AssetKey("embedded_chunks")),
     _unique_key_check("memories", dg.AssetKey("memories")),
     _unique_key_check("chunks", dg.AssetKey("search_index")),
+    *(_unique_key_check(asset.key.path[-1], asset.key) for asset in feedback.ASSETS),
+    nothing_late,
 ]

@@ -6,12 +6,13 @@ import os
 
 import dagster as dg
 
-from assets.ingest import ASSETS, IO_MANAGER
+from assets import feedback, ingest
+from assets.ingest import IO_MANAGER
 from assets.resources import SlowwaveResource
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
-from orchestration.jobs import NIGHT, nightly
-from orchestration.sensors import watched_vaults
+from orchestration.jobs import FEEDBACK, NIGHT, nightly
+from orchestration.sensors import late_feedback, watched_vaults
 
 
 def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
@@ -20,11 +21,11 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
     """
     return dg.Definitions(
-        assets=ASSETS,
+        assets=[*ingest.ASSETS, *feedback.ASSETS],
         asset_checks=CHECKS,
-        jobs=[NIGHT],
+        jobs=[NIGHT, FEEDBACK],
         schedules=[nightly],
-        sensors=[watched_vaults],
+        sensors=[watched_vaults, late_feedback],
         resources={"slowwave": slowwave, IO_MANAGER: LancePartitionIOManager(slowwave=slowwave)},
         executor=dg.in_process_executor,
     )

@@ -4,13 +4,19 @@ from datetime import UTC, timedelta
 
 import dagster as dg
 
-from assets.ingest import ASSETS
+from assets import feedback, ingest
 from slowwave.settings import load
 
 NIGHT = dg.define_asset_job(
     "night",
-    selection=dg.AssetSelection.assets(*ASSETS),
-    description="Take in what a day brought: stage, gate, embed, apply, index.",
+    selection=dg.AssetSelection.assets(*ingest.ASSETS, *feedback.ASSETS),
+    description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback.",
+)
+
+FEEDBACK = dg.define_asset_job(
+    "feedback",
+    selection=dg.AssetSelection.assets(*feedback.ASSETS),
+    description="Fold the searches and the feedback of some days into what use has taught.",
 )
 
 

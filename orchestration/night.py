@@ -19,6 +19,7 @@ from assets.resources import SlowwaveResource
 from orchestration.cli import dagster_home
 from orchestration.definitions import definitions
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.pending import unfolded_days
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
 
@@ -61,13 +62,14 @@ def _day(text: str, settings: Settings) -> str:
 
 
 def pending_days(settings: Settings) -> list[str]:
-    """Days with acts in the journal that no finished night has seen."""
+    """Days with acts in the journal that no finished night has seen, or that rest on such a day."""
     space = Workspace(settings)
     try:
         days = space.journal.days(ACTS)
         seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
         rows = days.select("day", "last_seq").iter_rows()
         waiting = {day for day, last_seq in rows if last_seq > seen.get(day, 0)}
+        waiting.update(unfolded_days(space.journal, space.store))
         early = sorted(day for day in waiting if day < settings.night.first_day)
         if early:
             raise SlowwaveError(

@@ -1,14 +1,23 @@
-"""The sensor on the watched vaults: a changed folder asks for today's partition."""
+"""The sensors: a changed vault asks for today's partition, late feedback for the days that it changes."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+)
 
 from assets.resources import SlowwaveResource
-from orchestration.jobs import NIGHT
+from orchestration.jobs import FEEDBACK, NIGHT
+from slowwave import ids
+from slowwave.feedback.pending import folded_days, last_seqs, unfolded_days
 from slowwave.settings import load
 from slowwave.vault import fingerprint
+
+PATIENCE = timedelta(hours=1)
 
 
 @dg.sensor(
@@ -38,3 +47,31 @@ def watched_vaults(
     cursor = json.dumps({**seen, **now}, sort_keys=True)
     request = dg.RunRequest(partition_key=day, tags={"slowwave/changed_vaults": ", ".join(changed)})
     return dg.SensorResult(run_requests=[request], cursor=cursor)
+
+
+@dg.sensor(
+    job=FEEDBACK,
+    minimum_interval_seconds=load().night.vault_poll_seconds,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Looks for searches and feedback of past days that no run has taken up (late, imported); "
+    "folds those days again, and all days after them, as one run.",
+)
+def late_feedback(
+    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
+) -> dg.SensorResult | dg.SkipReason:
+    """Ask for the range of past days that late feedback changes, once for each state of the journal."""
+    space = slowwave.space
+    # A day whose night should be over by now; its own run may still be going on.
+    over = (slowwave.clock() - timedelta(hours=space.settings.night.hour) - PATIENCE).date().isoformat()
+    due = [day for day in unfolded_days(space.journal, space.store) if day < over]
+    if not due:
+        return dg.SkipReason("All feedback of past days is taken up.")
+    first, last = due[0], due[-1]
+    if first < space.settings.night.first_day:
+        return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
+    seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
+    request = dg.RunRequest(
+        run_key=f"late-{ids.digest(first, last, str(seen), str(folded_days(space.store).get(first)))}",
+        tags={ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: last},
+    )
+    return dg.SensorResult(run_requests=[request])

@@ -13,7 +13,7 @@ for result in memory.search("when do we deploy?"):
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from slowwave.admission import Settled
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
+    from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
     from slowwave.journal import Entry, Journal
-    from slowwave.search import SearchResponse
+    from slowwave.search import Result, SearchResponse
     from slowwave.store import Store
     from slowwave.wakeup import Packet
 
@@ -272,6 +273,7 @@ class Memory:
         until: datetime | None = None,
         superseded: bool = False,
         as_of: date | None = None,
+        project: str = "",
         explain: bool = False,
     ) -> SearchResponse:
         """The memories of this namespace that answer a query, best first.
@@ -291,6 +293,7 @@ class Memory:
             until: only what was created before then.
             superseded: also what a newer memory has superseded.
             as_of: a past day (UTC): what the memory would have answered at its end. Not in the journal.
+            project: what the search is for: the project's outcome will be credited to what it brought.
             explain: with an account of every score, and of what was found and is not shown.
 
         Returns:
@@ -310,6 +313,7 @@ class Memory:
         return search(
             self._space, self.namespace, query,
             limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
+            project=project,
         )  # fmt: skip
 
     def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:
@@ -329,6 +333,90 @@ class Memory:
 
         return wakeup(self._space, self.namespace, budget=budget, as_of=datetime.now(UTC), secret=secret)
 
+    # -- feedback --------------------------------------------------------------------------------
+
+    def feedback(self, search_id: str, result: str | int | Result, rating: str) -> Rated:
+        """Say how one result of a search served. It counts from the next night on.
+
+        The last rating of a principal on a result of a search is the one that counts, and of one principal
+        only the newest few ratings of a memory do.
+
+        Args:
+            search_id: of the search.
+            result: a result of it, its rank (from 1), its memory's id or one of its chunks' ids.
+            rating: helpful, neutral or unhelpful.
+
+        Raises:
+            NotFoundError: this namespace has no such search, or it did not show such a result.
+            FeedbackError: an unknown rating.
+            JournalError: the journal cannot be written; nothing was taken.
+        """
+        from slowwave.feedback.capture import rate
+
+        return rate(
+            self._space, self.namespace, search_id, result, rating,
+            principal=self.principal, now=datetime.now(UTC),
+        )  # fmt: skip
+
+    def observe(
+        self,
+        search_id: str,
+        response: str,
+        *,
+        cited: Collection[str | int | Result] = (),
+        similarity: Callable[[str, str], float] | None = None,
+    ) -> Observed:
+        """Look at the answer that a search was for: which of the memories that it was shown did it use?
+
+        A memory is used when more than 30 % of the longer words that were shown of it are in the answer, or
+        when the answer names its id. The answer itself is not kept. Looking at it again changes nothing.
+
+        Args:
+            search_id: of the search.
+            response: text of the answer.
+            cited: results that were used with certainty (as for :meth:`feedback`).
+            similarity: of two texts in [0, 1]; asked where words alone do not decide.
+
+        Raises:
+            NotFoundError: this namespace has no such search, or it did not show what is cited.
+            FeedbackError: the response is empty.
+            JournalError: the journal cannot be written; nothing was taken.
+        """
+        from slowwave.feedback.capture import observe
+
+        return observe(
+            self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
+            principal=self.principal, now=datetime.now(UTC),
+        )  # fmt: skip
+
+    def outcome(self, project: str, outcome: str) -> Concluded:
+        """Say how a project ended: credited to what its searches brought since its outcome before.
+
+        Args:
+            project: that searches were made for.
+            outcome: success or failure.
+
+        Raises:
+            NotFoundError: no search of this namespace was for that project.
+            FeedbackError: an unknown outcome.
+            JournalError: the journal cannot be written; nothing was taken.
+        """
+        from slowwave.feedback.capture import conclude
+
+        return conclude(
+            self._space, self.namespace, project, outcome, principal=self.principal, now=datetime.now(UTC)
+        )
+
+    def stats(self, memory_id: str) -> MemoryStats:
+        """What use says of a memory: who used it, what was said of it, and what that comes to.
+
+        Raises:
+            NotFoundError: this namespace has no such memory.
+        """
+        from slowwave.feedback.stats import stats
+
+        return stats(self._space, self.get(memory_id), as_of=datetime.now(UTC))
+
     # -- one memory ------------------------------------------------------------------------------
 
     def get(self, memory_id: str) -> MemoryRecord:
@@ -339,6 +427,7 @@ class Memory:
         """
         columns = [part.name for part in fields(MemoryRecord)]
         from slowwave.store import one_of
+        from slowwave.tiers import with_tiers
 
         rows = self.store.read(
             "memories",
@@ -350,6 +439,7 @@ class Memory:
                 f"Namespace {self.namespace!r} has no memory {memory_id!r}. "
                 f"Ids come from save() and search()."
             )
+        rows = with_tiers(rows, self._space.knowledge.promoted(self.namespace))
         row: dict[str, Any] = rows.row(0, named=True)
         lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
         return MemoryRecord(**row | lists)

@@ -190,6 +190,38 @@ class RankingSettings(_Group):
     )
 
 
+class FeedbackSettings(_Group):
+    """What use teaches (rule 4)."""
+
+    used_ratio: float = Field(
+        0.30, ge=0, le=1, description="Share of a memory's words in an answer above which it was used"
+    )
+    half_life_days: float = Field(90.0, gt=0, description="Days after which a vote counts half")
+    prior_weight: float = Field(2.0, gt=0, description="Votes that the neutral beginning is worth")
+    implicit_weight: float = Field(
+        0.25, ge=0, le=1, description="Votes that one used or ignored result is worth"
+    )
+    implicit_cap: float = Field(
+        1.0, ge=0, description="Votes that all implicit evidence on a memory is worth, at most"
+    )
+    principal_votes: int = Field(
+        5, ge=1, le=100, description="Votes of one principal on one memory that count, the newest (count)"
+    )
+    verdicts_per_day: int = Field(
+        5, ge=1, description="Verdicts of one principal on a memory and day that move its strength (count)"
+    )
+    important_at: int = Field(
+        5, ge=1, description="Useful votes from which a normal memory becomes important (count)"
+    )
+    critical_at: int = Field(
+        10, ge=1, description="Useful votes from which an important memory becomes critical (count)"
+    )
+    promotions: int = Field(
+        3, ge=0, description="Promotions that a namespace may have in `promotion_hours` (count)"
+    )
+    promotion_hours: float = Field(8.0, gt=0, description="Hours that this limit is about")
+
+
 class NightSettings(_Group):
     """The nightly job."""
 
@@ -229,6 +261,7 @@ class Settings(BaseSettings):
     gate: GateSettings = GateSettings()
     reconsolidation: ReconsolidationSettings = ReconsolidationSettings()
     ranking: RankingSettings = RankingSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     night: NightSettings = NightSettings()
 
     @classmethod

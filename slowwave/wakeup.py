@@ -15,6 +15,7 @@ from scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens,
 from slowwave.errors import SlowwaveError
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
+from slowwave.tiers import with_tiers
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -63,6 +64,7 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
         raise SlowwaveError(f"budget = {budget}: a packet needs {LEAST_BUDGET} tokens or more.")
     filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
     rows = space.store.read("memories", filters.where(namespace), columns=COLUMNS)
+    rows = with_tiers(rows, space.knowledge.promoted(namespace))
     states = space.knowledge.states(namespace, rows["memory_id"])
     effectiveness = [states[name].effectiveness if name in states else 0.5 for name in rows["memory_id"]]
     rows = rows.with_columns(effectiveness=pl.Series(effectiveness, dtype=pl.Float64))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quality.gate import GatePolicy
 from quality.reconsolidation import Thresholds
+from scoring.feedback.policy import FeedbackPolicy
 from scoring.ranking import RankingPolicy
 from slowwave.errors import StoreError
 from slowwave.policies import read_policy
@@ -18,6 +19,7 @@ from slowwave.settings import Settings
 
 if TYPE_CHECKING:
     from quality.admission import AdmissionPolicy
+    from scoring.feedback.usage import UsagePolicy
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
@@ -113,7 +115,7 @@ class Workspace:
         """Trigger phrases, and what use has taught."""
         from slowwave.search.knowledge import StoredKnowledge
 
-        return StoredKnowledge(self.store)
+        return StoredKnowledge(self.store, self.feedback_policy)
 
     @cached_property
     def reranker(self) -> Reranker:
@@ -192,6 +194,19 @@ class Workspace:
             return replace(policy, reconsolidation="off"), (warning,)
         self._checkpointed = True
         return policy, ()
+
+    @cached_property
+    def feedback_policy(self) -> FeedbackPolicy:
+        """What feedback counts."""
+        return FeedbackPolicy(**self.settings.feedback.model_dump(exclude={"used_ratio"}))
+
+    @cached_property
+    def usage_policy(self) -> UsagePolicy:
+        """When an answer has used a memory."""
+        from scoring.feedback.usage import UsagePolicy
+
+        ratio = self.settings.feedback.used_ratio
+        return UsagePolicy(used_ratio=ratio, grey_ratio=min(ratio, UsagePolicy().grey_ratio))
 
     @cached_property
     def served(self) -> Served:

@@ -15,6 +15,7 @@ from slowwave.admission.rows import RECORD, matrix_of, memory_record
 from slowwave.quarantine import HELD, without_original
 from slowwave.store import one_of, quote
 from slowwave.store.vectors import mean_vectors
+from slowwave.tiers import with_tiers
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -111,7 +112,12 @@ class Around:
             found.append(self._rows("memory_id", pairs))
         if known:
             found.append(self._rows("replaced_by", known))
-        return [memory_record(row) for row in pl.concat(found).unique("memory_id").iter_rows(named=True)]
+        return self.records(pl.concat(found).unique("memory_id"))
+
+    def records(self, rows: pl.DataFrame) -> list[Record]:
+        """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
+        rows = with_tiers(rows, self.space.knowledge.promoted(self.namespace))
+        return [memory_record(row) for row in rows.iter_rows(named=True)]
 
     def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
         return self.store.read_by("memories", column, values, columns=RECORD, also=self.mine(also))
@@ -121,7 +127,7 @@ class Around:
         wanted = list(names)
         found = [self._seen[name] for name in wanted if name in self._seen]
         rest = [name for name in wanted if name not in self._seen]
-        return found + [memory_record(row) for row in self._rows("memory_id", rest).iter_rows(named=True)]
+        return found + self.records(self._rows("memory_id", rest))
 
     def mine(self, condition: str) -> str:
         """The condition, of this namespace only."""
@@ -141,7 +147,7 @@ class Around:
             )  # fmt: skip
         else:
             rows = pl.concat(self._nearest(vector) for vector in batch if vector.any()).unique("memory_id")
-            self._seen = {row["memory_id"]: memory_record(row) for row in rows.iter_rows(named=True)}
+            self._seen = {record.memory_id: record for record in self.records(rows)}
         return Neighbours(
             rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor
         )

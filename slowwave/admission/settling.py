@@ -21,7 +21,7 @@ from quality.neighbours import Neighbours
 from slowwave import progress, stages
 from slowwave.admission.around import Around
 from slowwave.admission.log import log
-from slowwave.admission.rows import RECORD, matrix_of, memory_record, note_record
+from slowwave.admission.rows import RECORD, matrix_of, note_record
 from slowwave.admission.settled import Settled
 from slowwave.admission.writing import write
 from slowwave.quarantine import hold
@@ -106,7 +106,7 @@ def _look_again(around: Around, as_of: datetime, *, dry_run: bool) -> tuple[int,
     """Decide about the live memories, one after the other, and write unless it is a dry run."""
     rows = around.store.read("memories", around.mine("status = 'live'"), columns=RECORD)
     rows = rows.sort("created_at", "memory_id")
-    known = {row["memory_id"]: memory_record(row) for row in rows.iter_rows(named=True)}
+    known = {record.memory_id: record for record in around.records(rows)}
     names = list(known)
     dimension = around.store.identity.dimension
     matrix = matrix_of(rows["vector"], dimension)

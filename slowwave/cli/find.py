@@ -39,6 +39,7 @@ Source = Annotated[str, typer.Option(help="Only what comes from a source that be
 Since = Annotated[str, typer.Option(help="Only what was created on this day (UTC) or later.")]
 Until = Annotated[str, typer.Option(help="Only what was created before this day (UTC).")]
 Superseded = Annotated[bool, typer.Option("--superseded", help="Also what a newer memory superseded.")]
+Project = Annotated[str, typer.Option(help="What the search is for; `slowwave outcome` says how it ended.")]
 AsOf = Annotated[str, typer.Option(help="A past day: what the memory would have answered at its end.")]
 
 
@@ -56,13 +57,14 @@ def search(
     until: Until = "",
     superseded: Superseded = False,
     as_of: AsOf = "",
+    project: Project = "",
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
     """Search the memory."""
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace) as memory:
-        response = memory.search(query, limit=limit, **wanted)
+        response = memory.search(query, limit=limit, project=project, **wanted)
     if json:
         print_json(response.to_dict())
         return
@@ -85,13 +87,14 @@ def explain(
     until: Until = "",
     superseded: Superseded = False,
     as_of: AsOf = "",
+    project: Project = "",
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
     """Search, and say how every score came about: which words, which feedback, what was left out and why."""
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace) as memory:
-        response = memory.search(query, limit=limit, explain=True, **wanted)
+        response = memory.search(query, limit=limit, project=project, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
     if json:
         print_json(response.to_dict())

@@ -146,12 +146,14 @@ class Database:
         with self.connections.reading() as connection:
             return [row._asdict() for row in connection.execute(query.order_by(c.seq))]
 
-    def searches_of(self, namespace: str, project: str) -> int:
-        """How many searches were made for a project."""
+    def searches_of(self, namespace: str, project: str, after: int | None) -> int:
+        """How many searches were made for a project, later than a moment (microseconds) if one is given."""
         c = entries.c
         query = sa.select(sa.func.count()).where(
             c.namespace == namespace, c.origin == project, IS_OF_A_PROJECT
         )
+        if after is not None:
+            query = query.where(c.occurred_at > after)
         with self.connections.reading() as connection:
             return int(connection.execute(query).scalar_one())
 

@@ -148,9 +148,10 @@ class Journal:
         """Every rating, observation and outcome of these searches or projects, the first written first."""
         return [_to_entry(row) for row in self._database.about_searches(namespace, subjects)]
 
-    def searches_of(self, namespace: str, project: str) -> int:
-        """How many searches were made for a project (count)."""
-        return self._database.searches_of(namespace, project)
+    def searches_of(self, namespace: str, project: str, *, after: datetime | None = None) -> int:
+        """How many searches were made for a project, later than a moment if one is given (count)."""
+        since = None if after is None else to_microseconds(after)
+        return self._database.searches_of(namespace, project, since)
 
     def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
         """The newest save, forget or unreadable of every source that came from one vault.

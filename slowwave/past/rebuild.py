@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 class _Knowledge:
     """Trigger phrases and what use had taught, as of a day."""
 
-    def __init__(self, store: Store, memories: Mapping[str, pl.DataFrame], day: date) -> None:
+    def __init__(self, space: Workspace, memories: Mapping[str, pl.DataFrame], day: date) -> None:
         self._triggers = {
             namespace: TriggerIndex(dict(rows.select("memory_id", "trigger_phrases").iter_rows()))
             for namespace, rows in memories.items()
         }
-        self._taught = StoredKnowledge(store, until=day)
+        self._taught = StoredKnowledge(space.store, space.feedback_policy, until=day)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -43,6 +43,10 @@ class _Knowledge:
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.states(namespace, memory_ids)
+
+    def promoted(self, namespace: str) -> Mapping[str, str]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.promoted(namespace)
 
 
 def past_searcher(space: Workspace, day: date) -> Searcher:
@@ -62,7 +66,7 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     for namespace, rows in memories.items():
         store.upsert("chunks", _chunks(space, namespace, rows))
     compact(store.table("chunks"))  # takes the rows into the text index
-    return Searcher(store, space.embedder, _Knowledge(space.store, memories, day))
+    return Searcher(store, space.embedder, _Knowledge(space, memories, day))
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 from quality.admission import LIVE, SUPERSEDED
 from slowwave.errors import SlowwaveError
 from slowwave.store import one_of, quote
+from slowwave.tiers import tier_filter
 
 SECRET = "secret"  # noqa: S105 - a label
 
@@ -51,13 +53,19 @@ class Filters:
         """Which memories are looked at."""
         return [LIVE, SUPERSEDED] if self.superseded else [LIVE]
 
-    def where(self, namespace: str) -> str:
-        """The condition on ``chunks`` (or ``memories``)."""
+    def where(self, namespace: str, promoted: Mapping[str, str] | None = None) -> str:
+        """The condition on ``chunks`` (or ``memories``).
+
+        Args:
+            namespace: the tenant.
+            promoted: memories of it that use has promoted, with their tier.
+        """
         parts = [f"namespace = {quote(namespace)}"]
         parts.append(one_of("status", self.statuses) if self.superseded else f"status = {quote(LIVE)}")
-        for column, wanted in (("memory_type", self.memory_type), ("importance_tier", self.tier)):
-            if wanted:
-                parts.append(one_of(column, wanted))
+        if self.memory_type:
+            parts.append(one_of("memory_type", self.memory_type))
+        if self.tier:
+            parts.append(tier_filter(self.tier, promoted or {}))
         if self.sensitivity:
             parts.append(one_of("sensitivity", self.sensitivity))
         else:

@@ -7,14 +7,19 @@ millisecond to ask.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Protocol
 
+import polars as pl
 import pyarrow as pa
 
 from quality.admission import LIVE, SUPERSEDED
+from scoring.feedback.coded import DAY_US
+from scoring.feedback.effectiveness import SUMS, effectiveness
+from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.strength import current
 from scoring.ranking import Confidence, MemoryState
 from scoring.ranking.confidence import lifecycle_confidence, note_confidence
 from scoring.ranking.triggers import TriggerIndex
@@ -34,21 +39,26 @@ class Knowledge(Protocol):
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """What use has taught of these memories; those that nobody used are absent."""
 
+    def promoted(self, namespace: str) -> Mapping[str, str]:
+        """The tier that each promoted memory was promoted to (rule 4.4)."""
+
 
 class StoredKnowledge:
     """From the tables as they are.
 
     Args:
         store: has them.
+        policy: how feedback fades.
         until: the last day that counts; None is today.
     """
 
-    def __init__(self, store: Store, until: date | None = None) -> None:
+    def __init__(self, store: Store, policy: FeedbackPolicy | None = None, until: date | None = None) -> None:
         self._store = store
+        self._policy = policy or FeedbackPolicy()
         self._until = until
         self._lock = threading.Lock()
         self._triggers: dict[str, tuple[int, TriggerIndex]] = {}
-        self._states: dict[str, tuple[int, dict[str, MemoryState]]] = {}
+        self._taught: dict[str, tuple[tuple[int, date], dict[str, MemoryState], dict[str, str]]] = {}
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `Knowledge`."""
@@ -61,13 +71,40 @@ class StoredKnowledge:
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `Knowledge`."""
-        with self._lock:
-            version = self._store.table("memory_state").version
-            known = self._states.get(namespace)
-            if known is None or known[0] != version:
-                known = self._states[namespace] = (version, self._read_states(namespace))
-        found = known[1]
+        found = self._known(namespace)[0]
         return {name: found[name] for name in memory_ids if name in found} if found else {}
+
+    def promoted(self, namespace: str) -> dict[str, str]:
+        """See `Knowledge`."""
+        return self._known(namespace)[1]
+
+    def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
+        with self._lock:
+            # Feedback fades from day to day, also when no night runs.
+            mark = (self._store.table("memory_state").version, self._until or datetime.now(UTC).date())
+            known = self._taught.get(namespace)
+            if known is None or known[0] != mark:
+                rows = self._rows(namespace)
+                tiers = dict(rows.drop_nulls("tier").select("memory_id", "tier").iter_rows())
+                known = self._taught[namespace] = (
+                    mark,
+                    memory_states(rows, self._moment(), self._policy),
+                    tiers,
+                )
+        return known[1:]
+
+    def _moment(self) -> datetime:
+        """The end of the last day that is over, or of the day that is asked for."""
+        day = self._until or datetime.now(UTC).date() - timedelta(days=1)
+        return datetime.combine(day, time(), UTC) + timedelta(days=1)
+
+    def _rows(self, namespace: str) -> pl.DataFrame:
+        mine = f"namespace = {quote(namespace)}"
+        if self._until is None:
+            return self._store.read("memory_state", mine)
+        from slowwave.feedback.fold import states_of
+
+        return states_of(self._store, namespace, self._until.isoformat(), self._policy)
 
     def _read_triggers(self, namespace: str) -> TriggerIndex:
         where = (
@@ -77,29 +114,36 @@ class StoredKnowledge:
         rows = self._store.read("memories", where, columns=["memory_id", "trigger_phrases"])
         return TriggerIndex(dict(rows.iter_rows()))
 
-    def _read_states(self, namespace: str) -> dict[str, MemoryState]:
-        where = f"namespace = {quote(namespace)}"
-        if self._until is not None:
-            where += f" AND day <= {quote(self._until.isoformat())}"
-        rows = self._store.read("memory_state", where)
-        latest = rows.sort("day").unique("memory_id", keep="last")
-        return {row["memory_id"]: memory_state(row) for row in latest.iter_rows(named=True)}
 
+def memory_states(rows: pl.DataFrame, as_of: datetime, policy: FeedbackPolicy) -> dict[str, MemoryState]:
+    """Rows of ``memory_state`` as ranking sees them at a moment; what is missing is neutral.
 
-def memory_state(row: Mapping[str, object]) -> MemoryState:
-    """A row of ``memory_state`` as ranking sees it; what is missing is neutral."""
-    neutral = MemoryState()
-    votes: Sequence[object] = row["not_useful_at"] or ()  # type: ignore[assignment]
-    return MemoryState(
-        effectiveness=_or(row["effectiveness"], neutral.effectiveness),
-        feedback_count=int(_or(row["feedback_count"], neutral.feedback_count)),
-        not_useful_at=tuple(votes),  # type: ignore[arg-type]
-        strength=_or(row["strength"], neutral.strength),
+    Args:
+        rows: of one namespace.
+        as_of: to which feedback has faded; of a day that is not over yet, its end counts.
+        policy: how it fades.
+    """
+    neutral, moment = MemoryState(), int(as_of.timestamp() * 1e6)
+    ends = (rows["day"].str.to_date().cast(pl.Int64).to_numpy() + 1) * DAY_US
+    faded = effectiveness(rows.with_columns(pl.col(SUMS).fill_null(0.0)), ends.clip(min=moment), policy)
+    elapsed = (moment - rows["last_at"].dt.epoch("us").fill_null(moment).to_numpy()) / 1e6
+    left = current(rows["strength"].to_numpy(), rows["stability"].fill_null(1.0).to_numpy(), elapsed)
+    shown = rows.select(
+        "memory_id",
+        pl.when(pl.col("explicit_weight").is_null())
+        .then("effectiveness")
+        .otherwise(faded)
+        .fill_null(neutral.effectiveness),
+        pl.col("feedback_count").fill_null(neutral.feedback_count),
+        pl.col("not_useful_at").fill_null([]),
+        strength=pl.Series(left).fill_nan(None).fill_null(neutral.strength),
     )
-
-
-def _or(value: object, default: float) -> float:
-    return default if value is None else float(value)  # type: ignore[arg-type]
+    return {
+        name: MemoryState(
+            effectiveness=effective, feedback_count=count, not_useful_at=tuple(votes), strength=strong
+        )
+        for name, effective, count, votes, strong in shown.iter_rows()
+    }
 
 
 @lru_cache(maxsize=4_096)

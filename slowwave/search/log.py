@@ -53,6 +53,7 @@ def logged(
                 "channels": found.candidates.channels_of(one.chunks),
                 "scores": found.candidates.scores(one.best),
                 "contributions": {row.source: row.value for row in one.contributions},
+                "best": found.candidates.chunk_ids[one.best],
                 "chunks": [found.candidates.chunk_ids[at] for at in one.chunks],
             }
             for one in ranking.results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -192,6 +192,7 @@ def explanation(
     policy: RankingPolicy,
     rows: tuple[Contribution, ...],
     injection: Injection | None,
+    recent: Sequence[Mapping[str, Any]] = (),
 ) -> Explanation:
     """The account of one result.
 
@@ -201,9 +202,8 @@ def explanation(
         policy: the ranking.
         rows: its breakdown, with the words of the query.
         injection: of the ranking.
+        recent: what was said of it last, the newest first.
     """
-    state = candidates.states.get(memory.memory_id)
-    votes = sorted(state.not_useful_at, reverse=True)[:5] if state else []
     return Explanation(
         contributions=rows,
         channels=candidates.channels_of(memory.chunks),
@@ -214,7 +214,7 @@ def explanation(
         feedback_count=memory.feedback_count,
         multiplier=memory.multiplier,
         formula=formula(memory, policy),
-        recent_feedback=tuple({"rating": "unhelpful", "at": when} for when in votes),
+        recent_feedback=tuple(recent),
         recall=injection if RECALL_INJECTED in memory.flags else None,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from scoring.ranking.candidates import BM25
 from slowwave import ids
 from slowwave.chunking import indexed_text
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.recent import recent_votes
 from slowwave.journal import Entry, JournalError
 from slowwave.search.filters import Filters
 from slowwave.search.log import logged
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from slowwave.workspace import Workspace
 
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
+MAX_PROJECT_CHARACTERS = 200
 NOT_SHOWN = 20  # listed in an account (count)
 _WORD = re.compile(r"\w+")
 
@@ -48,9 +50,10 @@ def search(
     as_of: date | None,
     explain: bool,
     principal: str,
+    project: str = "",
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
-    _check(query, limit)
+    _check(query, limit, project)
     moment, searcher = _at(space, as_of)
     policy = space.policy
     start = time.perf_counter()
@@ -64,7 +67,8 @@ def search(
         best = [found.candidates.chunk_ids[one.best] for one in ranking.results]
         words = _WORD.findall(query)[:WORDS_EXPLAINED]
         terms = searcher.term_scores(namespace, words, best, filters) if policy.fusion == "convex" else {}
-        results = _explained(results, ranking, found, policy, terms)
+        recent = recent_votes(space.store, namespace, [one.memory_id for one in ranking.results], moment)
+        results = _explained(results, ranking, found, policy, terms, recent)
     ranked = time.perf_counter()
     search_id = ids.new_event_id()
     warnings: tuple[str, ...] = ()
@@ -72,7 +76,7 @@ def search(
         payload = logged(
             ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters)
         )
-        warnings = _journal(space, search_id, namespace, payload, moment, principal)
+        warnings = _journal(space, search_id, namespace, payload, moment, principal, project)
     end = time.perf_counter()
     timings = Timings(
         embedding=found.embedding_ms,
@@ -95,13 +99,17 @@ def search(
     )
 
 
-def _check(query: str, limit: int) -> None:
+def _check(query: str, limit: int, project: str) -> None:
     if not query.strip():
         raise SlowwaveError("The query is empty. Give a question or some words.")
     if len(query) > MAX_QUERY_CHARACTERS:
         raise SlowwaveError(f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARACTERS:,}.")
     if limit < 0:
         raise SlowwaveError(f"limit = {limit}: ask for 0 or more results.")
+    if not isinstance(project, str) or len(project) > MAX_PROJECT_CHARACTERS or "\0" in project:
+        raise SlowwaveError(
+            f"project = {project!r}: give a name of at most {MAX_PROJECT_CHARACTERS} characters."
+        )
 
 
 def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
@@ -147,6 +155,7 @@ def _explained(
     found: Found,
     policy: RankingPolicy,
     terms: Mapping[str, Mapping[str, float]],
+    recent: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> tuple[Result, ...]:
     """The results with the account of their scores, down to the words of the query."""
     candidates: Candidates = found.candidates
@@ -159,6 +168,7 @@ def _explained(
                 policy,
                 split_by_term(one.contributions, BM25, terms.get(candidates.chunk_ids[one.best], {})),
                 ranking.injection,
+                recent.get(one.memory_id, ()),
             ),
         )
         for result, one in zip(results, ranking.results, strict=True)
@@ -189,6 +199,7 @@ def _journal(
     payload: dict[str, Any],
     moment: datetime,
     principal: str,
+    project: str,
 ) -> tuple[str, ...]:
     entry = Entry(
         event_id=search_id,
@@ -197,6 +208,7 @@ def _journal(
         subject=search_id,
         occurred_at=moment,
         principal=principal,
+        origin=project,
         payload=payload,
     )
     try:

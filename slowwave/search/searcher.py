@@ -22,6 +22,7 @@ from slowwave.embedding import Embedder
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, confidence_of
 from slowwave.store import one_of
+from slowwave.tiers import COLUMN, tiers_of
 
 SHOWN = (
     "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",
@@ -77,7 +78,8 @@ class Searcher:
     def find(self, namespace: str, query: str, size: int, filters: Filters | None = None) -> Found:
         """The best `size` chunks of each channel, of the namespace's memories that pass the filters."""
         start = time.perf_counter()
-        where = (filters or Filters()).where(namespace)
+        promoted = self._knowledge.promoted(namespace)
+        where = (filters or Filters()).where(namespace, promoted)
         text = self._pool.submit(self._full_text, query, where, size)
         triggered = self._pool.submit(self._knowledge.triggered, namespace, query)
         vector = self._embedder.embed_query(query)
@@ -91,6 +93,10 @@ class Searcher:
         channels |= _words(query, channels, shown)
         ids = shown.column("memory_id").to_pylist()
         there = set(ids)
+        if not there.isdisjoint(promoted):
+            own = shown.column(COLUMN).to_pylist()
+            place = shown.schema.get_field_index(COLUMN)
+            shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own, promoted), pa.string()))
         candidates = Candidates(
             **channels,
             memory_ids=ids,
@@ -114,7 +120,7 @@ class Searcher:
         """
         from lancedb.query import MatchQuery
 
-        where = (filters or Filters()).where(namespace)
+        where = (filters or Filters()).where(namespace, self._knowledge.promoted(namespace))
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(query_words if chunk_ids else []):
             search = self._store.table("chunks").search(MatchQuery(word, "search_text"), query_type="fts")

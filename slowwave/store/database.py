@@ -288,8 +288,14 @@ class Store:
 
     def put_meta(self, name: str, value: Mapping[str, Any], *, keep: bool = False) -> None:
         """Store a fact; with `keep`, one that is there stays as it is."""
-        row = pl.DataFrame({"name": [name], "value": [json.dumps(value, sort_keys=True)]})
-        self.upsert("meta", row, insert_only=keep)
+        self.put_metas({name: value}, keep=keep)
+
+    def put_metas(self, values: Mapping[str, Mapping[str, Any]], *, keep: bool = False) -> None:
+        """Store facts by name, in one commit."""
+        if values:
+            texts = [json.dumps(value, sort_keys=True) for value in values.values()]
+            rows = pl.DataFrame({"name": list(values), "value": texts})
+            self.upsert("meta", rows, insert_only=keep)
 
     def list_meta(self, prefix: str) -> dict[str, dict[str, Any]]:
         """All facts whose name starts with `prefix`, by the rest of their name."""

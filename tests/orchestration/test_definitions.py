@@ -3,11 +3,12 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from assets.ingest import ASSETS
+from assets import feedback, ingest
 from assets.resources import SlowwaveResource
 from orchestration.definitions import definitions, defs
 from quality.contract import CHECKS as CONTRACT
 
+ASSETS = [*ingest.ASSETS, *feedback.ASSETS]
 CLAUSES = {check.name for check in CONTRACT}
 
 
@@ -43,23 +44,29 @@ def test_the_asset_graph_is_the_one_that_was_agreed(code_location, snapshot):
     assert dict(sorted(nodes.items())) == snapshot
 
 
-def test_every_check_but_the_one_of_duplicates_blocks_what_comes_after_it(code_location):
-    """Duplicates are there while the gate only warns, and where a person let one in."""
+def test_every_check_but_two_blocks_what_comes_after_it(code_location):
+    """Duplicates are there while the gate only warns, and where a person let one in; feedback may be late."""
     graph = code_location.resolve_asset_graph()
     specs = [spec for definition in code_location.asset_checks for spec in definition.check_specs]
-    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 1
-    assert [spec.name for spec in specs if not spec.blocking] == ["no_exact_duplicates"]
+    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 2
+    assert sorted(spec.name for spec in specs if not spec.blocking) == [
+        "no_exact_duplicates", "nothing_late",
+    ]  # fmt: skip
     assert {spec.asset_key for spec in specs} == {asset.key for asset in ASSETS}
     assert {spec.asset_key.path[-1] for spec in specs if spec.name in CLAUSES} == {"gate_verdicts"}
 
 
-def test_the_job_the_schedule_and_the_sensor_are_the_ones_that_were_agreed(code_location, snapshot):
+def test_the_jobs_the_schedule_and_the_sensors_are_the_ones_that_were_agreed(code_location, snapshot):
     night = code_location.resolve_job_def("night")
     schedule = code_location.resolve_schedule_def("nightly")
-    sensor = code_location.resolve_sensor_def("watched_vaults")
+    sensors = [code_location.resolve_sensor_def(name) for name in ("watched_vaults", "late_feedback")]
     assert {
         "jobs": sorted(
             job.name for job in code_location.resolve_all_job_defs() if not job.name.startswith("__")
+        ),
+        "feedback": sorted(
+            key.to_user_string()
+            for key in code_location.resolve_job_def("feedback").asset_layer.executable_asset_keys
         ),
         "night": sorted(key.to_user_string() for key in night.asset_layer.executable_asset_keys),
         "executor": night.executor_def.name,
@@ -69,9 +76,12 @@ def test_the_job_the_schedule_and_the_sensor_are_the_ones_that_were_agreed(code_
             "job": schedule.job_name,
             "status": schedule.default_status.value,
         },
-        "sensor": {
-            "job": sensor.job_name,
-            "seconds": sensor.minimum_interval_seconds,
-            "status": sensor.default_status.value,
+        "sensors": {
+            sensor.name: {
+                "job": sensor.job_name,
+                "seconds": sensor.minimum_interval_seconds,
+                "status": sensor.default_status.value,
+            }
+            for sensor in sensors
         },
     } == snapshot

@@ -42,7 +42,7 @@ def order(packet, name: str) -> list[str]:
 def teach(memory, key: str, effectiveness: float, *, day: str = "2026-03-01", namespace: str = "ada") -> None:
     """Write what use has taught of a memory of ``ada`` by hand, in this namespace."""
     name = ids.memory_id("ada", key)
-    row = {"state_id": f"{day}/{namespace}/{name}", "day": day, "namespace": namespace,
+    row = {"state_id": name, "day": day, "namespace": namespace,
            "memory_id": name, "effectiveness": effectiveness, "feedback_count": 5, "not_useful_at": None,
            "strength": None}  # fmt: skip
     overrides = {

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
+import feedback_days
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from assets.ingest import passed
 from quality.gate import judge
+from scoring.ranking import MemoryState
 from slowwave import ids, stages
 from slowwave.admission import look_again, settle
 from slowwave.entries import undo_entry
@@ -449,27 +451,31 @@ def test_memory_search_answers_as_of_a_day(open_memory, act):
 
 
 def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
-    import polars as pl
-
     memory = open_memory()
     space = memory._space
     day = datetime.now(UTC).date()
     saved = memory.save(BATTERY, title="Battery", trigger_phrases=["eleven weeks"])
-    states = pl.DataFrame(
-        {
-            "state_id": ["1", "2"],
-            "day": [(day - DAY).isoformat(), (day - 3 * DAY).isoformat()],
-            "namespace": ["ada"] * 2,
-            "memory_id": [saved.memory_id] * 2,
-            "effectiveness": [1.0, 0.0],
-            "feedback_count": [5, 4],
-        }
-    )
-    space.store.upsert("memory_state", states)
-    for until, expected in ((day, 5), (day - DAY, 5), (day - 2 * DAY, 4)):
-        searcher = past_searcher(space, until)
-        found = searcher._knowledge.states("ada", [saved.memory_id])
-        assert found[saved.memory_id].feedback_count == expected
+    ends = {ago: datetime.combine(day - ago * DAY, datetime.min.time(), UTC) + 23 * HOUR for ago in (4, 2)}
+    for ago, when in ends.items():
+        for number in range(3):
+            search = feedback_days.search(f"s{ago}{number}", when, [saved.memory_id])
+            said = "helpful" if ago == 4 else "unhelpful"
+            rated = feedback_days.rating(f"s{ago}{number}", when + number * HOUR / 4, saved.memory_id, said)
+            space.journal.append([search, rated])
+    feedback_days.fold_days(space, [(day - ago * DAY).isoformat() for ago in range(4, 0, -1)])
+    effective: dict[int, float] = {}
+    for ago, (count, unhelpful) in {5: (0, 0), 4: (3, 0), 3: (3, 0), 2: (5, 3), 1: (5, 3)}.items():
+        searcher = past_searcher(space, day - ago * DAY)
+        state = searcher._knowledge.states("ada", [saved.memory_id]).get(saved.memory_id, MemoryState())
+        assert (state.feedback_count, len(state.not_useful_at)) == (count, unhelpful)
+        effective[ago] = state.effectiveness
         triggered = searcher._knowledge.triggered("ada", "is it eleven weeks?")
-        assert set(triggered) == ({saved.memory_id} if until == day else set())
+        assert set(triggered) == set()
         searcher.close()
+    assert 0.5 < effective[3] < effective[4]  # a day later the same votes weigh a little less
+    now = past_searcher(space, day)
+    assert set(now._knowledge.triggered("ada", "is it eleven weeks?")) == {saved.memory_id}
+    today = space.knowledge.states("ada", [saved.memory_id])
+    assert now._knowledge.states("ada", [saved.memory_id])[saved.memory_id].feedback_count == 5
+    assert today[saved.memory_id].feedback_count == 5
+    now.close()

@@ -57,7 +57,18 @@ def test_partitioned_tables_have_a_day_and_notes_share_their_fields():
     specs = table_specs(8)
     partitioned = {name: spec.partition for name, spec in specs.items() if spec.partition}
     assert partitioned == dict.fromkeys(
-        ("memory_state", "staged_notes", "gate_verdicts", "embedded_chunks"), "day"
+        (
+            "staged_notes",
+            "gate_verdicts",
+            "embedded_chunks",
+            "searches",
+            "events",
+            "usage_signals",
+            "effectiveness",
+            "strength",
+            "promotions",
+        ),
+        "day",
     )
     for name in ("memories", "staged_notes"):
         assert set(NOTE_FIELDS) <= set(specs[name].schema.names)

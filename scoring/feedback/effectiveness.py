@@ -1,0 +1,188 @@
+"""How well a memory served: a weighted mean of what was said of it, that drifts back to neutral (rule 4.3).
+
+Evidence loses half of its weight every `half_life_days`. The sums are kept as of one fixed moment (forward
+decay: Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009), so that a day only adds to them, and what they are
+worth at a moment is one multiplication away. Within a day weights are added as whole numbers of a tiny unit:
+then no order of adding changes the sum.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from scoring.feedback.coded import DAY_US, codes, day_names, day_number
+from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.votes import with_displaced
+
+Floats = npt.NDArray[np.float64]
+
+FIXED_MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
+SUMS = ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")
+IMPLICIT = "implicit"
+_FIXED_US = int(FIXED_MOMENT.timestamp()) * 1_000_000
+_UNIT = 2.0**-40  # of a vote; a day may have eight million votes on one memory
+_COUNTED = ("feedback_count", *SUMS)
+_DAYS = 2**21  # more than there are, so that a code and a day are one number
+_BEFORE = -1  # the day of a state: before all others
+
+
+def growth(moments_us: npt.NDArray[np.int64], half_life_days: float) -> Floats:
+    """``2^(t / half-life)`` of each moment t (microseconds since 1970) counted from `FIXED_MOMENT`, (n,)."""
+    grown: Floats = np.exp2((moments_us - _FIXED_US) / (half_life_days * DAY_US))
+    return grown
+
+
+def effectiveness(
+    sums: pl.DataFrame, as_of: npt.NDArray[np.int64] | datetime, policy: FeedbackPolicy
+) -> pl.Series:
+    """``(prior · weight + Σ w v) / (weight + Σ w)`` with all weights as of a moment, in [0, 1].
+
+    Args:
+        sums: the columns `SUMS`, as of `FIXED_MOMENT`.
+        as_of: a moment, or one for each row (microseconds since 1970).
+        policy: prior, half-life, and the cap on all implicit evidence together.
+    """
+    moments = np.array([as_of.timestamp() * 1e6], np.int64) if isinstance(as_of, datetime) else as_of
+    left = 1.0 / growth(moments, policy.half_life_days)
+    value, weight, used, use = (sums[name].to_numpy() for name in SUMS)
+    known = use > 0
+    implicit = np.where(known, np.minimum(policy.implicit_cap, use * left), 0.0)
+    mean = np.divide(used, use, out=np.zeros_like(used), where=known)
+    said = policy.prior * policy.prior_weight + value * left + mean * implicit
+    return pl.Series(
+        "effectiveness", said / (policy.prior_weight + weight * left + implicit), dtype=pl.Float64
+    )
+
+
+def fold_effectiveness(
+    signals: pl.DataFrame, before: pl.DataFrame, votes_before: pl.DataFrame, policy: FeedbackPolicy
+) -> pl.DataFrame:
+    """What the signals of some days come to, as of the end of each day that has one.
+
+    Args:
+        signals: rows of ``usage_signals`` of these days.
+        before: of the same memories the newest rows of ``effectiveness`` before them, one per chunk and one
+            per memory.
+        votes_before: of the same memories every explicit signal before them.
+        policy: what counts.
+
+    Returns:
+        Rows of ``effectiveness``: for each memory, and for each of its chunks, that a day changed. In no
+        order.
+    """
+    added = pl.concat([_implicit(signals, policy), _explicit(signals, votes_before, policy)])
+    added = added.with_columns(chunk=codes(added, "memory_id", "chunk_id"))
+    names = added.select(*_NAMES, "chunk").unique("chunk")
+    chunks = _summed(added, "chunk").join(names, on="chunk", how="left")
+    chunks = chunks.with_columns(memory=codes(chunks, "memory_id"))
+    whole = _summed(chunks, "memory").join(
+        chunks.select("namespace", "memory_id", "memory").unique("memory"), on="memory", how="left"
+    )
+    rows = pl.concat(
+        [
+            _running(chunks, before.filter(pl.col("chunk_id").is_not_null()), "chunk_id", policy),
+            _running(
+                whole.with_columns(chunk_id=pl.lit(None, pl.String)),
+                before.filter(pl.col("chunk_id").is_null()), "memory_id", policy,
+            ),
+        ]
+    )  # fmt: skip
+    return rows.with_columns(
+        effectiveness(rows, _ends(rows["number"]), policy), day=day_names(rows["number"])
+    ).select(
+        "namespace", "memory_id", "chunk_id", "day", "effectiveness", *_COUNTED,
+        effectiveness_id=pl.concat_str("day", pl.lit(":"), pl.coalesce("chunk_id", "memory_id")),
+    )  # fmt: skip
+
+
+_NAMES = ("namespace", "memory_id", "chunk_id")
+_NOTHING = pl.lit(0, pl.Int64)
+_ADDED = (*_NAMES, "number", *_COUNTED)
+
+
+def _ends(numbers: pl.Series) -> npt.NDArray[np.int64]:
+    """24:00 UTC of each day (days since 1970), in microseconds."""
+    ends: npt.NDArray[np.int64] = (numbers.to_numpy().astype(np.int64) + 1) * DAY_US
+    return ends
+
+
+def _units(rows: pl.DataFrame, policy: FeedbackPolicy, *, sign: int = 1) -> dict[str, pl.Series]:
+    """Weight, and weight times value, of each row as of the end of its day `number`, in whole units."""
+    age = _ends(rows["number"]) - rows["occurred_at"].dt.epoch("us").to_numpy()
+    weight = rows["weight"].to_numpy() * np.exp2(-age / (policy.half_life_days * DAY_US)) / _UNIT
+    value = np.rint(weight * rows["value"].to_numpy())
+    whole = {"weight": np.rint(weight), "value": value}
+    return {name: pl.Series((sign * units).astype(np.int64)) for name, units in whole.items()}
+
+
+def _implicit(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
+    """What each used or ignored result adds."""
+    seen = signals.filter((pl.col("tier") == IMPLICIT) & (pl.col("weight") > 0))
+    seen = seen.with_columns(number=day_number())
+    units = _units(seen, policy)
+    return seen.with_columns(
+        implicit_weight=units["weight"], implicit_value=units["value"],
+        explicit_weight=_NOTHING, explicit_value=_NOTHING,
+        feedback_count=(pl.col("verdict") == "used").cast(pl.Int64),
+    ).select(_ADDED)  # fmt: skip
+
+
+_VOTE = (
+    *_NAMES, "occurred_at", "signal_id", "principal", "search_id", "tier", "value", "weight",
+)  # fmt: skip
+
+
+def _explicit(signals: pl.DataFrame, votes_before: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
+    """What each vote adds, and what the one that it displaces takes away."""
+    new = signals.filter(pl.col("tier") != IMPLICIT).select(_VOTE).with_columns(new=pl.lit(value=True))
+    old = votes_before.select(_VOTE).with_columns(new=pl.lit(value=False))
+    votes = with_displaced(pl.concat([old, new]), policy.principal_votes)
+    comes = votes.filter("new").with_columns(number=day_number())
+    goes = votes.join(
+        comes.filter(pl.col("displaces") >= 0).select("number", row="displaces"), on="row", how="inner"
+    )
+    parts = []
+    for rows, sign in ((comes, 1), (goes, -1)):
+        units = _units(rows, policy, sign=sign)
+        parts.append(
+            rows.with_columns(
+                explicit_weight=units["weight"], explicit_value=units["value"],
+                implicit_weight=_NOTHING, implicit_value=_NOTHING,
+                feedback_count=pl.lit(sign, pl.Int64),
+            ).select(_ADDED)
+        )  # fmt: skip
+    return pl.concat(parts)
+
+
+def _summed(rows: pl.DataFrame, code: str) -> pl.DataFrame:
+    """The rows of one chunk or memory and day as one; of whole numbers, so in any order."""
+    both = pl.col(code) * _DAYS + pl.col("number")
+    return (
+        rows.group_by(both=both)
+        .agg(pl.col(_COUNTED).sum())
+        .with_columns((pl.col("both") // _DAYS).alias(code), number=(pl.col("both") % _DAYS).cast(pl.Int32))
+        .drop("both")
+    )
+
+
+def _running(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """The sums of each chunk or memory after each of its days."""
+    grown = _UNIT * growth(_ends(added["number"]), policy.half_life_days)
+    news = added.with_columns(pl.col(name).cast(pl.Float64) * pl.Series(grown) for name in SUMS)
+    start = before.with_columns(
+        number=pl.lit(_BEFORE, pl.Int32), feedback_count=pl.col("feedback_count").cast(pl.Int64)
+    )
+    rows = pl.concat([start.select(_ADDED), news.select(_ADDED)])
+    rows = rows.with_columns(place=codes(rows, key) * _DAYS + rows["number"] - _BEFORE).sort("place")
+    summed = rows.with_columns(
+        pl.col(_COUNTED).cum_sum().over(pl.col("place") // _DAYS, mapping_strategy="group_to_rows")
+    )
+    return (
+        summed.filter(pl.col("number") != _BEFORE)
+        .with_columns(pl.col("feedback_count").cast(pl.Int32))
+        .select(_ADDED)
+    )

@@ -1,0 +1,133 @@
+"""The commands that give feedback and say what it came to: feedback, observe, outcome, stats."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.output import out, print_json, print_table, reports_errors
+
+SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results.")]
+_TAKEN = "The next night takes it up."
+
+
+@app.command()
+@reports_errors
+def feedback(
+    search_id: SearchId,
+    result: Annotated[str, typer.Argument(help="Rank, memory id or chunk id of a result of it.")],
+    rating: Annotated[str, typer.Argument(help="helpful, neutral or unhelpful")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Say how one result of a search served."""
+    from dataclasses import asdict
+
+    with open_namespace(namespace) as memory:
+        done = memory.feedback(search_id, _result(result), rating)
+    if json:
+        print_json(asdict(done))
+        return
+    told = f"Rated {rating}" if done.new else f"Was rated {rating} before"
+    out.print(f"{told}: [bold]{done.memory_id}[/]. {_TAKEN if done.new else ''}".rstrip())
+
+
+@app.command()
+@reports_errors
+def observe(
+    search_id: SearchId,
+    response: Annotated[str, typer.Argument(help="Text of the answer; '-' reads standard input.")] = "-",
+    cited: Annotated[
+        list[str] | None, typer.Option(help="Rank or id of a result that was used for certain; repeatable.")
+    ] = None,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Look at the answer that a search was for: which of the memories that it was shown did it use?"""
+    from dataclasses import asdict
+
+    text = sys.stdin.read() if response == "-" else response
+    with open_namespace(namespace) as memory:
+        done = memory.observe(search_id, text, cited=[_result(one) for one in cited or ()])
+    if json:
+        print_json(asdict(done))
+        return
+    rows = [
+        [one.rank, one.verdict, one.evidence, one.keywords, one.ratio, one.ratio_beyond_query, one.memory_id]
+        for one in done.verdicts
+    ]
+    columns = ["rank", "verdict", "evidence", "keywords", "ratio", "beyond query", "memory"]
+    caption = _TAKEN if done.new else "This answer was looked at before; nothing was added."
+    print_table("What the answer used", columns, rows, caption=caption)
+
+
+@app.command()
+@reports_errors
+def outcome(
+    project: Annotated[str, typer.Argument(help="Name that searches were made for (search --project).")],
+    ended: Annotated[str, typer.Argument(metavar="OUTCOME", help="success or failure")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Say how a project ended; credited to what its searches brought."""
+    from dataclasses import asdict
+
+    with open_namespace(namespace) as memory:
+        done = memory.outcome(project, ended)
+    if json:
+        print_json(asdict(done))
+    elif not done.new:
+        out.print(f"[bold]{project}[/] ended in {ended} before; no search was made for it since.")
+    else:
+        out.print(f"[bold]{project}[/]: {ended}, for {done.searches:,} searches. {_TAKEN}")
+
+
+@app.command()
+@reports_errors
+def stats(
+    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """What use says of a memory."""
+    from dataclasses import asdict
+
+    with open_namespace(namespace) as memory:
+        done = memory.stats(memory_id)
+    if json:
+        print_json(asdict(done))
+        return
+    strong = "no verdict yet" if done.strength is None else f"{done.strength:.3f}, fading over {_days(done)}"
+    last = f"{done.last_used_at:%F %H:%M}" if done.last_used_at else "never"
+    rows: list[list[Any]] = [
+        [
+            "used by answers",
+            f"{done.used:,} (cited {done.cited:,}), ignored {done.ignored:,}; last used {last}",
+        ],
+        ["rated", f"helpful {done.helpful:,}, neutral {done.neutral:,}, unhelpful {done.unhelpful:,}"],
+        ["projects", f"success {done.successes:,}, failure {done.failures:,}"],
+        [
+            "effectiveness",
+            f"{done.effectiveness:.3f} from {done.feedback_count:,} data points (.5 is neutral)",
+        ],
+        ["strength", strong],
+        ["tier", done.tier],
+        ["waiting for a night", f"{done.waiting:,}"],
+    ]
+    print_table(done.title or done.memory_id, ["", "what use says"], rows)
+    if done.recent:
+        recent = [
+            [f"{one['at']:%F %H:%M}", one["verdict"], one["by"], one["search_id"]] for one in done.recent
+        ]
+        print_table("Lately said", ["when (UTC)", "said", "by", "search"], recent)
+
+
+def _result(text: str) -> str | int:
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def _days(done: Any) -> str:  # noqa: ANN401 - MemoryStats, imported late
+    return f"{done.stability / 86_400:.1f} days"

@@ -1,0 +1,10 @@
+"""Feedback: taking it by day, and what it has come to.
+
+By day each act is one line in the journal; the night (:mod:`slowwave.feedback.drain`,
+:mod:`slowwave.feedback.fold`) turns the acts of a day into what use has taught of each memory.
+Importing this package loads nothing else.
+"""
+
+from slowwave.feedback.model import Concluded, FeedbackError, MemoryStats, Observed, Rated, Verdict
+
+__all__ = ["Concluded", "FeedbackError", "MemoryStats", "Observed", "Rated", "Verdict"]

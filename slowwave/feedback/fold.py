@@ -1,0 +1,231 @@
+"""The night of feedback: what the acts of some days come to, from the state that the days before left.
+
+Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
+one table. The days of a run follow one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from scoring.feedback.effectiveness import fold_effectiveness
+from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.promotion import Promotion, end_of, fold_promotions, useful_votes
+from scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
+from scoring.feedback.strength import fold_strength
+from scoring.feedback.votes import in_force
+from slowwave.feedback.pending import folded_days
+from slowwave.store import one_of, quote
+from slowwave.store.database import batches
+
+if TYPE_CHECKING:
+    from slowwave.store import Store
+
+EXPLICIT = "tier != 'implicit'"
+_OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at"]
+
+
+def signals(store: Store, events: pl.DataFrame, policy: FeedbackPolicy, used_ratio: float) -> pl.DataFrame:
+    """Rows of ``usage_signals`` of the days of these events."""
+    own = [rating_signals(events), usage_signals(events, policy, used_ratio=used_ratio)]
+    outcomes = events.filter(pl.col("kind") == "outcome")
+    return pl.concat([*own, _credited(store, outcomes, pl.concat(own))])
+
+
+def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.DataFrame:
+    """Signals of outcomes; what happened earlier is in the tables, what happens in this run is given."""
+    projects, last = outcomes["project"].unique().to_list(), outcomes["day"].max()
+    until = f"day <= {quote(str(last))}"
+    made = store.read_by(
+        "searches",
+        "project",
+        projects,
+        columns=["search_id", "namespace", "project", "occurred_at", "shown"],
+        also=until,
+    )
+    earlier = store.read_by(
+        "events", "project", projects, columns=_OUTCOME, also=f"kind = 'outcome' AND {until}"
+    )
+    everything = pl.concat([earlier, outcomes.select(_OUTCOME)]).unique("event_id")
+    covered = covered_searches(outcomes, everything, made.drop("shown"))
+    about = covered["search_id"].unique().to_list()
+    said = ["search_id", "memory_id", "verdict", "weight", "occurred_at", "signal_id"]
+    known = store.read_by("usage_signals", "search_id", about, columns=said, also=until)
+    helped = (
+        pl.concat([known, today.select(said)])
+        .filter(pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0))
+        .group_by("search_id", "memory_id")
+        .agg(used_at=pl.col("occurred_at").min())
+    )
+    shown = (
+        made.filter(pl.col("search_id").is_in(about))
+        .select("search_id", "shown")
+        .explode("shown")
+        .drop_nulls("shown")
+        .unnest("shown")
+        .unique(["search_id", "memory_id"])
+        .select("search_id", "memory_id", "chunk_id")
+    )
+    return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
+
+
+def effectiveness(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of ``effectiveness`` of the days of these signals; `first` is the first day of the run."""
+    touched, before = _ids(signals), f"day < {quote(first)}"
+    known = store.read_by("effectiveness", "memory_id", touched, also=before)
+    votes = store.read_by("usage_signals", "memory_id", touched, also=f"{EXPLICIT} AND {before}")
+    return fold_effectiveness(signals, _newest(known, "memory_id", "chunk_id"), votes, policy)
+
+
+def strength(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of ``strength`` of the days of these signals; `first` is the first day of the run."""
+    known = store.read_by("strength", "memory_id", _ids(signals), also=f"day < {quote(first)}")
+    return fold_strength(signals, _newest(known, "memory_id"), policy)
+
+
+def promotions(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of ``promotions`` of the days of these signals; `first` is the first day of the run."""
+    empty = store.empty("promotions")
+    praised = signals.filter((pl.col("tier") == "quick") & (pl.col("verdict") == "helpful"))
+    if praised.is_empty():
+        return empty
+    before = f"day < {quote(first)}"
+    earlier = store.read("promotions", before)
+    names = list({*_ids(praised), *earlier.filter(pl.col("reason") == "rate_limited")["memory_id"]})
+    quick = f"tier = 'quick' AND {before}"
+    votes = pl.concat(
+        [
+            store.read_by("usage_signals", "memory_id", names, columns=signals.columns, also=quick),
+            signals.filter((pl.col("tier") == "quick") & pl.col("memory_id").is_in(names)),
+        ]
+    )
+    notes = store.read_by(
+        "staged_notes",
+        "memory_id",
+        names,
+        columns=["memory_id", "day", "revision", "act", "importance_tier", "principal"],
+    )
+    authors = (
+        notes.filter(pl.col("act") == "save")
+        .group_by("memory_id", "principal")
+        .agg(since=pl.col("day").min())
+    )
+    counts = useful_votes(votes, authors, policy).filter(pl.col("day") >= first)
+    own_tier = _own_tiers(store, notes, names)
+    decided: list[dict[str, object]] = []
+    for (namespace,), mine in counts.sort("namespace").group_by("namespace", maintain_order=True):
+        rows = fold_promotions(mine, own_tier, earlier.filter(pl.col("namespace") == namespace), policy)
+        decided += [_promotion_row(str(namespace), one) for one in rows]
+    return pl.DataFrame(decided, schema=empty.schema) if decided else empty
+
+
+def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
+    day = (one.decided_at - timedelta(days=1)).date().isoformat()  # it is decided as the day ends
+    return {
+        "promotion_id": f"{day}:{one.memory_id}", "day": day, "namespace": namespace,
+        "memory_id": one.memory_id,
+        "from_tier": one.from_tier, "to_tier": one.to_tier, "reason": one.reason, "useful": one.useful,
+        "voters": one.voters, "decided_at": one.decided_at,
+    }  # fmt: skip
+
+
+def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Callable[[str, str], str]:
+    """What each memory calls itself as of the end of a day; nothing if it is not there or superseded."""
+    said: dict[str, list[tuple[str, str, str]]] = {}
+    ordered = notes.filter(pl.col("act").is_in(["save", "forget"])).sort("revision")
+    for name, *row in ordered.select("memory_id", "day", "act", "importance_tier").iter_rows():
+        said.setdefault(name, []).append(tuple(row))
+    gone: dict[str, list[tuple[datetime, datetime | None]]] = {}
+    superseded = store.read_by(
+        "decisions", "other_memory", names, columns=["other_memory", "decided_at", "undone_at"],
+        also="outcome = 'supersede'",
+    )  # fmt: skip
+    for name, since, until in superseded.iter_rows():
+        gone.setdefault(name, []).append((since, until))
+
+    def own_tier(name: str, day: str) -> str:
+        _, act, tier = next(
+            (row for row in reversed(said.get(name, [])) if row[0] <= day), ("", "forget", "")
+        )
+        end = end_of(day)
+        out = any(since < end and (until is None or until >= end) for since, until in gone.get(name, ()))
+        return "" if act == "forget" or out else tier
+
+    return own_tier
+
+
+def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of ``memory_state``: what use has taught of these memories by the end of a day.
+
+    Args:
+        store: the memory.
+        memories: namespace and memory_id; those that nothing is known of are left out.
+        until: the last day that counts.
+        policy: whose votes count.
+    """
+    names, by = memories["memory_id"].to_list(), f"day <= {quote(until)}"
+    whole = store.read_by("effectiveness", "memory_id", names, also=f"chunk_id IS NULL AND {by}")
+    strong = store.read_by("strength", "memory_id", names, also=by)
+    votes = store.read_by("usage_signals", "memory_id", names, also=f"{EXPLICIT} AND {by}")
+    promoted = store.read_by("promotions", "memory_id", names, also=f"reason = 'promoted' AND {by}")
+    against = (
+        in_force(votes, policy.principal_votes)
+        .filter(pl.col("verdict") == "unhelpful")
+        .sort("occurred_at", "signal_id")
+        .group_by("memory_id", maintain_order=True)
+        .agg(not_useful_at="occurred_at")
+    )
+    parts = {
+        "effective": _newest(whole, "memory_id").drop("effectiveness_id", "chunk_id"),
+        "strong": _newest(strong, "memory_id").drop("strength_id", "namespace", "current", "interval"),
+        "promoted": _newest(promoted, "memory_id").select("memory_id", "day", tier="to_tier"),
+        "against": against,
+    }
+    rows = memories.select("namespace", "memory_id").unique("memory_id")
+    for name, part in parts.items():
+        part = part.drop("namespace", strict=False)
+        rows = rows.join(part, on="memory_id", how="left", suffix=f"_{name}")
+    days = [name for name in rows.columns if name == "day" or name.startswith("day_")]
+    return (
+        rows.with_columns(day=pl.max_horizontal(days), state_id="memory_id")
+        .filter(pl.col("day").is_not_null())
+        .select(store.specs["memory_state"].schema.names)
+    )
+
+
+def states_of(store: Store, namespace: str, until: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of ``memory_state`` of a namespace as they were at the end of a day."""
+    by = f"namespace = {quote(namespace)} AND day <= {quote(until)}"
+    names = pl.concat(
+        [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
+    )
+    return states(store, names.unique("memory_id"), until, policy)
+
+
+def _ids(signals: pl.DataFrame) -> list[str]:
+    return signals["memory_id"].unique().to_list()
+
+
+def _newest(rows: pl.DataFrame, *key: str) -> pl.DataFrame:
+    return rows.sort("day").unique(key, keep="last", maintain_order=True)
+
+
+def take_effect(store: Store, days: Sequence[str], policy: FeedbackPolicy) -> int:
+    """Bring ``memory_state`` up to date with what the folds of these days wrote; returns its changed rows."""
+    here = one_of("day", days)
+    columns = ["namespace", "memory_id"]
+    touched = pl.concat(
+        [store.read(name, here, columns=columns) for name in ("usage_signals", "promotions", "memory_state")]
+    ).unique("memory_id")
+    if touched.is_empty():
+        return 0
+    newest = max([*days, *folded_days(store)])
+    rows = states(store, touched, newest, policy)
+    store.upsert("memory_state", rows)
+    for gone in batches(touched.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
+        store.delete("memory_state", one_of("state_id", gone))
+    return rows.height

@@ -1,0 +1,77 @@
+"""What use says of one memory: the tables' account of it, and what no night has taken up yet."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from slowwave.feedback import drain, fold
+from slowwave.feedback.model import MemoryStats
+from slowwave.feedback.pending import folded_days, last_seqs
+from slowwave.feedback.recent import RECENT, VOTES, said
+from slowwave.store import quote
+
+if TYPE_CHECKING:
+    from slowwave.memory import MemoryRecord
+    from slowwave.workspace import Workspace
+
+_COLUMNS = ("signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at")
+
+
+def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryStats:
+    """What use says of a memory; see `slowwave.Memory.stats`."""
+    about = f"namespace = {quote(record.namespace)} AND memory_id = {quote(record.memory_id)}"
+    taken = space.store.read("usage_signals", about, columns=_COLUMNS)
+    new = waiting(space, record.namespace).filter(pl.col("memory_id") == record.memory_id).select(_COLUMNS)
+    new = new.join(taken, on="signal_id", how="anti")
+    signals = pl.concat([taken, new]).sort("occurred_at", "signal_id", descending=True)
+    counted = signals.filter(pl.col("evidence") != "none")
+    counts = dict(counted.group_by("verdict").len().iter_rows())
+    used = counted.filter(pl.col("verdict") == "used")
+    states = space.knowledge.states(record.namespace, [record.memory_id])
+    state = states.get(record.memory_id)
+    rows = space.store.read("memory_state", about, columns=["strength", "stability", "last_at"])
+    row = rows.row(0, named=True) if rows.height else {}
+    return MemoryStats(
+        memory_id=record.memory_id,
+        title=record.title,
+        tier=record.importance_tier,
+        used=counts.get("used", 0),
+        cited=used.filter(pl.col("evidence") == "citation").height,
+        ignored=counts.get("ignored", 0),
+        helpful=counts.get("helpful", 0),
+        neutral=counts.get("neutral", 0),
+        unhelpful=counts.get("unhelpful", 0),
+        successes=counts.get("success", 0),
+        failures=counts.get("failure", 0),
+        effectiveness=state.effectiveness if state else space.feedback_policy.prior,
+        feedback_count=state.feedback_count if state else 0,
+        strength=_left(row, as_of),
+        stability=row.get("stability"),
+        last_used_at=used["occurred_at"].max(),  # type: ignore[arg-type]
+        waiting=new.height,
+        recent=tuple(said(one) for one in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
+    )
+
+
+def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
+    """Signals of the acts of a namespace that no night has taken up, as rows of ``usage_signals``."""
+    folded = folded_days(space.store)
+    seen = {day: record.seq for day, record in folded.items()}
+    days = [day for day, seq in last_seqs(space.journal).items() if seq > seen.get(day, 0)]
+    events = drain.drain_events(space.journal, days).rows
+    after = pl.col("day").replace_strict(seen, default=0, return_dtype=pl.Int64)
+    events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
+    policy, ratio = space.feedback_policy, space.settings.feedback.used_ratio
+    return fold.signals(space.store, events.filter(pl.col("kind") != "outcome"), policy, ratio)
+
+
+def _left(row: dict[str, Any], as_of: datetime) -> float | None:
+    from scoring.feedback.strength import current
+
+    if row.get("strength") is None:
+        return None
+    elapsed = (as_of - row["last_at"]).total_seconds()
+    return float(current(row["strength"], row["stability"], elapsed))

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import polars as pl
+import pytest
+from feedback_helpers import DAY, HOUR, START, frame, signal, signals
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.promotion import Candidate, effective_tier, fold_promotions, promote, useful_votes
+
+POLICY = FeedbackPolicy()
+NOBODY = pl.DataFrame(schema={"memory_id": pl.String, "principal": pl.String, "since": pl.String})
+
+
+@pytest.mark.parametrize(
+    ("tier", "useful", "reason", "to"),
+    [
+        ("normal", 4, "below_threshold", "normal"),
+        ("normal", 5, "promoted", "important"),
+        ("normal", 50, "promoted", "important"),
+        ("important", 9, "below_threshold", "important"),
+        ("important", 10, "promoted", "critical"),
+        ("critical", 100, "tier_not_promotable", "critical"),
+        ("temporary", 100, "tier_not_promotable", "temporary"),
+        ("", 100, "tier_not_promotable", ""),
+    ],
+)
+def test_thresholds(tier, useful, reason, to):
+    (one,) = promote([Candidate("m", tier, useful)], [], START, POLICY)
+    assert (one.reason, one.from_tier, one.to_tier) == (reason, tier, to)
+
+
+def test_three_promotions_in_any_eight_hours():
+    five = [Candidate(f"m{n}", "normal", 5 + n) for n in range(5)]
+    decided = promote(five, [], START, POLICY)
+    assert [(one.memory_id, one.reason) for one in decided] == [
+        ("m4", "promoted"), ("m3", "promoted"), ("m2", "promoted"), ("m1", "rate_limited"),
+        ("m0", "rate_limited"),
+    ]  # fmt: skip
+    for ago, free in (
+        (timedelta(), 1),
+        (8 * HOUR - timedelta(microseconds=1), 1),
+        (8 * HOUR, 3),
+        (9 * HOUR, 3),
+    ):
+        later = promote(five, [START - ago] * 2, START, POLICY)
+        assert sum(one.reason == "promoted" for one in later) == free
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.sampled_from(["normal", "important", "critical"])), max_size=12)
+)
+def test_never_more_than_the_limit_and_never_below_the_threshold(drawn):
+    candidates = [Candidate(f"m{n}", tier, useful) for n, (useful, tier) in enumerate(drawn)]
+    decided = promote(candidates, [], START, POLICY)
+    assert sorted(one.memory_id for one in decided) == sorted(one.memory_id for one in candidates)
+    promoted = [one for one in decided if one.reason == "promoted"]
+    assert len(promoted) <= 3
+    assert all(one.useful >= {"normal": 5, "important": 10}[one.from_tier] for one in promoted)
+
+
+def test_a_tier_counts_as_the_higher_one():
+    assert effective_tier("normal", None) == "normal"
+    assert effective_tier("normal", "important") == "important"
+    assert effective_tier("critical", "important") == "critical"
+    assert effective_tier("temporary", "critical") == "temporary"
+
+
+def counted(rows, authors=NOBODY, policy=POLICY):
+    return {row[2]: row[3:] for row in useful_votes(signals(rows), authors, policy).iter_rows()}
+
+
+def helpful(count, *, by="", day=0, first=0):
+    moment = START + day * DAY
+    return [
+        signal("helpful", at=moment + n * HOUR / 9, by=by or f"p{n}", search=f"{by}{first + n}")
+        for n in range(count)
+    ]
+
+
+def test_useful_votes_are_counted_by_the_end_of_each_day():
+    rows = [
+        *helpful(3),
+        *helpful(2, by="zoe", day=2),
+        signal("neutral", at=START + DAY),
+        signal("unhelpful", at=START + DAY, by="x"),
+    ]
+    assert counted(rows) == {"2026-03-01": (3, 3), "2026-03-03": (5, 4)}
+
+
+def test_an_author_does_not_count_from_the_day_on_which_he_wrote():
+    authors = pl.DataFrame(
+        {"memory_id": ["m", "m"], "principal": ["p0", "p1"], "since": ["2026-03-01", "2026-03-02"]}
+    )
+    assert counted(helpful(3), authors) == {"2026-03-01": (2, 2)}
+
+
+def test_one_principal_counts_for_so_many_votes():
+    assert counted(helpful(40, by="eve")) == {"2026-03-01": (5, 1)}
+    assert counted([*helpful(40, by="eve"), *helpful(5)]) == {"2026-03-01": (10, 6)}
+
+
+def test_a_vote_that_was_taken_back_does_not_count():
+    rows = [*helpful(5), signal("unhelpful", at=START + 20 * HOUR, by="p0", search="0")]
+    assert counted(rows) == {"2026-03-01": (4, 4)}
+
+
+def rows_of(decided):
+    return frame(
+        "promotions",
+        [
+            {"promotion_id": f"{one.decided_at}{one.memory_id}",
+             "day": (one.decided_at - DAY).date().isoformat(), "namespace": "ada",
+             "memory_id": one.memory_id, "from_tier": one.from_tier, "to_tier": one.to_tier,
+             "reason": one.reason, "useful": one.useful, "voters": one.voters, "decided_at": one.decided_at}
+            for one in decided
+        ],
+    )  # fmt: skip
+
+
+def counts(rows):
+    schema = {
+        "namespace": pl.String,
+        "memory_id": pl.String,
+        "day": pl.String,
+        "useful": pl.Int32,
+        "voters": pl.Int32,
+    }
+    return pl.DataFrame([("ada", *row) for row in rows], schema=schema, orient="row")
+
+
+def test_who_had_to_wait_is_asked_again_on_the_next_day_of_votes():
+    asked = counts([(f"m{n}", "2026-03-01", 9 - n, 5) for n in range(4)] + [("x", "2026-03-04", 1, 1)])
+    decided = fold_promotions(asked, lambda name, day: "normal", frame("promotions", []), POLICY)
+    assert [(one.memory_id, one.reason) for one in decided] == [
+        ("m0", "promoted"), ("m1", "promoted"), ("m2", "promoted"), ("m3", "rate_limited"),
+        ("m3", "promoted"),
+        ("x", "below_threshold"),
+    ]  # fmt: skip
+    first = fold_promotions(
+        asked.filter(day="2026-03-01"), lambda name, day: "normal", frame("promotions", []), POLICY
+    )
+    then = fold_promotions(asked.filter(day="2026-03-04"), lambda name, day: "normal", rows_of(first), POLICY)
+    assert [*first, *then] == decided
+
+
+def test_a_promoted_memory_starts_from_its_new_tier():
+    asked = counts([("m", "2026-03-01", 5, 5), ("m", "2026-03-02", 9, 5), ("m", "2026-03-03", 10, 5)])
+    decided = fold_promotions(asked, lambda name, day: "normal", frame("promotions", []), POLICY)
+    assert [(one.from_tier, one.to_tier, one.reason) for one in decided] == [
+        ("normal", "important", "promoted"), ("important", "important", "below_threshold"),
+        ("important", "critical", "promoted"),
+    ]  # fmt: skip

@@ -1,0 +1,91 @@
+"""Days of feedback made by hand: acts at any moment, and what the night's assets do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import polars as pl
+
+from slowwave import ids
+from slowwave.feedback import drain, fold
+from slowwave.feedback.pending import begin, finish
+from slowwave.journal import Entry
+from slowwave.workspace import Workspace
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+OWNED = ("searches", "events", "usage_signals", "effectiveness", "strength", "promotions")
+TABLES = (*OWNED, "memory_state")
+
+
+def at(day: int, hour: float = 12) -> datetime:
+    """A moment of the n-th of March."""
+    return START + (day - 1) * DAY + hour * HOUR
+
+
+def name(day: int) -> str:
+    """The n-th of March as a partition."""
+    return at(day).date().isoformat()
+
+
+def act(kind: str, subject: str, when: datetime, payload: dict[str, Any], **more: Any) -> Entry:
+    """An entry of the journal; it is named by what it says."""
+    given = {"namespace": "ada", "principal": "ann", "origin": "", **more}
+    event = given.pop("event_id", "") or ids.digest(kind, subject, when.isoformat(), str(payload), str(given))
+    return Entry(event_id=event, kind=kind, subject=subject, occurred_at=when, payload=payload, **given)
+
+
+def search(search_id: str, when: datetime, shown: Sequence[str], *, project: str = "", **more: Any) -> Entry:
+    """A search that showed these memories."""
+    rows = [
+        {"memory_id": one, "rank": rank, "score": 0.5, "channels": ["vector"], "best": f"{one}:00000",
+         "chunks": [f"{one}:00000"]}
+        for rank, one in enumerate(shown, start=1)
+    ]  # fmt: skip
+    payload = {"query": "when do we deploy?", "limit": 5, "shown": rows, "policy_version": "p", "signal": 0.5}
+    return act("search", search_id, when, payload, origin=project, event_id=search_id, **more)
+
+
+def rating(search_id: str, when: datetime, memory: str, said: str, **more: Any) -> Entry:
+    payload = {"memory_id": memory, "chunk_id": f"{memory}:00000", "rating": said}
+    return act("feedback", search_id, when, payload, **more)
+
+
+def observed(search_id: str, when: datetime, verdicts: dict[str, str], **more: Any) -> Entry:
+    """An answer that used or ignored these memories, by words beyond the query's."""
+    rows = [
+        {"memory_id": memory, "chunk_id": f"{memory}:00000", "verdict": verdict, "evidence": "words",
+         "keywords": 9, "ratio": 0.6 if verdict == "used" else 0.1,
+         "ratio_beyond_query": 0.5 if verdict == "used" else 0.1, "similarity": None}
+        for memory, verdict in verdicts.items()
+    ]  # fmt: skip
+    return act("observation", search_id, when, {"response": ids.digest(str(when)), "verdicts": rows}, **more)
+
+
+def outcome(project: str, when: datetime, said: str, **more: Any) -> Entry:
+    return act("outcome", project, when, {"outcome": said}, **more)
+
+
+def fold_days(space: Workspace, days: Iterable[str]) -> None:
+    """What the assets do with some days that follow one another, as one run."""
+    days = list(days)
+    store, policy = space.store, space.feedback_policy
+    made = {"searches": drain.drain_searches(space.journal, days).rows}
+    store.replace_partition("searches", made["searches"], days)
+    made["events"] = drain.drain_events(space.journal, days).rows
+    seen = pl.concat([made[table].select("day", "seq") for table in ("searches", "events")])
+    begin(store, "test", dict(seen.group_by("day").agg(pl.col("seq").max()).iter_rows()), days[0])
+    signals = fold.signals(store, made["events"], policy, 0.3)
+    for table, rows in (("events", made["events"]), ("usage_signals", signals)):
+        store.replace_partition(table, rows, days)
+    for table in ("effectiveness", "strength", "promotions"):
+        store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy), days)
+    fold.take_effect(store, days, policy)
+    finish(store, "test")
+
+
+def taught(space: Workspace) -> dict[str, pl.DataFrame]:
+    """The tables of feedback, by key."""
+    return {table: space.store.read(table).sort(space.store.specs[table].key) for table in TABLES}

@@ -1,0 +1,243 @@
+"""What days of feedback come to in the tables: backfilled, day by day, late, and in any order of arrival."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from feedback_days import DAY, HOUR, at, fold_days, name, observed, outcome, rating, search, taught
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from slowwave import ids
+from slowwave.feedback.pending import Folded, unfolded, unfolded_days
+from slowwave.journal import Entry
+from slowwave.workspace import Workspace
+
+DAYS = [name(day) for day in range(1, 8)]
+MEMORIES = [ids.memory_id("ada", f"m{n}") for n in range(5)]
+
+
+def some_acts(seed: int, searches: int = 14) -> list[Entry]:
+    """Searches of a week with ratings, corrections, answers and outcomes, some of them days later."""
+    draw = random.Random(seed)
+    acts = []
+    for number in range(searches):
+        when = at(1, 24 * 7 * draw.random())
+        shown = draw.sample(MEMORIES, draw.randint(0, 4))
+        who = {"principal": draw.choice(["ann", "bob", "eve"])}
+        project = draw.choice(["", "", "x", "y"])
+        acts.append(search(f"s{number}", when, shown, project=project, **who))
+        for memory in shown:
+            for _ in range(draw.choice([0, 0, 1, 1, 2])):
+                said = draw.choice(["helpful", "helpful", "neutral", "unhelpful"])
+                acts.append(rating(f"s{number}", _later(draw, when), memory, said, **who))
+        if shown and draw.random() < 0.7:
+            verdicts = {memory: draw.choice(["used", "ignored"]) for memory in shown}
+            acts.append(observed(f"s{number}", _later(draw, when), verdicts, **who))
+        if project and draw.random() < 0.6:
+            acts.append(outcome(project, _later(draw, when), draw.choice(["success", "failure"]), **who))
+    return acts
+
+
+def _later(draw: random.Random, when: datetime) -> datetime:
+    return min(when + draw.choice([HOUR / 60, HOUR, 2 * DAY]) * draw.random(), at(7, 23.9))
+
+
+@pytest.fixture
+def folded(make_space) -> Callable[..., dict[str, pl.DataFrame]]:
+    """Tables after these acts came and the days were folded in these runs; by default as one."""
+
+    def make(acts: Sequence[Entry], runs: Sequence[Sequence[str]] = (DAYS,)) -> dict[str, pl.DataFrame]:
+        space = make_space()
+        space.journal.append(acts)
+        for run in runs:
+            fold_days(space, run)
+        return taught(space)
+
+    return make
+
+
+def assert_same(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) -> None:
+    for table in one:
+        left, right = (frame.drop("seq", strict=False) for frame in (one[table], other[table]))
+        assert_frame_equal(left, right, check_exact=True)
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.sets(st.integers(1, 6), max_size=4), st.randoms())
+def test_a_backfill_is_its_days_whatever_came_first(folded, seed, cuts, shuffle):
+    acts = some_acts(seed)
+    edges = [0, *sorted(cuts), 7]
+    runs = [DAYS[first:last] for first, last in pairwise(edges)]
+    other = acts[:]
+    shuffle.shuffle(other)
+    whole = folded(acts)
+    assert_same(whole, folded(other, runs))
+    assert whole["usage_signals"].height > 0
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.integers(0, 6), st.randoms())
+def test_late_acts_are_taken_up_by_running_from_their_day(make_space, folded, seed, share, shuffle):
+    acts = some_acts(seed)
+    late = shuffle.sample(acts, len(acts) * share // 6)
+    space = make_space()
+    space.journal.append([act for act in acts if act not in late])
+    fold_days(space, DAYS)
+    assert unfolded_days(space.journal, space.store) == []
+    space.journal.append(late)
+    due = unfolded_days(space.journal, space.store)
+    assert bool(due) == bool(late)
+    if late:
+        assert due[0] == min(act.occurred_at for act in late).date().isoformat()
+        fold_days(space, DAYS[DAYS.index(due[0]) : DAYS.index(due[-1]) + 1])
+    assert unfolded_days(space.journal, space.store) == []
+    assert_same(taught(space), folded(acts))
+
+
+def test_running_again_changes_nothing_and_writes_nothing(make_space):
+    space = make_space()
+    space.journal.append(some_acts(7))
+    fold_days(space, DAYS)
+    before = taught(space)
+    versions = {table: space.store.table(table).version for table in before if table != "memory_state"}
+    fold_days(space, DAYS)
+    fold_days(space, DAYS[3:4])
+    assert_same(before, taught(space))
+    assert versions == {table: space.store.table(table).version for table in versions}
+
+
+def test_a_day_that_is_folded_alone_again_makes_the_days_after_it_due(make_space):
+    space = make_space()
+    space.journal.append(some_acts(3))
+    fold_days(space, DAYS)
+    late = rating("s0", at(2), MEMORIES[0], "unhelpful", principal="zoe")
+    space.journal.append([late])
+    fold_days(space, [name(2)])
+    due = unfolded_days(space.journal, space.store)
+    assert due
+    assert due[0] > name(2)
+    state = space.store.read("memory_state", f"state_id = '{MEMORIES[0]}'")
+    assert late.occurred_at in state["not_useful_at"][0]  # what is newest is not lost meanwhile
+    fold_days(space, due)
+    assert unfolded_days(space.journal, space.store) == []
+
+
+def test_which_days_are_due():
+    one = Folded.of("d1", 4, "")
+    two = Folded.of("d2", 9, one.chain)
+    three = Folded.of("d3", 7, two.chain)
+    folded = {"d1": one, "d2": two, "d3": three}
+    seen = {"d1": 4, "d2": 9, "d3": 7}
+    assert unfolded(seen, folded) == []
+    assert unfolded(seen | {"d4": 11}, folded) == ["d4"]
+    assert unfolded(seen | {"d2": 12}, folded) == ["d2", "d3"]
+    assert unfolded(seen | {"d0": 12}, folded) == ["d0", "d1", "d2", "d3"]
+    assert unfolded(seen, {**folded, "d2": Folded.of("d2", 12, one.chain)}) == ["d3"]
+    assert unfolded({}, {}) == []
+
+
+def test_a_namespace_learns_nothing_from_another_one(folded, make_space):
+    acts = some_acts(5)
+    theirs = [
+        rating(f"t{n}", at(n % 7 + 1), MEMORIES[0], "unhelpful", namespace="eve", principal=f"p{n}")
+        for n in range(20)
+    ]
+    mine = {table: rows.filter(namespace="ada") for table, rows in folded([*acts, *theirs]).items()}
+    # The same id in two namespaces cannot be: an id is made of both. So their feedback is on ids of theirs.
+    theirs = [
+        rating(f"t{n}", at(n % 7 + 1), ids.memory_id("eve", "m0"), "unhelpful", namespace="eve")
+        for n in range(20)
+    ]
+    assert_same(
+        {t: rows.filter(namespace="ada") for t, rows in folded([*acts, *theirs]).items()}, folded(acts)
+    )
+    assert mine["searches"].height == 14
+
+
+# -- promotions ------------------------------------------------------------------------------------
+
+
+def praise(memory: str, day: int, count: int, *, first: int = 0) -> list[Entry]:
+    acts = []
+    for n in range(first, first + count):
+        who = {"principal": f"p{n}"}
+        acts += [
+            search(f"{memory}{n}", at(day, 1), [memory], **who),
+            rating(f"{memory}{n}", at(day, 2), memory, "helpful", **who),
+        ]
+    return acts
+
+
+def stage(
+    space: Workspace, key: str, day: int, *, tier: str = "normal", act: str = "save", by: str = "writer"
+) -> str:
+    """Say that a note was saved or forgotten, as the night stages it."""
+    memory = ids.memory_id("ada", key)
+    row = {"staged_id": f"{name(day)}:{memory}", "day": name(day), "namespace": "ada", "memory_id": memory,
+           "revision": f"{day:016x}-e", "act": act, "importance_tier": tier, "principal": by}  # fmt: skip
+    space.store.upsert("staged_notes", pl.DataFrame([row]))
+    return memory
+
+
+def reasons(space: Workspace) -> dict[tuple[str, str], str]:
+    rows = space.store.read("promotions", columns=["day", "memory_id", "reason"])
+    return {(day, memory): why for day, memory, why in rows.iter_rows()}
+
+
+def test_five_useful_votes_promote_but_not_the_authors_nor_what_is_gone(make_space):
+    space = make_space()
+    plain, own, short, gone = (
+        stage(space, "plain", 1),
+        stage(space, "own", 1, by="p0"),
+        stage(space, "short", 1, tier="temporary"),
+        stage(space, "gone", 1),
+    )
+    stage(space, "gone", 2, act="forget")
+    for memory in (plain, own, short, gone):
+        space.journal.append(praise(memory, 3, 5))
+    fold_days(space, DAYS)
+    told = {memory: why for (_, memory), why in reasons(space).items()}
+    assert told == {
+        plain: "promoted", own: "below_threshold", short: "tier_not_promotable", gone: "tier_not_promotable",
+    }  # fmt: skip
+    assert space.knowledge.promoted("ada") == {plain: "important"}
+
+
+def test_what_is_superseded_is_not_promoted_while_it_is(make_space):
+    space = make_space()
+    memory = stage(space, "old", 1)
+    decision = {"decision_id": "d", "namespace": "ada", "memory_id": "new", "other_memory": memory,
+                "outcome": "supersede", "refused": False, "decided_at": at(3),
+                "undone_at": at(5)}  # fmt: skip
+    space.store.upsert("decisions", pl.DataFrame([decision]))
+    space.journal.append(
+        [*praise(memory, 2, 4), *praise(memory, 4, 1, first=4), *praise(memory, 6, 1, first=5)]
+    )
+    fold_days(space, DAYS)
+    assert reasons(space) == {
+        (name(2), memory): "below_threshold", (name(4), memory): "tier_not_promotable",
+        (name(6), memory): "promoted",
+    }  # fmt: skip
+
+
+def test_promotions_of_a_backfill_are_those_of_its_days(make_space):
+    spaces = make_space(), make_space()
+    acts = [act for n in range(5) for act in praise(ids.memory_id("ada", f"m{n}"), 1 + n // 4, 5 + n)]
+    acts += praise(ids.memory_id("ada", "m9"), 5, 1)
+    for space in spaces:
+        for n in range(5):
+            stage(space, f"m{n}", 1)
+        space.journal.append(acts)
+    fold_days(spaces[0], DAYS)
+    for day in DAYS:
+        fold_days(spaces[1], [day])
+    assert_same(*map(taught, spaces))
+    assert sorted(reasons(spaces[0]).values()).count("promoted") == 5
+    assert "rate_limited" in reasons(spaces[0]).values()
