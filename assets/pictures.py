@@ -76,7 +76,7 @@ def of_strength(strength: pl.DataFrame, as_of: datetime) -> Metadata:
         strength: rows of ``strength``.
         as_of: aware; the end of the last day.
     """
-    now = counts.newest(strength).select(now=counts.strength_at(as_of))["now"]
+    now = counts.strength_at(counts.newest(strength), as_of)
     return {
         "memories changed": dg.MetadataValue.int(now.len()),
         "distribution": picture(plots.strength(counts.distribution(now)), "Memories by strength"),

@@ -34,7 +34,8 @@ _WIDE = 96  # characters of a terminal that has room for ids
 @reports.command("feedback")
 @reports_errors
 def feedback(
-    days: Annotated[int, typer.Option(min=1, help="Days to count, today's (UTC) with them.")] = 30,
+    days: Annotated[int, typer.Option(min=1, help="Days (UTC) to count, today with them.")] = 30,
+    as_of: Annotated[str, typer.Option(help="A past day to end with: the report of its end.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows of each list of memories.")] = 5,
     html: Annotated[
         Path | None, typer.Option(help="Also write one page with pictures and tables to this file.")
@@ -46,11 +47,14 @@ def feedback(
 
     Counted is what nights have taken in; what waits for one is named.
     """
-    from datetime import UTC, datetime
+    from datetime import UTC, datetime, time
 
+    from slowwave.cli.find import parsed_day
     from slowwave.reports import feedback_report
 
     now = datetime.now(UTC)
+    if as_of:
+        now = min(now, datetime.combine(parsed_day("as-of", as_of), time.max, UTC))
     with open_namespace(namespace) as memory:
         done = feedback_report(memory._space, memory.namespace, days=days, as_of=now, limit=limit)
     if html is not None:
@@ -139,9 +143,12 @@ def _used_by_day(done: FeedbackReport) -> str:
 def _print_distributions(done: FeedbackReport) -> None:
     from rich.table import Table
 
+    from slowwave.reports.wording import counted
+
+    strong = int(done.strength["memories"].sum())
     parts = (
-        (f"Effectiveness ({done.rated:,} memories)", done.effectiveness, "dodger_blue2"),
-        (f"Strength now ({int(done.strength['memories'].sum()):,} memories)", done.strength, "green3"),
+        (f"Effectiveness ({counted(done.rated, 'memory', 'memories')})", done.effectiveness, "dodger_blue2"),
+        (f"Strength now ({counted(strong, 'memory', 'memories')})", done.strength, "green3"),
     )
     side_by_side = Table.grid(padding=(0, 4))
     shown = [(title, frame, style) for title, frame, style in parts if frame["memories"].sum()]

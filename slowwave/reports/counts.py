@@ -10,11 +10,14 @@ from datetime import datetime
 
 import polars as pl
 
+from scoring.feedback.promotion import BELOW_THRESHOLD, NOT_PROMOTABLE, PROMOTED, RATE_LIMITED
+from scoring.feedback.signals import TIERS as KIND_TIERS
+from scoring.feedback.strength import current
 from scoring.intervals import wilson
 
-TIERS = ("implicit", "quick", "detailed")
+TIERS = tuple(KIND_TIERS.values())
 BINS = 10  # steps from 0 to 1, so that .5 lies in the middle of one
-REASONS = ("promoted", "rate_limited", "tier_not_promotable", "below_threshold")
+REASONS = (PROMOTED, RATE_LIMITED, NOT_PROMOTABLE, BELOW_THRESHOLD)
 REASON_ORDER = pl.col("reason").replace_strict(
     REASONS, list(range(len(REASONS))), default=len(REASONS), return_dtype=pl.Int32
 )
@@ -23,16 +26,14 @@ _IMPLICIT = pl.col("tier") == "implicit"
 _USED = _IMPLICIT & (pl.col("verdict") == "used")
 _IGNORED = _IMPLICIT & (pl.col("verdict") == "ignored")
 _UNCLEAR = _IGNORED & (pl.col("evidence").fill_null("none") == "none")
-USAGE = {
-    name: which.sum().cast(pl.Int64)
-    for name, which in {
-        "used": _USED,
-        "cited": _USED & (pl.col("evidence") == "citation"),
-        "ignored": _IGNORED & ~_UNCLEAR,
-        "unclear": _UNCLEAR,
-    }.items()
+_USAGE = {
+    "used": _USED,
+    "cited": _USED & (pl.col("evidence") == "citation"),
+    "ignored": _IGNORED & ~_UNCLEAR,
+    "unclear": _UNCLEAR,
+    "helpful": pl.col("verdict") == "helpful",
+    "unhelpful": pl.col("verdict") == "unhelpful",
 }
-"""Counts of what became of shown memories, of rows of ``usage_signals`` (rule 4.1)."""
 
 
 def acts(events: pl.DataFrame) -> pl.DataFrame:
@@ -44,26 +45,47 @@ def acts(events: pl.DataFrame) -> pl.DataFrame:
     Returns:
         day, tier, verdict (``observed`` of an answer that was looked at), acts, imported (of them), sorted.
     """
+    grouped = _counted(events, "day", "tier", "verdict", "imported_from").with_columns(
+        pl.col("tier").fill_null("unknown"), pl.col("verdict").replace("", None).fill_null("observed")
+    )
+    given = pl.col("imported_from").fill_null("") != ""
     return (
-        events.with_columns(
-            pl.col("tier").fill_null("unknown"), pl.col("verdict").replace("", None).fill_null("observed")
-        )
-        .group_by("day", "tier", "verdict")
-        .agg(acts=pl.len().cast(pl.Int64), imported=_given("imported_from").sum().cast(pl.Int64))
+        grouped.group_by("day", "tier", "verdict")
+        .agg(acts=pl.col("rows").sum(), imported=pl.col("rows").filter(given).sum())
         .sort("day", "tier", "verdict")
     )
 
 
-def verdicts(signals: pl.DataFrame) -> pl.DataFrame:
-    """What became of results in the answers that were looked at, per day (rule 4.1).
+def origins(events: pl.DataFrame) -> pl.DataFrame:
+    """Acts of feedback by origin, most first: imported_from (empty: given here), acts, share."""
+    grouped = _counted(events, "imported_from").with_columns(pl.col("imported_from").fill_null(""))
+    return (
+        grouped.group_by("imported_from")
+        .agg(acts=pl.col("rows").sum())
+        .with_columns(share=pl.col("acts") / max(events.height, 1))
+        .sort("acts", "imported_from", descending=[True, False])
+    )
+
+
+def usage(signals: pl.DataFrame, by: str) -> pl.DataFrame:
+    """What became of shown memories in answers (rule 4.1), and how they were rated.
 
     Args:
-        signals: day, tier, verdict, evidence of ``usage_signals``.
+        signals: tier, verdict, evidence of ``usage_signals``, and `by`.
+        by: the column to count by.
 
     Returns:
-        day, used, cited (of the used), ignored, unclear (nothing to judge by), sorted by day.
+        `by`, used, cited (of the used), ignored, unclear (nothing to judge by), helpful, unhelpful; sorted.
     """
-    return signals.filter(_IMPLICIT).group_by("day").agg(**USAGE).sort("day")
+    grouped = _counted(signals, by, "tier", "verdict", "evidence")
+    sums = {name: pl.col("rows").filter(which).sum() for name, which in _USAGE.items()}
+    return grouped.group_by(by).agg(**sums).sort(by)
+
+
+def verdicts(signals: pl.DataFrame) -> pl.DataFrame:
+    """What became of shown memories per day: day, used, cited, ignored, unclear of `usage`; days with any."""
+    daily = usage(signals, "day").select("day", "used", "cited", "ignored", "unclear")
+    return daily.filter(pl.sum_horizontal("used", "ignored", "unclear") > 0)
 
 
 def rates(daily: pl.DataFrame) -> pl.DataFrame:
@@ -100,18 +122,26 @@ def distribution(values: pl.Series) -> pl.DataFrame:
         .agg(memories=pl.len().cast(pl.Int64))
     )
     return steps.join(counted, on="step", how="left", maintain_order="left").select(
-        value=pl.col("step") / BINS, memories=pl.col("memories").fill_null(0)
+        value=(pl.col("step") / BINS).round(1), memories=pl.col("memories").fill_null(0)
     )
 
 
-def strength_at(as_of: datetime) -> pl.Expr:
-    """What is left of a memory's strength (rule 4.2), from its columns strength, stability (s), last_at.
+def strength_at(states: pl.DataFrame, as_of: datetime) -> pl.Series:
+    """What is left of the strength of memories at a moment (rule 4.2).
 
-    Null where one of them is missing or the stability is not above 0.
+    Args:
+        states: strength, stability (seconds), last_at; where one is missing, or the stability is not above 0,
+            the result is not a number.
+        as_of: aware.
     """
-    passed = (pl.lit(as_of) - pl.col("last_at")).dt.total_microseconds().clip(lower_bound=0) / 1e6
-    left = pl.col("strength") * (-passed / pl.col("stability")).exp()
-    return pl.when(pl.col("stability") > 0).then(left)
+    stability = pl.col("stability").cast(pl.Float64)
+    numbers = states.select(
+        pl.col("strength").cast(pl.Float64),
+        pl.when(stability > 0).then(stability).alias("stability"),
+        elapsed=(pl.lit(as_of) - pl.col("last_at")).dt.total_microseconds() / 1e6,
+    ).fill_null(float("nan"))
+    left = current(*(numbers[name].to_numpy() for name in ("strength", "stability", "elapsed")))
+    return pl.Series(left, dtype=pl.Float64)
 
 
 def newest(rows: pl.DataFrame) -> pl.DataFrame:
@@ -133,5 +163,6 @@ def pivoted(counted: pl.DataFrame, column: str, count: str, first: Sequence[str]
     return counted.group_by("day").agg(sums).sort("day")
 
 
-def _given(column: str) -> pl.Expr:
-    return pl.col(column).fill_null("") != ""
+def _counted(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """How many rows there are of each kind; done first, as millions of texts are slow to compare."""
+    return rows.group_by(columns).agg(rows=pl.len().cast(pl.Int64))

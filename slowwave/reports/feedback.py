@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.journal.entry import FEEDBACK_KINDS
+from slowwave.feedback.fold import states_of
+from slowwave.feedback.pending import KINDS, folded_days
 from slowwave.reports import counts
+from slowwave.search.knowledge import memory_states
 from slowwave.store import Store, one_of, quote
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class FeedbackReport:
         searches: searches of these days (count).
         searches_imported: of them, taken from elsewhere (count).
         abstained: of them, answered with nothing (count).
-        searches_with_feedback: of them, rated or observed on these days (count).
+        searches_with_feedback: searches of these or earlier days that were rated or observed (count).
         acts: day, tier, verdict, acts, imported (`counts.acts`); only days with any.
         imports: acts per origin: imported_from (empty: given here), acts, share.
         verdicts: day, used, cited, ignored, unclear (`counts.verdicts`); only days with any.
@@ -103,7 +105,7 @@ def feedback_report(
         space: the home; only its tables are read, and the journal's calendar.
         namespace: whose; nothing of another one is read.
         days: how many days (count, at least 1).
-        as_of: aware; strength is told for this moment.
+        as_of: aware; the state of memories is told for this moment, also of a past one.
         limit: rows of each list of memories and of promotions (count).
         waiting: day and entries of days that no night has folded; None: found here.
     """
@@ -112,62 +114,90 @@ def feedback_report(
     first = last - timedelta(days=max(days, 1) - 1)
     ours = f"namespace = {quote(namespace)}"
     window = f"{ours} AND day >= '{first}' AND day <= '{last}'"
-    searches = store.read("searches", window, columns=["search_id", "imported_from", "abstained"])
-    events = store.read("events", window, columns=["day", "tier", "verdict", "search_id", "imported_from"])
-    signals = store.read("usage_signals", window, columns=["day", "memory_id", "tier", "verdict", "evidence"])
+    acts = _Acts.read(store, window)
+    daily, by_memory = _usage(store, window)
     promotions = store.read("promotions", window).drop("promotion_id", "namespace")
-    states = store.read("memory_state", ours).with_columns(now=counts.strength_at(as_of))
+    states = _states(space, namespace, as_of)
     rated = states.filter(pl.col("feedback_count") > 0, pl.col("effectiveness").is_finite())
     standing = states.filter(pl.col("now").is_finite())
     lists = _Lists(store, ours, limit)
-    daily = counts.verdicts(signals)
     return FeedbackReport(
         namespace=namespace,
         first=first.isoformat(),
         last=last.isoformat(),
         as_of=as_of,
-        searches=searches.height,
-        searches_imported=searches.filter(pl.col("imported_from").fill_null("") != "").height,
-        abstained=int(searches["abstained"].sum()),
-        searches_with_feedback=searches.join(events, on="search_id", how="semi").height,
-        acts=counts.acts(events),
-        imports=_imports(events),
+        searches=store.count("searches", window),
+        searches_imported=store.count("searches", f"{window} AND imported_from <> ''"),
+        abstained=store.count("searches", f"{window} AND abstained"),
+        searches_with_feedback=acts.searches,
+        acts=acts.daily,
+        imports=acts.origins,
         verdicts=daily,
         rates=counts.rates(daily),
         rated=rated.height,
         effectiveness=counts.distribution(rated["effectiveness"]),
         best=lists.rated(rated, best=True),
         worst=lists.rated(rated, best=False),
-        most_used=lists.most_used(signals),
+        most_used=lists.most_used(by_memory),
         strength=counts.distribution(standing["now"]),
         fading=lists.fading(standing),
         reasons=counts.reasons(promotions),
         promotions=lists.promotions(promotions),
-        waiting=unfolded_days(space, namespace) if waiting is None else waiting,
+        waiting=unfolded(space, namespace) if waiting is None else waiting,
     )
 
 
-def unfolded_days(space: Workspace, namespace: str) -> pl.DataFrame:
-    """Days with searches or feedback in the journal that the tables do not hold: day, entries."""
-    held = pl.concat(
-        space.store.read(name, f"namespace = {quote(namespace)}", columns=["day"])
-        for name in ("searches", "events")
-    )
-    written = space.journal.days(("search", *FEEDBACK_KINDS)).filter(pl.col("namespace") == namespace)
+def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
+    """Days with searches or feedback that no night has taken up: day, entries (count)."""
+    taken = {day: record.seq for day, record in folded_days(space.store).items()}
+    last = pl.col("day").replace_strict(taken, default=0, return_dtype=pl.Int64)
+    ours = space.journal.days(KINDS).filter(pl.col("namespace") == namespace)
+    late = ours.filter(pl.col("last_seq") > last)
+    where = f"namespace = {quote(namespace)} AND {one_of('day', late['day'])}"
+    held = pl.concat(space.store.read(name, where, columns=["day"]) for name in ("searches", "events"))
+    missing = pl.col("entries") - pl.col("held").fill_null(0)
     return (
-        written.join(held.group_by("day").agg(held=pl.len()), on="day", how="left")
-        .select("day", entries=pl.col("entries") - pl.col("held").fill_null(0))
-        .filter(pl.col("entries") > 0)
+        late.join(held.group_by("day").agg(held=pl.len()), on="day", how="left")
+        .select("day", entries=missing.clip(lower_bound=1).cast(pl.Int64))
         .sort("day")
     )
 
 
-def _imports(events: pl.DataFrame) -> pl.DataFrame:
-    return (
-        events.group_by(pl.col("imported_from").fill_null(""))
-        .agg(acts=pl.len().cast(pl.Int64))
-        .with_columns(share=pl.col("acts") / max(events.height, 1))
-        .sort("acts", "imported_from", descending=[True, False])
+@dataclass(frozen=True, slots=True)
+class _Acts:
+    """What the acts of some days come to, and how many searches they are about (count)."""
+
+    daily: pl.DataFrame
+    origins: pl.DataFrame
+    searches: int
+
+    @classmethod
+    def read(cls, store: Store, window: str) -> _Acts:
+        """Of the rows of ``events`` that match; a year of them is let go before the next table is read."""
+        columns = ["day", "tier", "verdict", "search_id", "imported_from"]
+        events = store.scan("events", window, columns=columns)
+        about = events["search_id"].drop_nulls().n_unique()
+        return cls(counts.acts(events), counts.origins(events), about)
+
+
+def _usage(store: Store, window: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What became of shown memories, by day and by memory."""
+    columns = ["day", "memory_id", "tier", "verdict", "evidence"]
+    signals = store.scan("usage_signals", window, columns=columns)
+    return counts.verdicts(signals), counts.usage(signals, "memory_id")
+
+
+def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
+    """Rows of ``memory_state`` as of a moment: effectiveness as ranking reads it, and strength as `now`."""
+    last = as_of.date().isoformat()
+    rows = space.store.read("memory_state", f"namespace = {quote(namespace)}")
+    if not rows.filter(pl.col("day") > last).is_empty():
+        rows = states_of(space.store, namespace, last, space.feedback_policy)
+    midnight = datetime.combine(as_of.date(), time(), UTC)
+    seen = memory_states(rows, midnight, space.feedback_policy)
+    effective = [seen[name].effectiveness for name in rows["memory_id"]]
+    return rows.with_columns(
+        effectiveness=pl.Series(effective, dtype=pl.Float64), now=counts.strength_at(rows, as_of)
     )
 
 
@@ -189,14 +219,9 @@ class _Lists:
         names = ("effectiveness", "feedback_count", "used", "ignored", "tier")
         return self._named(top, names)
 
-    def most_used(self, signals: pl.DataFrame) -> pl.DataFrame:
+    def most_used(self, usage: pl.DataFrame) -> pl.DataFrame:
         """Those that most answers used."""
-        counted = signals.group_by("memory_id").agg(
-            **counts.USAGE,
-            helpful=(pl.col("verdict") == "helpful").sum().cast(pl.Int64),
-            unhelpful=(pl.col("verdict") == "unhelpful").sum().cast(pl.Int64),
-        )
-        top = counted.filter(pl.col("used") > 0).sort(
+        top = usage.filter(pl.col("used") > 0).sort(
             "used", "cited", "memory_id", descending=[True, True, False]
         )
         return self._named(top.head(self.limit), ("used", "cited", "ignored", "helpful", "unhelpful"))

@@ -68,6 +68,11 @@ def headings(columns: tuple[str, ...]) -> list[str]:
     return [names.get(name, name.replace("_", " ")) for name in columns]
 
 
+def counted(number: int, one: str, more: str = "") -> str:
+    """A number of things."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
 def period(report: FeedbackReport) -> str:
     """The days that are counted."""
     count = len(report.days)
@@ -77,11 +82,11 @@ def period(report: FeedbackReport) -> str:
 def summary(report: FeedbackReport) -> str:
     """What there was, in a line."""
     acts = int(report.acts["acts"].sum())
-    searches = f"{report.searches:,} searches"
+    searches = counted(report.searches, "search", "searches")
     if report.searches:
-        share = report.searches_with_feedback / report.searches
-        searches += f" ({report.abstained:,} found nothing), {100 * share:.1f} % of them with feedback"
-    given = f"{acts:,} acts of feedback"
+        searches += f" ({report.abstained:,} found nothing)"
+    about = counted(report.searches_with_feedback, "search", "searches")
+    given = f"{counted(acts, 'act')} of feedback on {about}"
     imports = [
         f"{name} {count:,}"
         for name, count in report.imports.select("imported_from", "acts").iter_rows()
@@ -89,7 +94,7 @@ def summary(report: FeedbackReport) -> str:
     ]
     if imports:
         imported = int(report.acts["imported"].sum())
-        given += f", {100 * imported / acts:.1f} % of them imported ({', '.join(imports)})"
+        given += f"; {100 * imported / acts:.1f} % of the acts were imported ({', '.join(imports)})"
     return f"{searches}; {given}."
 
 
@@ -99,17 +104,16 @@ def waiting(report: FeedbackReport) -> str:
         return ""
     days = report.waiting["day"].sort().to_list()
     named = ", ".join(days[:NAMED_DAYS]) + (" …" if len(days) > NAMED_DAYS else "")
-    command = f"slowwave night --from {days[0]} --to {days[-1]}"
-    entries = int(report.waiting["entries"].sum())
-    whole = f"{len(days):,} days" if len(days) > 1 else "1 day"
-    return f"Not counted yet: {entries:,} entries of {whole} ({named}). `{command}` takes them in."
+    entries = counted(int(report.waiting["entries"].sum()), "entry", "entries")
+    whole = counted(len(days), "day")
+    return f"Not counted yet: {entries} of {whole} ({named}). `slowwave night` takes them in."
 
 
 def judged(report: FeedbackReport) -> str:
     """Of how many verdicts rates are told."""
     unclear = int(report.verdicts["unclear"].sum())
     more = f"; {unclear:,} more had nothing to judge by" if unclear else ""
-    return f"{report.rates['of'][0]:,} verdicts{more}"
+    return f"{counted(report.rates['of'][0], 'verdict')}{more}"
 
 
 def reasons(report: FeedbackReport) -> str:
