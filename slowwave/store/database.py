@@ -184,7 +184,7 @@ class Store:
         """The same as `read`, for filters that let very many rows through.
 
         It reads whole columns, where LanceDB's query fetches row by row what the filter does not name: a
-        seventh of the time for millions of rows, and some milliseconds more for few.
+        tenth of the work when most of millions of rows match, and more work than `read` when few do.
         """
         dataset = self.table(name).to_lance()
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
