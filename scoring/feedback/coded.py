@@ -41,7 +41,7 @@ def day_names(numbers: pl.Series) -> pl.Series:
 
 
 def by_time(rows: pl.DataFrame, code: str) -> pl.DataFrame:
-    """Rows by a code (a column) and then in the order in which they happened; of one moment by `signal_id`."""
+    """Rows by a code (a column) and then as they happened; of one moment by `signal_id`."""
     if rows.is_empty():
         return rows
     moments, codes_ = rows["occurred_at"].dt.epoch("us").to_numpy(), rows[code].to_numpy()

@@ -161,15 +161,14 @@ def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: Feedbac
     place, first, sums = _of_days(news * _DAYS + added["number"].to_numpy(), added)
     owner, number = place // _DAYS, pl.Series("number", place % _DAYS, dtype=pl.Int32)
     sums[:, 1:] *= _UNIT * growth(_ends(number), policy.half_life_days)[:, None]
-    start = np.zeros((int(code.max(initial=-1)) + 1, len(_COUNTED)))
-    start[known] = before.select(_COUNTED).to_numpy()
-    running(sums, owner, start)
+    running(sums, owner, known, before.select(_COUNTED).to_numpy().astype(np.float64))
     columns = {name: sums[:, at] for at, name in enumerate(_COUNTED)}
     made = added.select(*_NAMES)[first].with_columns(
         number=number, **{n: pl.Series(v) for n, v in columns.items()}
     )
     return made.with_columns(
-        effectiveness(made, _ends(number), policy), pl.col("feedback_count").cast(pl.Int32), day=day_names(number)
+        effectiveness(made, _ends(number), policy), pl.col("feedback_count").cast(pl.Int32),
+        day=day_names(number),
     ).select(
         *_NAMES, "day", "effectiveness", *_COUNTED,
         effectiveness_id=pl.concat_str("day", pl.lit(":"), pl.coalesce("chunk_id", "memory_id")),
@@ -177,7 +176,7 @@ def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: Feedbac
 
 
 def _of_days(places: Integers, added: pl.DataFrame) -> tuple[Integers, Integers, Floats]:
-    """The rows of one owner and day as one: places, a row of each, their sums; of whole numbers, in any order."""
+    """The rows of one owner and day as one: places, a row of each, their sums (of whole numbers)."""
     order = np.argsort(places)
     starts = np.flatnonzero(np.diff(places[order], prepend=-1))
     sums = np.zeros((len(starts), len(_COUNTED)))
@@ -188,19 +187,23 @@ def _of_days(places: Integers, added: pl.DataFrame) -> tuple[Integers, Integers,
     return places[first], first, sums
 
 
-def running(rows: Floats, owner: Integers, start: Floats) -> None:
+def running(rows: Floats, owner: Integers, known: Integers, start: Floats) -> None:
     """Turn rows into running sums, in place, one row after the other.
 
     Args:
         rows: (n, k), by owner and in order.
-        owner: (n,) numbers from 0, equal ones together.
-        start: (owners, k) what each owner begins with.
+        owner: (n,) rising numbers from 0 on.
+        known: (m,) distinct owners that begin with something; some may have no rows.
+        start: (m, k) what they begin with.
     """
     first = np.flatnonzero(np.diff(owner, prepend=-1))
+    sums = np.zeros((len(first), rows.shape[1]))
+    place = np.searchsorted(owner[first], known)
+    there = owner[first[np.minimum(place, len(first) - 1)]] == known if len(first) else known < 0
+    sums[place[there]] = start[there]
     counts = np.diff(np.append(first, len(owner)))
     longest = np.argsort(-counts, kind="stable")
-    first, counts = first[longest], counts[longest]
-    sums = start[owner[first]]
+    first, counts, sums = first[longest], counts[longest], sums[longest]
     sizes = np.searchsorted(-counts, -np.arange(counts.max(initial=0)), side="left")
     for turn, n in enumerate(sizes.tolist()):
         at = first[:n] + turn
