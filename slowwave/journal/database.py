@@ -109,6 +109,17 @@ class Database:
             row = connection.execute(sa.select(entries).where(entries.c.event_id == event_id)).first()
         return None if row is None else row._asdict()
 
+    def find_all(self, event_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows with these event ids."""
+        found: list[dict[str, Any]] = []
+        with self.connections.reading() as connection:
+            for start in range(0, len(event_ids), _LOOKUP_IDS):
+                query = sa.select(entries).where(
+                    entries.c.event_id.in_(event_ids[start : start + _LOOKUP_IDS])
+                )
+                found.extend(row._asdict() for row in connection.execute(query))
+        return found
+
     def about(self, namespace: str, subject: str) -> list[dict[str, Any]]:
         """Every row about a source, the oldest first."""
         c = entries.c

@@ -300,6 +300,15 @@ def test_a_resumed_read_neither_misses_nor_repeats(journal: Journal) -> None:
 # Sources
 
 
+def test_entries_are_found_by_their_ids(journal: Journal) -> None:
+    journal.append([entry(f"e{number}", payload={"n": number}) for number in range(1_200)])
+    found = journal.entries([*(f"e{number}" for number in range(0, 1_200, 2)), "e0", "missing"])
+    assert {event_id: one.payload["n"] for event_id, one in found.items()} == {
+        f"e{number}": number for number in range(0, 1_200, 2)
+    }
+    assert journal.entries([]) == {}
+
+
 def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> None:
     minute = timedelta(minutes=1)
     journal.append(
