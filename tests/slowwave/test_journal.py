@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
 import sys
 import threading
 import uuid
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import inspect
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal import (
@@ -29,9 +31,24 @@ from slowwave.journal import (
     connection,
     payload_of,
 )
+from slowwave.journal.schema import FEEDBACK_INDEXES
 
+ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POSTGRES = os.environ.get("SLOWWAVE_TEST_POSTGRES_URL")
+OPEN_AT_ONCE = """
+import os, sys
+from datetime import UTC, datetime
+from slowwave.journal import Entry, Journal
+import slowwave.journal.database
+
+print("ready", flush=True)
+sys.stdin.readline()
+with Journal(sys.argv[1]) as journal:
+    moment = datetime(2026, 3, 1, tzinfo=UTC)
+    journal.append([Entry(f"new{os.getpid()}", "feedback", "default", "s1", moment, "ann")])
+    print(journal.check(), flush=True)
+"""
 
 
 def entry(event_id: str, **changes: object) -> Entry:
@@ -662,6 +679,55 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
         Journal.open_path(path)
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("3",)]
+
+
+def make_version_1(url: str) -> list[str]:
+    """A journal as version 1 left it: without the indexes of feedback. The ids of its entries."""
+    events = [
+        entry(f"e{number}", kind=kind, subject=f"s{number % 50}", origin="noust" if kind == "search" else "")
+        for number, kind in enumerate(("search", "feedback", "observation", "save") * 500)
+    ]
+    with Journal(url, durability="normal") as journal:
+        journal.append(events)
+        with journal._database.connections.writing() as raw:
+            for index in FEEDBACK_INDEXES:
+                index.drop(raw)
+            raw.exec_driver_sql("UPDATE journal_meta SET value = '1' WHERE key = 'schema_version'")
+    return [event.event_id for event in events]
+
+
+def indexes(journal: Journal) -> set[str]:
+    with journal._database.connections.reading() as raw:
+        return {str(index["name"]) for index in inspect(raw).get_indexes("journal_entries")}
+
+
+def test_a_journal_of_version_1_is_upgraded_when_it_is_opened(url: str) -> None:
+    written = make_version_1(url)
+    with Journal(url) as journal:
+        assert journal.check() == []
+        assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
+        assert ids(journal) == written
+        assert len(journal.feedback_on("default", "s1")) == 20
+        assert journal.searches_of("default", "noust") == 500
+
+
+@pytest.mark.slow
+def test_processes_that_open_a_journal_of_version_1_at_once_upgrade_it_once(url: str) -> None:
+    written = make_version_1(url)
+    command = [sys.executable, "-c", OPEN_AT_ONCE, url]
+    opening = [
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in opening:
+        assert process.stdout.readline() == "ready\n"
+    for process in opening:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=60)[0] for process in opening] == ["[]\n"] * 3
+    with Journal(url) as journal:
+        assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
+        assert sorted(ids(journal)) == sorted([*written, *(f"new{process.pid}" for process in opening)])
 
 
 # Checking
