@@ -32,7 +32,9 @@ def server(folder: Path | None = None) -> Iterator[str]:
     if account is not None:
         os.chown(home, account.pw_uid, account.pw_gid)
     try:
-        _run(home, account, "initdb", "-D", "data", "-U", "slowwave", "-A", "trust", "-E", "UTF8", "--locale=C")
+        _run(
+            home, account, "initdb", "-D", "data", "-U", "slowwave", "-A", "trust", "-E", "UTF8", "--locale=C"
+        )
         _run(home, account, "pg_ctl", "-D", "data", "-w", "-l", "log", "-o", f"-k {home} -h ''", "start")
         try:
             yield f"postgresql+psycopg://slowwave@/postgres?host={home}"

@@ -28,6 +28,7 @@ CHUNK_ROWS = 1_000
 """Rows that are in memory as Python objects at a time while reading (count)."""
 
 _LOOKUP_IDS = 500
+_COLUMNS = [column.name for column in entries.c if column.name != "seq"]
 _COMPARED = ("kind", "namespace", "subject", "digest", "payload")
 _SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
 
@@ -47,6 +48,7 @@ class Database:
         self.connections = Connections(url, durability)
         # Built once: the library remembers with each statement how it was compiled.
         self._insert_entry = _insert_new(entries, self.connections.dialect)
+        self._insert_one = self.connections.prepare(self._insert_entry, _COLUMNS)
         self._insert_source = _insert_new(sources, self.connections.dialect)
         try:
             self._open()
@@ -63,6 +65,12 @@ class Database:
         Raises:
             JournalConflictError: An event id is there with other content.
         """
+        if len(rows) == 1:
+            appended = self.connections.insert(self._insert_one, rows[0])
+            if not appended:
+                with self.connections.reading() as connection:
+                    _refuse_conflicts(connection, rows)
+            return AppendResult(appended, 1 - appended)
         with self.connections.writing() as connection:
             appended = connection.execute(self._insert_entry, rows).rowcount
             if appended < len(rows):

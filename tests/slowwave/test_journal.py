@@ -138,6 +138,18 @@ def test_appending_again_changes_nothing(journal: Journal) -> None:
     assert frame["occurred_at"].to_list() == [NOON] * 3
 
 
+def test_one_entry_at_a_time_is_the_same_as_a_batch(url: str) -> None:
+    written = [entry(f"e{number}", payload={"text": "ж" * number}) for number in range(0, 900, 100)]
+    with Journal(url) as journal:
+        assert [journal.append([one]) for one in written] == [(1, 0)] * 9
+        assert [journal.append([one]) for one in written] == [(0, 1)] * 9
+        singly = journal.read(kinds=KINDS)
+        with journal._database.connections.writing() as raw:
+            raw.exec_driver_sql("DELETE FROM journal_entries")
+        journal.append(written)
+        assert journal.read(kinds=KINDS).drop("seq").equals(singly.drop("seq"))
+
+
 def test_a_repetition_within_a_batch_counts_as_already_there(journal: Journal) -> None:
     assert journal.append([entry("e1"), entry("e2"), entry("e1")]) == (2, 1)
     assert ids(journal) == ["e1", "e2"]
@@ -157,9 +169,11 @@ def test_the_same_id_with_other_content_is_refused_and_nothing_is_written(
     journal: Journal, field: str, value: object
 ) -> None:
     journal.append([entry("e1")])
-    with pytest.raises(JournalConflictError, match=rf"'e1'.*another {field};") as raised:
-        journal.append([entry("new1"), entry("e1", **{field: value}), entry("new2")])
-    assert isinstance(raised.value, JournalError)
+    other = entry("e1", **{field: value})
+    for batch in ([entry("new1"), other, entry("new2")], [other]):
+        with pytest.raises(JournalConflictError, match=rf"'e1'.*another {field};") as raised:
+            journal.append(batch)
+        assert isinstance(raised.value, JournalError)
     assert ids(journal) == ["e1"]
     assert journal.get("e1").payload == {"text": "hello"}
 
@@ -541,6 +555,32 @@ def test_seq_never_appears_behind_one_already_seen(url: str) -> None:
         seen += ids(reader, after_seq=after)
         assert seen == ids(reader)
         assert len(seen) >= 60
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_connection_that_the_server_ended_is_replaced(url: str) -> None:
+    import psycopg
+
+    with Journal(f"{url}&application_name=ended") as journal, psycopg.connect(url, autocommit=True) as server:
+        for number in range(3):
+            assert journal.append([entry(f"e{number}")]) == (1, 0)
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ended'"
+            )
+        assert ids(journal) == ["e0", "e1", "e2"]
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_writer_that_waits_for_too_long_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = connection._BEGIN["postgresql", True]
+    monkeypatch.setitem(connection._BEGIN, ("postgresql", True), begin.replace("'30s'", "'100ms'"))
+    with Journal(url) as journal:
+        with (
+            journal._database.connections.writing(),
+            pytest.raises(JournalError, match="lock timeout; another"),
+        ):
+            journal.append([entry("e1")])
+        assert journal.append([entry("e1")]) == (1, 0)
 
 
 def test_a_path_may_hold_any_characters(tmp_path: Path) -> None:
