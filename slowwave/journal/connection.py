@@ -7,8 +7,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -98,16 +97,21 @@ class Connections:
         with self._transaction(self._writer) as connection:
             yield connection
 
-    def prepare(self, insert: sa.Insert, columns: Sequence[str]) -> Prepared:
+    def prepare(self, insert: sa.Insert, columns: Sequence[sa.Column[Any]]) -> Prepared:
         """The statement for one row of these columns in the driver's own words, for `insert`."""
-        compiled = insert.inline().compile(dialect=self._engine.dialect, column_keys=list(columns))
+        if self.dialect == "postgresql":  # it waits for its turn before it takes a number
+            turn = sa.text(_BEGIN[self.dialect, True]).columns(sa.column("set_config")).cte("turn")
+            row = sa.select(*(sa.bindparam(column.name, type_=column.type) for column in columns))
+            insert = insert.from_select(columns, row.select_from(turn))
+        names = [column.name for column in columns]
+        compiled = insert.inline().compile(dialect=self._engine.dialect, column_keys=names)
         return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()))
 
     def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> int:
         """Insert one row as a transaction of its own, durable when it returns; how many were added (0 or 1).
 
-        By the driver alone and, to PostgreSQL, in one round trip: SQLAlchemy's connection, transaction and
-        result take several times as long as the database does.
+        It is one statement, by the driver alone: SQLAlchemy's connection, transaction and result take several
+        times as long as the database does.
         """
         with self._told():
             pooled = self._engine.raw_connection()
@@ -116,14 +120,14 @@ class Connections:
                 if self.dialect == "sqlite":  # takes the lock of BEGIN IMMEDIATE by itself
                     values = [row[column] for column in prepared.order]
                     return int(raw.execute(prepared.text, values).rowcount)
-                with raw.pipeline() if _has_pipelines() else nullcontext():
-                    raw.execute(_BEGIN[self.dialect, True])
-                    added = raw.execute(prepared.text, row)
-                    raw.commit()
-                return int(added.rowcount)
+                raw.autocommit = True
+                added = int(raw.execute(prepared.text, row).rowcount)
+                raw.autocommit = False
             except self._driver_error as error:
                 pooled.invalidate(error)
                 raise
+            else:
+                return added
             finally:
                 pooled.close()
 
@@ -256,13 +260,6 @@ def _postgres_engine(url: sa.URL) -> sa.Engine:
             f"psycopg, the driver for PostgreSQL, cannot be used ({error}); "
             "run: pip install 'slowwave[postgres]'"
         ) from error
-
-
-@cache
-def _has_pipelines() -> bool:
-    from psycopg import Pipeline
-
-    return Pipeline.is_supported()  # by the client library, from PostgreSQL 14 on
 
 
 def _close_idle() -> None:

@@ -28,7 +28,7 @@ CHUNK_ROWS = 1_000
 """Rows that are in memory as Python objects at a time while reading (count)."""
 
 _LOOKUP_IDS = 500
-_COLUMNS = [column.name for column in entries.c if column.name != "seq"]
+_COLUMNS = [column for column in entries.c if column.name != "seq"]
 _COMPARED = ("kind", "namespace", "subject", "digest", "payload")
 _SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
 
