@@ -1,1 +1,1 @@
-"""The maths of use (rule 4): what an answer says of the memories that it was given, and what that comes to."""
+"""The maths of use (rule 4): what an answer says of the memories shown, and what that comes to."""

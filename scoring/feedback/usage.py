@@ -101,7 +101,9 @@ def usage(
     """
     for position in cited:
         if not 0 <= position < len(shown):
-            raise ValueError(f"cited has {position!r}, but the {len(shown)} memories shown are counted from 0")
+            raise ValueError(
+                f"cited has {position!r}, but the {len(shown)} memories shown are counted from 0"
+            )
     said, asked, named = keywords(response), keywords(query), frozenset(cited)
     found = []
     for at, text in enumerate(shown):

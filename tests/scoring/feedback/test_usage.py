@@ -125,7 +125,7 @@ def test_a_similarity_that_fails_is_told():
     def broken(text, response):
         raise TimeoutError("no model")
 
-    with pytest.raises(ValueError, match="similarity failed for memory 0 .*no model") as caught:
+    with pytest.raises(ValueError, match=r"similarity failed for memory 0 .*no model") as caught:
         one(TEN, "alpha1 alpha2", similarity=broken)
     assert isinstance(caught.value.__cause__, TimeoutError)
     with pytest.raises(ValueError, match="similarity failed"):
