@@ -1,6 +1,6 @@
 """searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -8,151 +8,217 @@ import dagster as dg
 import polars as pl
 
 from assets import pictures
-from assets.ingest import IO_MANAGER, KINDS, WHOLE_RANGE, staged_notes
+from assets.ingest import KINDS, WHOLE_RANGE, staged_notes
 from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import SlowwaveResource
 from slowwave.feedback import drain, fold
 from slowwave.feedback.pending import begin, finish
-from slowwave.store import one_of
+from slowwave.progress import task
+from slowwave.store import Store, one_of
 
 GROUP = "feedback"
+DAYS_AT_ONCE = 30
+"""Days of a range that are in memory together; each such part is one commit and rests on the one before."""
+SCANNED_FROM = 8
+"""Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""
 
 
-def asset(**more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
+def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
     """An asset of this group; a range of its days is one run."""
     made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
         partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
-        **more,
+        deps=deps, **more,
     )  # fmt: skip
     return made
 
 
-def owned(
-    *deps: dg.AssetsDefinition, ins: dict[str, dg.AssetIn] | None = None
-) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """One whose rows belong to its partitions."""
-    return asset(io_manager_key=IO_MANAGER, deps=deps, ins=ins)
+def replaced(
+    context: dg.AssetExecutionContext,
+    store: Store,
+    make: Callable[[list[str]], pl.DataFrame],
+    *shown: str | pl.Expr,
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Make the asset's table hold what the days of the run come to, part by part.
+
+    Args:
+        context: of the asset.
+        store: the memory.
+        make: rows of some days that follow one another.
+        shown: what the asset's metadata needs of the rows.
+
+    Returns:
+        That of all rows, and metadata of what was written.
+    """
+    name, days = context.asset_key.path[-1], list(context.partition_keys)
+    frames, counts = [], dict.fromkeys(("dagster/partition_row_count", "inserted", "updated", "deleted"), 0)
+    with task(f"folding {name}", len(days)) as advance:
+        for at in range(0, len(days), DAYS_AT_ONCE):
+            part = days[at : at + DAYS_AT_ONCE]
+            rows = make(part)
+            done = store.replace_partition(name, rows, part)
+            frames.append(rows.select(shown))
+            counts["dagster/partition_row_count"] += rows.height
+            for what in ("inserted", "updated", "deleted"):
+                counts[what] += getattr(done, what)
+            advance(len(part))
+    return pl.concat(frames), {"dagster/uri": f"{store.uri}/{store.physical(name)}.lance", **counts}
 
 
-SIGNALS = {"usage_signals": dg.AssetIn(metadata={"columns": list(fold.FOLDED)})}
+def rows_of(
+    store: Store, name: str, days: Sequence[str], columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Rows of some days of a table, in no order."""
+    read = store.scan if len(days) >= SCANNED_FROM else store.read
+    return read(name, one_of("day", days), columns=columns)
 
 
-@owned()
-def searches(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.Output[pl.DataFrame]:
+@asset()
+def searches(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every search of each day and what it showed, from the journal."""
-    done = drain.drain_searches(slowwave.space.journal, list(context.partition_keys))
-    rows = done.rows
+    space, unreadable = slowwave.space, list[str]()
+
+    def made(days: list[str]) -> pl.DataFrame:
+        done = drain.drain_searches(space.journal, days)
+        unreadable.extend(done.unreadable)
+        return done.rows
+
+    nothing = (pl.col("shown").list.len() == 0).alias("nothing")
+    rows, written = replaced(context, space.store, made, "namespace", "imported_from", "abstained", nothing)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
-    return dg.Output(
-        rows,
+    return dg.MaterializeResult(
         metadata={
+            **written,
             "searches": table(by_source),
             "abstained": int(rows["abstained"].sum()),
-            "showed nothing": rows.filter(pl.col("shown").list.len() == 0).height,
-            **_unreadable(context, done),
-        },
+            "showed nothing": int(rows["nothing"].sum()),
+            **_unreadable(context, unreadable),
+        }
     )
 
 
-@owned()
-def events(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.Output[pl.DataFrame]:
+@asset()
+def events(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
-    done = drain.drain_events(slowwave.space.journal, list(context.partition_keys))
-    return dg.Output(
-        done.rows,
+    space, unreadable = slowwave.space, list[str]()
+
+    def made(days: list[str]) -> pl.DataFrame:
+        done = drain.drain_events(space.journal, days)
+        unreadable.extend(done.unreadable)
+        return done.rows
+
+    rows, written = replaced(
+        context, space.store, made, "day", "tier", "verdict", "imported_from", "principal"
+    )
+    return dg.MaterializeResult(
         metadata={
-            **pictures.of_events(done.rows, context.partition_keys),
-            "principals": done.rows["principal"].n_unique(),
-            **_unreadable(context, done),
-        },
+            **written,
+            **pictures.of_events(rows, context.partition_keys),
+            "principals": rows["principal"].n_unique(),
+            **_unreadable(context, unreadable),
+        }
     )
 
 
-def _unreadable(context: dg.AssetExecutionContext, done: drain.Drained) -> dict[str, int]:
-    for event_id in done.unreadable[:10]:
+def _unreadable(context: dg.AssetExecutionContext, entries: Sequence[str]) -> dict[str, int]:
+    for event_id in entries[:10]:
         context.log.warning(f"Entry {event_id} of the journal cannot be read; it is left out.")
-    return {"unreadable": len(done.unreadable)}
+    return {"unreadable": len(entries)}
 
 
-@owned(searches)
-def usage_signals(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, events: pl.DataFrame
-) -> dg.Output[pl.DataFrame]:
+@asset(searches, events)
+def usage_signals(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What each act says of each memory: used or ignored, a vote, or a share of a project's outcome.
 
     The outcome of a project is credited to what its searches brought, on this day or earlier.
     """
-    space = slowwave.space
-    days = list(context.partition_keys)
-    seen = space.store.read("searches", one_of("day", days), columns=["day", "seq"])
-    last = pl.concat([seen, events.select("day", "seq")]).group_by("day").agg(pl.col("seq").max())
-    begin(space.store, context.run.run_id, dict(last.iter_rows()), days[0])
-    rows = fold.signals(space.store, events, space.feedback_policy, space.settings.feedback.used_ratio)
-    implicit = rows.filter(pl.col("tier") == "implicit")
-    return dg.Output(
-        rows,
+    space, days = slowwave.space, list(context.partition_keys)
+    store, ratio = space.store, space.settings.feedback.used_ratio
+    seen = [rows_of(store, name, days, ["day", "seq"]) for name in ("searches", "events")]
+    last = pl.concat(seen).group_by("day").agg(pl.col("seq").max())
+    begin(store, context.run.run_id, dict(last.iter_rows()), days[0])
+
+    def made(part: list[str]) -> pl.DataFrame:
+        return fold.signals(store, rows_of(store, "events", part), space.feedback_policy, ratio)
+
+    rows, written = replaced(
+        context, store, made, "day", "tier", "verdict", "evidence", "memory_id", "weight"
+    )
+    verdicts = rows.group_by("tier", "verdict", "evidence").len("signals").sort("tier", "verdict", "evidence")
+    by_query = (pl.col("tier") == "implicit") & (pl.col("verdict") == "used") & (pl.col("weight") == 0)
+    return dg.MaterializeResult(
         metadata={
-            "verdicts": table(
-                rows.group_by("tier", "verdict", "evidence").len("signals").sort("tier", "verdict")
-            ),
+            **written,
+            "verdicts": table(verdicts),
             "memories": rows["memory_id"].n_unique(),
-            "used only by words of the query": implicit.filter(
-                (pl.col("verdict") == "used") & (pl.col("weight") == 0)
-            ).height,
+            "used only by words of the query": rows.filter(by_query).height,
             **pictures.of_signals(rows, days),
-        },
+        }
     )
 
 
-@owned(ins=SIGNALS)
-def effectiveness(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, usage_signals: pl.DataFrame
-) -> dg.Output[pl.DataFrame]:
+@asset(usage_signals)
+def effectiveness(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """How well each chunk and memory served, as of the end of each day that changed it.
 
     A weighted mean with a neutral beginning, from the state that the days before left. Votes lose half of
     their weight every three months; of one principal on one memory the newest few count.
     """
     space = slowwave.space
-    rows = fold.effectiveness(space.store, usage_signals, context.partition_keys[0], space.feedback_policy)
-    return dg.Output(rows, metadata=pictures.of_effectiveness(rows))
+
+    def made(days: list[str]) -> pl.DataFrame:
+        signals = rows_of(space.store, "usage_signals", days, fold.FOLDED)
+        return fold.effectiveness(space.store, signals, days[0], space.feedback_policy)
+
+    rows, written = replaced(context, space.store, made, "day", "memory_id", "chunk_id", "effectiveness")
+    return dg.MaterializeResult(metadata={**written, **pictures.of_effectiveness(rows)})
 
 
-@owned(ins=SIGNALS)
-def strength(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, usage_signals: pl.DataFrame
-) -> dg.Output[pl.DataFrame]:
+@asset(usage_signals)
+def strength(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """How firmly use has set each memory, after the last verdict of each day that has one.
 
     It is shown, and says which memories fade; it has no weight in a ranking and deletes nothing.
     """
     space = slowwave.space
-    rows = fold.strength(space.store, usage_signals, context.partition_keys[0], space.feedback_policy)
-    return dg.Output(rows, metadata=pictures.of_strength(rows, day_end(context.partition_keys[-1])))
+
+    def made(days: list[str]) -> pl.DataFrame:
+        signals = rows_of(space.store, "usage_signals", days, fold.FOLDED)
+        return fold.strength(space.store, signals, days[0], space.feedback_policy)
+
+    rows, written = replaced(
+        context, space.store, made, "day", "memory_id", "strength", "stability", "last_at"
+    )
+    end = day_end(context.partition_keys[-1])
+    return dg.MaterializeResult(metadata={**written, **pictures.of_strength(rows, end)})
 
 
-@owned(staged_notes, ins=SIGNALS)
-def promotions(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, usage_signals: pl.DataFrame
-) -> dg.Output[pl.DataFrame]:
+@asset(usage_signals, staged_notes)
+def promotions(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Which memories useful votes promote, and why others were not: decided at the end of each day.
 
     Five useful votes make a normal memory important, ten an important one critical. Its authors' votes do not
     count, and a namespace has at most three promotions in eight hours.
     """
-    space = slowwave.space
-    rows = fold.promotions(space.store, usage_signals, context.partition_keys[0], space.feedback_policy)
-    titles = space.store.read_by(
-        "memories", "memory_id", rows["memory_id"].to_list(), columns=["memory_id", "title"]
-    )
+    store, policy = slowwave.space.store, slowwave.space.feedback_policy
+
+    def made(days: list[str]) -> pl.DataFrame:
+        return fold.promotions(store, rows_of(store, "usage_signals", days, fold.FOLDED), days[0], policy)
+
+    rows, written = replaced(context, store, made, pl.all())
+    names = rows["memory_id"].unique().to_list()
+    titles = store.read_by("memories", "memory_id", names, columns=["memory_id", "title"])
     titled = rows.join(titles, on="memory_id", how="left", maintain_order="left")
-    return dg.Output(rows, metadata=pictures.of_promotions(titled, context.partition_keys))
+    return dg.MaterializeResult(
+        metadata={**written, **pictures.of_promotions(titled, context.partition_keys)}
+    )
 
 
 @asset(
+    effectiveness,
+    strength,
+    promotions,
     pool="lance_memory_state",
-    deps=[effectiveness, strength, promotions],
     freshness_policy=dg.FreshnessPolicy.time_window(
         warn_window=timedelta(hours=26), fail_window=timedelta(hours=50)
     ),

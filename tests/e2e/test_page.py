@@ -229,17 +229,18 @@ def picture(page: Any, tmp_path: Path) -> Callable[[str], None]:
 def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page_server: Server, page: Any, picture: Callable[[str], None]
 ) -> None:
-    page.goto(f"{page_server.url}/asset-groups")
-    for name in (*ASSETS, *FEEDBACK):
-        page.get_by_text(name, exact=True).first.wait_for()
-    picture("1 asset graph")
+    for group, names in {"ingest": ASSETS, "feedback": FEEDBACK}.items():
+        page.goto(f"{page_server.url}/locations/slowwave/asset-groups/{group}")
+        for name in names:
+            page.get_by_text(name, exact=True).first.wait_for()
+        picture(f"1 assets of {group}")
 
     page.goto(f"{page_server.url}/assets/staged_notes")
     page.get_by_text("What each day brought").first.wait_for()
     picture("2 asset staged_notes before")
 
     page.goto(f"{page_server.url}/asset-groups")
-    page.get_by_text("search_index", exact=True).first.wait_for()
+    page.get_by_text("feedback", exact=True).first.wait_for()
     page.get_by_role("button", name="Materialize all").click()
     dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 12 assets")
     dialog.get_by_role("button", name="Latest", exact=True).click()
@@ -262,9 +263,9 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page.goto(f"{page_server.url}/runs/{done['runId']}")
     page.get_by_text("search_index").first.wait_for()
     picture("4 run")
-    page.goto(f"{page_server.url}/asset-groups")
-    page.get_by_text("search_index", exact=True).first.wait_for()
-    picture("5 asset graph after")
+    page.goto(f"{page_server.url}/locations/slowwave/asset-groups/feedback")
+    page.get_by_text("memory_state", exact=True).first.wait_for()
+    picture("5 assets of feedback after")
     for number, name in enumerate(ASSETS, start=6):
         page.goto(f"{page_server.url}/assets/{name}?view=overview")
         page.get_by_text(name, exact=True).first.wait_for()
