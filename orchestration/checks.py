@@ -139,7 +139,7 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset=dg.AssetKey("memory_state"),
     name="nothing_late",
-    description="Every folded day rests on all feedback up to it. If not, feedback came late, or a day was run "
+    description="Every folded day rests on all feedback up to it. If not, some came late, or a day was run "
     "again by itself: the sensor late_feedback, or `slowwave night`, folds the days that are named.",
 )
 def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:

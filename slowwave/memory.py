@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from slowwave.search import Result, SearchResponse
     from slowwave.store import Store
     from slowwave.wakeup import Packet
+    from slowwave.workspace import Workspace
 
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
 
@@ -104,9 +105,17 @@ class Memory:
         settings: of the home.
         namespace: the tenant; no call ever reads or writes another one.
         principal: who acts, recorded with every act.
+        space: the parts of that home where they are open already; `close` closes them for all who share them.
     """
 
-    def __init__(self, settings: Settings, *, namespace: str, principal: str = "application") -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        namespace: str,
+        principal: str = "application",
+        space: Workspace | None = None,
+    ) -> None:
         if not _NAMESPACE.fullmatch(namespace):
             raise SlowwaveError(
                 f"Namespace {namespace!r}: begin with a letter or digit, then letters, digits, '_', '-', "
@@ -116,7 +125,7 @@ class Memory:
 
         self.namespace = namespace
         self.principal = principal
-        self._space = Workspace(settings)
+        self._space = space or Workspace(settings)
 
     # -- parts -----------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from slowwave.embedding import load_embedder
 from slowwave.errors import ModelError
 from slowwave.reconcile import reconcile
 from slowwave.settings import CONFIG_FILE, EmbeddingSettings, Settings
+from slowwave.settings_file import editing
 from slowwave.store import Store
 from slowwave.store.database import Identity
 from slowwave.store.schemas import table_specs
@@ -100,10 +101,5 @@ def _missing(store: Store, target: Store) -> list[str]:
 
 
 def _write_choice(settings: Settings, model: str) -> None:
-    """Set embedding.model in the settings file, leaving the rest of the file as it is."""
-    import tomlkit
-
-    path = settings.home / CONFIG_FILE
-    document = tomlkit.parse(path.read_text() if path.exists() else "")
-    document.setdefault("embedding", tomlkit.table())["model"] = model
-    path.write_text(tomlkit.dumps(document))
+    with editing(settings.home) as document:
+        document.setdefault("embedding", {})["model"] = model

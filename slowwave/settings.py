@@ -20,14 +20,17 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from pydantic_settings import SettingsError as UnreadableVariableError
 
 from slowwave.errors import SettingsError
 
 CONFIG_FILE = "slowwave.toml"
 HOME_FOLDER = ".slowwave"
 ENV_PREFIX = "SLOWWAVE_"
+NAMESPACE = r"^\w[\w\-./]*$"
 _SECRET = re.compile(r"secret|password|token|key", re.IGNORECASE)
 _PASSWORD = re.compile(r"(://[^:/@]*:).*@")
+COVERED = "***"
 
 
 class _Group(BaseModel):
@@ -190,6 +193,31 @@ class RankingSettings(_Group):
     )
 
 
+class McpToken(_Group):
+    """A bearer token of the MCP server: what it opens, and in whose name."""
+
+    token_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] = Field(
+        description="SHA-256 of the token in hex; the token itself is kept nowhere"
+    )
+    namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(description="The one namespace that it opens")
+    principal: str = Field(min_length=1, description="Who acts with it, recorded with every act")
+
+
+class McpSettings(_Group):
+    """The MCP server over HTTP."""
+
+    tokens: tuple[McpToken, ...] = Field((), description="Bearer tokens; `slowwave mcp token` makes one")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names that clients reach the server by, beside those of this machine's loopback"
+    )
+
+    @model_validator(mode="after")
+    def _distinct(self) -> McpSettings:
+        if len({one.token_sha256 for one in self.tokens}) < len(self.tokens):
+            raise ValueError("two of mcp.tokens are the same token; it can open one namespace only")
+        return self
+
+
 class FeedbackSettings(_Group):
     """What use teaches (rule 4)."""
 
@@ -250,7 +278,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(Path(HOME_FOLDER), description="Folder of the store, the journal and the web page")
-    namespace: Annotated[str, Field(pattern=r"^\w[\w\-./]*$")] = Field(
+    namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(
         "default", description="Namespace (tenant) that the command line uses when none is given"
     )
     store: StoreSettings = StoreSettings()
@@ -263,6 +291,7 @@ class Settings(BaseSettings):
     ranking: RankingSettings = RankingSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     night: NightSettings = NightSettings()
+    mcp: McpSettings = McpSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -313,6 +342,8 @@ def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa:
         return Settings(home=where, **overrides)
     except ValidationError as error:
         raise SettingsError(_explain(error)) from None
+    except UnreadableVariableError as error:
+        raise SettingsError(f"{error}: a list or mapping in a variable has to be JSON.") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
     except UnicodeDecodeError as error:
@@ -353,8 +384,21 @@ def _explain(error: ValidationError) -> str:
         if fault["type"] == "extra_forbidden":
             lines.append(f"{name} is not a setting. `slowwave settings` lists all of them.")
         else:
-            lines.append(f"{name} = {fault['input']!r}: {fault['msg']}.")
+            named = next((part for part in reversed(fault["loc"]) if isinstance(part, str)), "")
+            given = COVERED if _SECRET.search(named) else repr(_covered(fault["input"]))
+            lines.append(f"{name} = {given}: {fault['msg']}.")
     return "\n".join(lines)
+
+
+def _covered(value: Any) -> Any:  # noqa: ANN401 - any setting
+    """A value as plain data with its secrets covered, fit for a screen."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump()
+    if isinstance(value, dict):
+        return {key: COVERED if _SECRET.search(key) else _covered(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_covered(part) for part in value]
+    return _PASSWORD.sub(r"\1***@", value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,9 +413,7 @@ class InForce:
     @property
     def shown(self) -> Any:  # noqa: ANN401 - any setting
         """The value with its secrets covered, fit for a screen."""
-        if isinstance(self.value, dict):
-            return {key: "***" if _SECRET.search(key) else value for key, value in self.value.items()}
-        return _PASSWORD.sub(r"\1***@", self.value) if isinstance(self.value, str) else self.value
+        return _covered(self.value)
 
 
 def _variable(path: tuple[str, ...]) -> str:
@@ -379,8 +421,8 @@ def _variable(path: tuple[str, ...]) -> str:
 
 
 def _same(value: object, given: object) -> bool:
-    """Whether a value is what was given, as text, number or mapping."""
-    if isinstance(value, dict):
+    """Whether a value is what was given, as text, number, list or mapping."""
+    if isinstance(value, dict | tuple):
         return True
     if isinstance(value, bool):
         return str(given).lower() in {str(value).lower(), str(int(value))}

@@ -137,7 +137,7 @@ class Workspace:
         """
         if self.settings.gate.mode == "warn" and self.gate_policy.activated_at is None:
             self.store.put_meta(GATE_ACTIVATED, {"at": datetime.now(UTC).isoformat()}, keep=True)
-            del self.gate_policy
+            self.__dict__.pop("gate_policy", None)  # another thread may have been here
 
     @cached_property
     def gate_policy(self) -> GatePolicy:

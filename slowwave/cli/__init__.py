@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 
 from slowwave.cli import feedback as feedback  # their commands join the app
 from slowwave.cli import find as find
+from slowwave.cli import mcp as mcp
 from slowwave.cli import review as review
 from slowwave.cli import tune as tune
 from slowwave.cli.app import app

@@ -25,6 +25,11 @@ from slowwave.store.database import batches
 if TYPE_CHECKING:
     from slowwave.store import Store
 
+FOLDED = (
+    "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id", "tier",
+    "verdict", "value", "weight", "evidence",
+)  # fmt: skip
+"""Columns of ``usage_signals`` that the folds read."""
 EXPLICIT = "tier != 'implicit'"
 _OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at"]
 

@@ -102,3 +102,16 @@ def test_the_command_line_says_what_the_gate_does(open_memory, home, act, monkey
     assert '"too_short"' in told.output
     missing = CliRunner().invoke(app, ["gate", "docs", str(home / "pages"), "--date", "2020-01-01"])
     assert missing.exit_code == 1
+
+
+def test_two_threads_may_begin_the_fortnight_at_once(open_memory, monkeypatch):
+    space = open_memory(gate={"mode": "warn"})._space
+    put = space.store.put_meta
+
+    def put_while_another_thread_does(*given, **options):
+        put(*given, **options)
+        space.__dict__.pop("gate_policy", None)
+
+    monkeypatch.setattr(space.store, "put_meta", put_while_another_thread_does)
+    space.activate_gate()
+    assert space.gate_policy.activated_at is not None

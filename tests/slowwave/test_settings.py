@@ -134,6 +134,7 @@ def test_all_values_that_are_not_allowed_are_named_at_once(home):
         ("SLOWWAVE_RANKING__CANDIDATES", "many", "ranking.candidates = 'many'"),
         ("SLOWWAVE_RANKING__RRFK", "3", "is not a setting"),
         ("SLOWWAVE_GATE__MODE", "", "gate.mode = ''"),
+        ("SLOWWAVE_MCP__ALLOWED_HOSTS", "memory.example.org", "has to be JSON"),
     ],
 )
 def test_a_variable_that_is_not_allowed_is_named(home, monkeypatch, name, value, words):

@@ -1,0 +1,130 @@
+"""The server over streamable HTTP: a bearer token opens one namespace, in the name of one principal."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import AnyHttpUrl
+
+from slowwave.errors import SettingsError, SlowwaveError
+from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.server import build
+from slowwave.mcp.tokens import caller_of
+from slowwave.settings import McpToken, Settings
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+PATH = "/mcp"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+GRACE_S = 5  # that an open connection is waited for at the end
+
+
+class Verifier:
+    """Knows whose a bearer token is; in the SDK's words the principal is a client, the namespace its subject.
+
+    Args:
+        tokens: that are known.
+    """
+
+    def __init__(self, tokens: Sequence[McpToken]) -> None:
+        self._tokens = tokens
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Who is calling; None for a token that is not known."""
+        caller = caller_of(token, self._tokens)
+        if caller is None:
+            return None
+        return AccessToken(token="", client_id=caller.principal, subject=caller.namespace, scopes=[])
+
+
+def caller() -> Caller:
+    """Who made the request that is being answered.
+
+    Raises:
+        SlowwaveError: nobody that is known; no request comes so far without a token.
+    """
+    access = get_access_token()
+    if access is None or not access.subject:
+        raise SlowwaveError("This request has no valid bearer token.")
+    return Caller(access.subject, access.client_id)
+
+
+def application(settings: Settings, host: str) -> Starlette:
+    """The server as an ASGI application.
+
+    Raises:
+        SettingsError: nobody could use it, or it would not be said who may reach it.
+    """
+    if not settings.mcp.tokens:
+        raise SettingsError(
+            "No client could use the server: there is no token. "
+            "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
+        )
+    if not is_loopback(host) and not settings.mcp.allowed_hosts:
+        raise SettingsError(
+            f"--host {host} can be reached from other machines. Set mcp.allowed_hosts to the names that "
+            f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
+            f"carries a token."
+        )
+    server = build(
+        Memories(settings, caller),
+        verifier=Verifier(settings.mcp.tokens),
+        # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
+        auth=AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None),
+    )
+    # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
+    return server.streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        json_response=True,
+        transport_security=_names(settings.mcp.allowed_hosts),
+    )
+
+
+def serve(settings: Settings, host: str, port: int) -> None:
+    """Serve until the process is told to stop.
+
+    Raises:
+        SettingsError: as of :func:`application`.
+    """
+    import uvicorn
+
+    uvicorn.run(
+        application(settings, host),
+        host=host,
+        port=port,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _names(allowed: Sequence[str]) -> TransportSecuritySettings:
+    """Hosts that a request may name, so that no web page can reach this one through a name of its own."""
+    names = [*LOOPBACK, *allowed]
+    return TransportSecuritySettings(
+        allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
+        allowed_origins=[
+            form
+            for name in names
+            for scheme in ("http", "https")
+            for form in (f"{scheme}://{name}", f"{scheme}://{name}:*")
+        ],
+    )

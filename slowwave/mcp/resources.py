@@ -1,0 +1,51 @@
+"""What an assistant can read: a memory, whole, and how the gates stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from slowwave.mcp import wording
+from slowwave.mcp.secrecy import refuse, secret_ones
+from slowwave.memory import Memory
+
+GATE_DAYS = 14
+
+
+class Resources:
+    """What can be read of the memory of who is calling.
+
+    Args:
+        mine: gives that memory.
+    """
+
+    def __init__(self, mine: Callable[[], Memory]) -> None:
+        self._mine = mine
+
+    def memory(self, memory_id: str) -> str:
+        """One memory, whole: its labels, and its text as quoted data."""
+        memory = self._mine()
+        record = memory.get(memory_id)
+        refuse(memory_id, secret_ones(memory, [memory_id]))
+        return wording.record(record)
+
+    def gates(self) -> dict[str, Any]:
+        """How the save gate and the learning gate stand, and what the save gate refused lately."""
+        from slowwave.gate_report import gate_report
+
+        memory = self._mine()
+        report = gate_report(memory._space, memory.namespace, days=GATE_DAYS, as_of=datetime.now(UTC))
+        return {
+            "namespace": memory.namespace,
+            "save": {
+                "mode": report.mode,
+                "enforced": report.enforced,
+                "activated_at": report.activated_at,
+                "enforces_from": report.enforces_from,
+                "since": report.first,
+                "notes": report.notes,
+                "reasons": report.reasons.drop("example").to_dicts(),
+            },
+            "learning": {"enabled": False, "why": "This version does not learn trigger phrases."},
+        }

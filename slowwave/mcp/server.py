@@ -1,0 +1,108 @@
+"""The server: its tools and resources, whatever carries them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.types import ToolAnnotations
+
+from slowwave import __version__
+from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.mcp.callers import Memories
+from slowwave.mcp.resources import Resources
+from slowwave.mcp.tools import Tools
+from slowwave.mcp.wording import INSTRUCTIONS
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
+COUNTS_ONCE = ADDS.model_copy(update={"idempotent_hint": True})
+CHANGES = ADDS.model_copy(update={"destructive_hint": True})  # a client may ask its user first
+
+
+def build(
+    memories: Memories, *, verifier: TokenVerifier | None = None, auth: AuthSettings | None = None
+) -> MCPServer[Any]:
+    """A server over these memories, which it closes when it ends.
+
+    Args:
+        memories: that callers have.
+        verifier: knows the bearer tokens, for HTTP.
+        auth: the SDK's settings of it.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            memories.close()
+
+    server: MCPServer[Any] = MCPServer(
+        "slowwave",
+        title="Slowwave memory",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        token_verifier=verifier,
+        auth=auth,
+        log_level="WARNING",
+    )
+    tools, resources = Tools(memories.mine), Resources(memories.mine)
+    for tool, title, kind in (
+        (tools.memory_search, "Search the memory", READS),
+        (tools.memory_save, "Save to the memory", ADDS),
+        (tools.memory_observe, "Say what an answer used", COUNTS_ONCE),
+        (tools.knowledge_feedback, "Rate a result", COUNTS_ONCE),
+        (tools.memory_outcome, "Say how a project ended", ADDS),
+        (tools.memory_history, "History of a memory", READS),
+        (tools.memory_undo, "Undo a merge or superseding", CHANGES),
+    ):
+        server.add_tool(_telling(tool, tool_error), title=title, annotations=kind, description=_prose(tool))
+    server.resource(
+        "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
+    )(_telling(resources.memory, resource_error))
+    server.resource(
+        "slowwave://gates", name="gates", title="Status of the gates", mime_type="application/json"
+    )(_telling(resources.gates, resource_error))
+    return server
+
+
+def tool_error(error: SlowwaveError) -> Exception:
+    """What the SDK takes for the failure of a tool that was foreseen."""
+    return ToolError(str(error))
+
+
+def resource_error(error: SlowwaveError) -> Exception:
+    """What the SDK takes for the failure of a resource that was foreseen."""
+    return (ResourceNotFoundError if isinstance(error, NotFoundError) else ResourceError)(str(error))
+
+
+def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception]) -> Callable[P, R]:
+    """The call; its errors for people reach the client, of others it only learns that there was one."""
+
+    @functools.wraps(call)
+    def telling(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except SlowwaveError as error:
+            raise as_error(error) from error
+
+    return telling
+
+
+def _prose(tool: Callable[..., Any]) -> str:
+    """A docstring without its line breaks."""
+    paragraphs = (tool.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

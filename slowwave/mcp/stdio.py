@@ -1,0 +1,18 @@
+"""The server on standard input and output, for a client that starts it."""
+
+from __future__ import annotations
+
+from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.server import build
+from slowwave.memory import Memory
+from slowwave.settings import Settings
+
+
+def serve(settings: Settings, caller: Caller) -> None:
+    """Serve one caller until standard input ends. What else is printed goes to standard error.
+
+    Raises:
+        SlowwaveError: the namespace is not allowed.
+    """
+    Memory(settings, namespace=caller.namespace)  # raises at once, not at the first call
+    build(Memories(settings, lambda: caller)).run("stdio")

@@ -1,0 +1,108 @@
+"""The command that serves, before it serves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MAIN = "from slowwave.cli import main; main()"
+PROBE = """
+import sys
+from slowwave.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(sorted({'mcp', 'mcp_types', 'starlette', 'uvicorn', 'anyio'} & set(sys.modules)))
+"""
+WITHOUT_SDK = "import sys; sys.modules['mcp'] = None"
+
+
+def run(home: Path, *words: str, code: str = MAIN) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env=environment | {"SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256"},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def made(home: Path) -> Path:
+    home.mkdir()
+    return home
+
+
+@pytest.mark.parametrize("words", [("--help",), ("mcp", "--help"), ("mcp", "token", "--help")])
+def test_help_does_not_load_the_sdk(home, words):
+    assert run(home, *words, code=PROBE).stdout.splitlines()[-1] == "[]"
+
+
+def test_the_command_is_in_the_list(home):
+    assert "mcp" in run(home, "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("mcp", "--http"), "slowwave mcp token --namespace NAMESPACE --principal NAME"),
+        (("mcp", "--http", "--namespace", "ada"), "a client's token decides"),
+        (("mcp", "--http", "--principal", "claude"), "a client's token decides"),
+        (("mcp", "--namespace", "a b"), "Namespace 'a b'"),
+        (("mcp", "token", "--namespace", "a b", "--principal", "claude"), "mcp.tokens"),
+    ],
+)
+def test_what_cannot_be_served_is_said_on_standard_error(made, words, told):
+    done = run(made, *words)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_another_address_than_the_loopback_needs_its_names(made):
+    run(made, "mcp", "token", "--namespace", "ada", "--principal", "claude")
+    done = run(made, "mcp", "--http", "--host", "0.0.0.0")
+    assert done.returncode == 1
+    assert "mcp.allowed_hosts" in done.stderr
+
+
+def test_a_home_that_is_not_there_is_not_made(home):
+    for words in (
+        ("mcp",),
+        ("mcp", "--http"),
+        ("mcp", "token", "--namespace", "ada", "--principal", "claude"),
+    ):
+        done = run(home, *words)
+        assert done.returncode == 1
+        assert "There is no home" in done.stderr
+    assert not home.exists()
+
+
+def test_without_the_sdk_it_says_how_to_install_it(made):
+    done = run(made, "mcp", code=f"{WITHOUT_SDK}; {MAIN}")
+    assert done.returncode == 1
+    assert "pip install 'slowwave[mcp]'" in done.stderr
+    token = ("mcp", "token", "--namespace", "ada", "--principal", "claude")
+    assert run(made, *token, code=f"{WITHOUT_SDK}; {MAIN}").returncode == 0
+
+
+def test_a_token_is_printed_once_and_kept_nowhere(made):
+    token = ("mcp", "token", "--namespace", "ada", "--principal", "claude")
+    printed = run(made, *token).stdout.strip()
+    assert printed.startswith("slowwave_")
+    assert len(printed) > 40
+    as_json = json.loads(run(made, *token, "--json").stdout)
+    assert (as_json["namespace"], as_json["principal"]) == ("ada", "claude")
+    shown = run(made, "settings").stdout + run(made, "settings", "--json").stdout
+    kept = (made / "slowwave.toml").read_text() + shown
+    for secret in (printed, as_json["token"]):
+        assert secret not in kept
+    assert "claude" in shown
+    assert "***" in shown

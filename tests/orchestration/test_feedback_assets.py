@@ -1,0 +1,227 @@
+"""The feedback assets in Dagster: a range, its days, late feedback and the sensor that sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from assets import feedback
+from assets.resources import SlowwaveResource
+from orchestration.definitions import definitions
+from orchestration.night import choose_days, pending_days, run_night
+from orchestration.sensors import late_feedback
+from slowwave import ids
+from slowwave.journal import Entry, Journal
+from slowwave.settings import Settings, load
+from slowwave.workspace import Workspace
+
+TABLES = ("searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state")
+MEMORY = ids.memory_id("ada", "deploy")
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    home.mkdir()
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    return load(home)
+
+
+def journal(settings: Settings, acts: list[Entry]) -> None:
+    with Journal.open_path(settings.journal_file) as opened:
+        opened.append(acts)
+
+
+def tables(settings: Settings) -> dict[str, pl.DataFrame]:
+    store = Workspace(settings).store
+    return {name: store.read(name).sort(store.specs[name].key) for name in TABLES}
+
+
+@pytest.fixture
+def make_days() -> Any:
+    """The helpers of the tests of feedback by day."""
+    import importlib.util
+    import sys
+
+    path = Path(__file__).parents[1] / "slowwave" / "feedback_days.py"
+    spec = importlib.util.spec_from_file_location("feedback_days", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault("feedback_days", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def week(days: Any) -> list[Entry]:
+    acts = []
+    for day in range(1, 8):
+        who = {"principal": f"p{day}"}
+        acts += [
+            days.search(f"s{day}", days.at(day, 1), [MEMORY], project="ship", **who),
+            days.rating(f"s{day}", days.at(day, 2), MEMORY, "unhelpful" if day == 3 else "helpful", **who),
+            days.observed(f"s{day}", days.at(day, 3), {MEMORY: "used"}, **who),
+        ]
+    return [*acts, days.outcome("ship", days.at(7, 9), "success")]
+
+
+def fold(settings: Settings, first: str, last: str) -> dict[str, dict[str, Any]]:
+    """Run the job for a range of days; metadata of its assets."""
+    defs = definitions(SlowwaveResource(home=str(settings.home)))
+    tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = defs.resolve_job_def("feedback").execute_in_process(instance=instance, tags=tags)
+    assert done.success
+    made = [
+        event.step_materialization_data.materialization for event in done.get_asset_materialization_events()
+    ]
+    return {one.asset_key.path[-1]: {key: value.value for key, value in one.metadata.items()} for one in made}
+
+
+def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path, make_days):
+    acts = week(make_days)
+    journal(settings, acts)
+    metadata = fold(settings, make_days.name(1), make_days.name(7))
+    assert metadata["events"]["dagster/partition_row_count"] == 15
+    assert metadata["usage_signals"]["dagster/partition_row_count"] == 7 + 7 + 7
+    assert "| success | " in metadata["usage_signals"]["verdicts"]
+    whole = tables(settings)
+    assert whole["memory_state"].row(0, named=True)["feedback_count"] > 7
+    assert pending_days(settings) == []
+
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    daily = load(other)
+    journal(daily, acts)
+    for day in range(1, 8):
+        fold(daily, make_days.name(day), make_days.name(day))
+    for name, rows in tables(daily).items():
+        assert_frame_equal(rows, whole[name], check_exact=True)
+
+
+def test_unreadable_entries_stop_nothing_and_are_counted(settings, make_days):
+    bad = make_days.act("feedback", "s", make_days.at(2), {"memory_id": ["no", "text"], "rating": {"a": 1}})
+    none = make_days.act("observation", "s", make_days.at(2), {"verdicts": "many"})
+    journal(settings, [*week(make_days), bad, none])
+    events = fold(settings, make_days.name(1), make_days.name(7))["events"]
+    assert (events["unreadable"], events["dagster/partition_row_count"]) == (2, 15)
+
+
+@pytest.mark.slow
+def test_a_night_without_days_takes_up_late_feedback_and_what_rests_on_it(settings, make_days):
+    acts = week(make_days)
+    journal(settings, [act for act in acts if act.occurred_at != make_days.at(2, 2)])
+    fold(settings, make_days.name(1), make_days.name(7))
+    assert pending_days(settings) == []
+    journal(settings, acts)  # the one of the second day is late, the others are there
+    assert pending_days(settings)[0] == make_days.name(2)
+    assert choose_days(settings)[0] == make_days.name(2)
+    done = run_night(settings, *choose_days(settings))
+    assert (done["success"], done["errors"]) == (True, [])
+    late = tables(settings)
+    fold(settings, make_days.name(1), make_days.name(7))
+    for name, rows in tables(settings).items():
+        assert_frame_equal(rows, late[name], check_exact=True)
+    assert pending_days(settings) == []
+
+
+# -- the sensor ------------------------------------------------------------------------------------
+
+
+class Ticks:
+    """Ticks of the sensor over one home, and runs of what it asks for."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.resource = SlowwaveResource(home=str(home), now="2026-03-20T12:00:00+00:00")
+        self.defs = definitions(self.resource)
+
+    def tick(self) -> dg.SensorResult | dg.SkipReason:
+        with dg.build_sensor_context(resources={"slowwave": self.resource}) as context:
+            return late_feedback(context)
+
+    def run(self, request: dg.RunRequest, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
+        job = self.defs.resolve_job_def("feedback")
+        return job.execute_in_process(instance=instance, tags=request.tags)
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, make_days, instance):
+    ticks = Ticks(settings.home)
+    assert "taken up" in ticks.tick().skip_message
+    journal(settings, week(make_days))
+    (request,) = ticks.tick().run_requests
+    assert request.tags["dagster/asset_partition_range_start"] == make_days.name(1)
+    assert request.tags["dagster/asset_partition_range_end"] == make_days.name(7)
+    (same,) = ticks.tick().run_requests
+    assert same.run_key == request.run_key  # so it is asked for once
+    assert ticks.run(request, instance).success
+    assert "taken up" in ticks.tick().skip_message
+
+    late = make_days.rating("s3", make_days.at(4), MEMORY, "neutral", principal="zoe")
+    journal(settings, [late])
+    (again,) = ticks.tick().run_requests
+    assert again.run_key != request.run_key
+    assert again.tags["dagster/asset_partition_range_start"] == make_days.name(4)
+    assert again.tags["dagster/asset_partition_range_end"] == make_days.name(7)
+    assert ticks.run(again, instance).success
+    assert "taken up" in ticks.tick().skip_message
+
+
+def test_the_sensor_leaves_the_days_of_the_nightly_run_to_it(settings, make_days):
+    ticks = Ticks(settings.home)
+    today = make_days.at(20, 8)
+    journal(
+        settings,
+        [make_days.search("a", today, [MEMORY]), make_days.search("b", today - timedelta(hours=1), [])],
+    )
+    assert "taken up" in ticks.tick().skip_message
+    ticks.resource = SlowwaveResource(home=str(settings.home), now="2026-03-21T02:30:00+00:00")
+    assert "taken up" in ticks.tick().skip_message  # tonight's run may be going on
+    ticks.resource = SlowwaveResource(home=str(settings.home), now="2026-03-21T03:30:00+00:00")
+    assert len(ticks.tick().run_requests) == 1
+
+
+def test_the_sensor_says_what_to_do_about_days_before_the_first_partition(settings, make_days):
+    journal(settings, [make_days.search("a", make_days.at(1) - timedelta(days=900), [MEMORY])])
+    assert "Set night.first_day" in Ticks(settings.home).tick().skip_message
+
+
+# -- what people see -------------------------------------------------------------------------------
+
+
+def test_a_late_day_is_a_warning_of_the_state(settings, make_days, instance):
+    ticks = Ticks(settings.home)
+    journal(settings, week(make_days))
+    (request,) = ticks.tick().run_requests
+    assert checked(ticks.run(request, instance)) == {"nothing_late": True, "unique_key": True}
+    journal(settings, [make_days.rating("s3", make_days.at(4), MEMORY, "neutral", principal="zoe")])
+    only = dg.RunRequest(
+        tags={
+            "dagster/asset_partition_range_start": make_days.name(4),
+            "dagster/asset_partition_range_end": make_days.name(4),
+        }
+    )
+    done = ticks.run(only, instance)
+    assert checked(done) == {"nothing_late": False, "unique_key": True}
+    assert done.success
+
+
+def checked(result: dg.ExecuteInProcessResult) -> dict[str, bool]:
+    mine = [one for one in result.get_asset_check_evaluations() if one.asset_key == feedback.memory_state.key]
+    return {one.check_name: one.passed for one in mine}
+
+
+def test_the_state_has_a_freshness_policy(home: Path, make_days: Callable[..., Any]):
+    graph = definitions(SlowwaveResource(home=str(home))).resolve_asset_graph()
+    assert graph.get(feedback.memory_state.key).freshness_policy is not None
