@@ -109,7 +109,7 @@ def work(job: dict, log: Path) -> None:
         if not report["success"]:
             raise RuntimeError("; ".join(report["errors"]))
     else:
-        # The search is of the test's making: a night that finds it would have more to take up than another one.
+        # Its one search is not of the matter: a night would take it up.
         memory = open_memory(home, namespace="default", journal={"log_searches": False})
         memory.search("anything at all")  # opens every part, so that the writes counted are those of a save
         _count_store(writes)
