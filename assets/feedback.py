@@ -7,8 +7,9 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
+from assets import pictures
 from assets.ingest import IO_MANAGER, KINDS, WHOLE_RANGE, staged_notes
-from assets.partitions import DAILY
+from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import SlowwaveResource
 from slowwave.feedback import drain, fold
@@ -27,9 +28,14 @@ def asset(**more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  
     return made
 
 
-def owned(*deps: dg.AssetsDefinition) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+def owned(
+    *deps: dg.AssetsDefinition, ins: dict[str, dg.AssetIn] | None = None
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """One whose rows belong to its partitions."""
-    return asset(io_manager_key=IO_MANAGER, deps=deps)
+    return asset(io_manager_key=IO_MANAGER, deps=deps, ins=ins)
+
+
+SIGNALS = {"usage_signals": dg.AssetIn(metadata={"columns": list(fold.FOLDED)})}
 
 
 @owned()
@@ -53,11 +59,10 @@ def searches(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
 def events(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.Output[pl.DataFrame]:
     """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
     done = drain.drain_events(slowwave.space.journal, list(context.partition_keys))
-    acts = done.rows.group_by("namespace", "tier", "verdict").len("acts")
     return dg.Output(
         done.rows,
         metadata={
-            "acts": table(acts.sort("namespace", "tier", "verdict")),
+            **pictures.of_events(done.rows, context.partition_keys),
             "principals": done.rows["principal"].n_unique(),
             **_unreadable(context, done),
         },
@@ -95,11 +100,12 @@ def usage_signals(
             "used only by words of the query": implicit.filter(
                 (pl.col("verdict") == "used") & (pl.col("weight") == 0)
             ).height,
+            **pictures.of_signals(rows, days),
         },
     )
 
 
-@owned()
+@owned(ins=SIGNALS)
 def effectiveness(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, usage_signals: pl.DataFrame
 ) -> dg.Output[pl.DataFrame]:
@@ -110,11 +116,10 @@ def effectiveness(
     """
     space = slowwave.space
     rows = fold.effectiveness(space.store, usage_signals, context.partition_keys[0], space.feedback_policy)
-    whole = rows.filter(pl.col("chunk_id").is_null())
-    return dg.Output(rows, metadata={"memories": whole["memory_id"].n_unique(), "rows": rows.height})
+    return dg.Output(rows, metadata=pictures.of_effectiveness(rows))
 
 
-@owned()
+@owned(ins=SIGNALS)
 def strength(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, usage_signals: pl.DataFrame
 ) -> dg.Output[pl.DataFrame]:
@@ -124,17 +129,10 @@ def strength(
     """
     space = slowwave.space
     rows = fold.strength(space.store, usage_signals, context.partition_keys[0], space.feedback_policy)
-    median: Any = rows["current"].median()
-    return dg.Output(
-        rows,
-        metadata={
-            "memories": rows["memory_id"].n_unique(),
-            "median strength at the end of the day": median or 0.0,
-        },
-    )
+    return dg.Output(rows, metadata=pictures.of_strength(rows, day_end(context.partition_keys[-1])))
 
 
-@owned(staged_notes)
+@owned(staged_notes, ins=SIGNALS)
 def promotions(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, usage_signals: pl.DataFrame
 ) -> dg.Output[pl.DataFrame]:
@@ -145,10 +143,11 @@ def promotions(
     """
     space = slowwave.space
     rows = fold.promotions(space.store, usage_signals, context.partition_keys[0], space.feedback_policy)
-    return dg.Output(
-        rows,
-        metadata={"reasons": table(rows.group_by("namespace", "reason").len("memories").sort("namespace"))},
+    titles = space.store.read_by(
+        "memories", "memory_id", rows["memory_id"].to_list(), columns=["memory_id", "title"]
     )
+    titled = rows.join(titles, on="memory_id", how="left", maintain_order="left")
+    return dg.Output(rows, metadata=pictures.of_promotions(titled, context.partition_keys))
 
 
 @asset(

@@ -4,9 +4,9 @@
 
 Writes a journal of that many days, then folds it as one run of the job `feedback` (from the journal to what
 ranking reads, everything written to LanceDB), and once more day by day, each in a process of its own.
-`events` are pieces of evidence on a memory: verdicts of observed answers, and ratings. `group-by` is one Polars
-group-by of the same events, in memory, by day and memory; `folds` is what the rules make of them, in memory.
-`ratio` is to the group-by of the same days, measured in the same process.
+`events` are pieces of evidence on a memory: verdicts of observed answers, and ratings. `group-by` is one
+Polars group-by of the same events, in memory, by day and memory; `folds` is what the rules make of them, in
+memory. `ratio` is to the group-by of the same days.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-
 from _report import report
+
 from slowwave import ids
 from slowwave.journal import Entry, Journal
 
@@ -36,8 +36,8 @@ RATED = 0.2  # share of the events that are ratings; the others are verdicts
 MEMORIES, PRINCIPALS = 10_000, 20
 MODEL = "wordllama-256"
 NOTE = (
-    "seconds of one run and of day by day: from the journal to memory_state, all tables written; ratio: to the "
-    "group-by."
+    "seconds of one run and of day by day: from the journal to memory_state, all tables written; "
+    "ratio: to the group-by."
 )
 
 

@@ -46,7 +46,7 @@ def main() -> None:
     start = time.monotonic()
     say.rule("[bold]1. Watch a vault[/]  the notes of Skerry Data, a small tide-gauge company")
     slowwave("ingest", str(HERE / "vault"))
-    say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index: five Dagster assets")
+    say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index, learn: twelve Dagster assets")
     slowwave("night")
     say.print("\n  What was not let in; it is kept, whole, and can be released:")
     slowwave("quarantine", "list")
@@ -57,7 +57,9 @@ def main() -> None:
     grade(say)
     say.rule("[bold]4. Ask why[/]  every score, down to the words")
     slowwave("explain", QUESTIONS[0], "--limit", "2")
-    say.rule("[bold]5. Start a session[/]  what an assistant should know before it is asked anything")
+    say.rule("[bold]5. Say what helped[/]  ratings and answers; the next night learns from them")
+    teach(say)
+    say.rule("[bold]6. Start a session[/]  what an assistant should know before it is asked anything")
     slowwave("wakeup", "--budget", "400")
     say.rule("[bold]Where to look next[/]")
     shown = os.path.relpath(home)
@@ -89,6 +91,29 @@ def ask(say: Console) -> None:
                 say.print(f"  {mark} {result.score:.2f}  [bold]{result.title}[/]  [dim]{result.source}[/]")
                 if result.rank == 1:
                     say.print(f"       {text}", markup=False)
+
+
+def teach(say: Console) -> None:
+    """Rate the best answer of three searches, run the night, and show what that changed."""
+    import slowwave
+
+    question = QUESTIONS[0]
+    with slowwave.open(namespace="default", principal="demo") as memory:
+        for _ in range(3):
+            found = memory.search(question, limit=3)
+            memory.observe(found.search_id, f"{found[0].title}: {found[0].text}")
+            memory.feedback(found.search_id, 1, "helpful")
+            memory.feedback(found.search_id, 2, "unhelpful")
+    say.print(f"  Three times asked and answered: [bold cyan]{question}[/]")
+    say.print(f"  helpful: [bold]{found[0].title}[/], unhelpful: [bold]{found[1].title}[/]\n")
+    slowwave("night")
+    with slowwave.open(namespace="default", principal="demo") as memory:
+        after = {result.memory_id: result.score for result in memory.search(question, limit=10)}
+    for before in found.results[:2]:
+        now = after.get(before.memory_id)
+        shown = "not shown any more" if now is None else f"{now:.2f}"
+        say.print(f"  {before.score:.2f} → {shown}  [bold]{before.title}[/]")
+    slowwave("report", "feedback", "-k", "3")
 
 
 def grade(say: Console) -> None:

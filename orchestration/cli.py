@@ -49,24 +49,28 @@ def night(
     from slowwave.settings import load, require_home
 
     settings = require_home(load())
-    from orchestration.night import choose_days, run_night
+    from orchestration.night import choose_days, run_due, run_night
 
-    first, last = choose_days(settings, date=date, since=since, until=until)
     with bars(quiet=json):
-        report = run_night(settings, first, last)
+        if date or since or until:
+            first, last = choose_days(settings, date=date, since=since, until=until)
+            reports = [run_night(settings, first, last)]
+        else:
+            reports = run_due(settings)
     if json:
-        print_json(report)
+        print_json(reports[-1] | {"before": reports[:-1]})
     else:
-        _print_report(report)
-    if not report["success"]:
+        for report in reports:
+            _print_report(report)
+    if not reports[-1]["success"]:
         raise typer.Exit(1)
 
 
 def _print_report(report: dict[str, Any]) -> None:
     days = report["from"] if report["from"] == report["to"] else f"{report['from']} to {report['to']}"
     rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
-    print_table(f"Night of {days}", ["asset", "seconds", "what it did"], rows)
-    if report["success"]:
+    print_table(f"{report['job'].capitalize()} of {days}", ["asset", "seconds", "what it did"], rows)
+    if report["success"] and report["job"] == "night":
         out.print(f'{report["live"]:,} memories are live. Next: [bold]slowwave search "…"[/]')
     for line in report["warnings"]:
         out.print(f"[yellow]Warning:[/] {line}")

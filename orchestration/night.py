@@ -19,7 +19,7 @@ from assets.resources import SlowwaveResource
 from orchestration.cli import dagster_home
 from orchestration.definitions import definitions
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.pending import unfolded_days
+from slowwave.feedback.pending import stretches, unfolded_days
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
 
@@ -63,26 +63,56 @@ def _day(text: str, settings: Settings) -> str:
 
 def pending_days(settings: Settings) -> list[str]:
     """Days with acts in the journal that no finished night has seen, or that rest on such a day."""
+    notes, feedback = _pending(settings)
+    return sorted({*notes, *feedback})
+
+
+def _pending(settings: Settings) -> tuple[list[str], list[str]]:
+    """Days with acts on notes that no finished night has seen, and days of feedback that are due."""
     space = Workspace(settings)
     try:
         days = space.journal.days(ACTS)
         seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
         rows = days.select("day", "last_seq").iter_rows()
-        waiting = {day for day, last_seq in rows if last_seq > seen.get(day, 0)}
-        waiting.update(unfolded_days(space.journal, space.store))
-        early = sorted(day for day in waiting if day < settings.night.first_day)
-        if early:
-            raise SlowwaveError(
-                f"The journal has acts of {early[0]}, before the first partition "
-                f'{settings.night.first_day}. Set night.first_day = "{early[0]}" in slowwave.toml.'
-            )
-        return sorted(waiting)
+        notes = sorted({day for day, last_seq in rows if last_seq > seen.get(day, 0)})
+        feedback = unfolded_days(space.journal, space.store)
     finally:
         space.close()
+    early = min([*notes, *feedback], default="9999")
+    if early < settings.night.first_day:
+        raise SlowwaveError(
+            f"The journal has acts of {early}, before the first partition "
+            f'{settings.night.first_day}. Set night.first_day = "{early}" in slowwave.toml.'
+        )
+    return notes, feedback
 
 
-def run_night(settings: Settings, first: str, last: str) -> dict[str, Any]:
-    """Run the night for a range of days as one run; returns what people want to know of it."""
+def run_due(settings: Settings) -> list[dict[str, Any]]:
+    """Run all that is due up to today; a report for each run.
+
+    Feedback of days before the first one with news of notes, such as an imported history, is folded in runs
+    of its own, one for each stretch of days; then comes the night from that day up to today.
+    """
+    notes, feedback = _pending(settings)
+    today = datetime.now(UTC).date().isoformat()
+    start = min([*notes, today])
+    reports: list[dict[str, Any]] = []
+    for first, last in stretches([day for day in feedback if day < start]):
+        reports.append(run_night(settings, first, last, job="feedback"))
+        if not reports[-1]["success"]:
+            return reports
+    return [*reports, run_night(settings, start, today)]
+
+
+def run_night(settings: Settings, first: str, last: str, *, job: str = "night") -> dict[str, Any]:
+    """Run a job for a range of days as one run; returns what people want to know of it.
+
+    Args:
+        settings: of the home.
+        first: first day.
+        last: last day.
+        job: night, or feedback for its assets alone.
+    """
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
     os.environ["DAGSTER_HOME"] = str(dagster_home(settings.home))
     for noisy in ("dagster", "alembic"):
@@ -90,7 +120,7 @@ def run_night(settings: Settings, first: str, last: str) -> dict[str, Any]:
     defs = definitions(SlowwaveResource(home=str(settings.home)))
     with dg.DagsterInstance.get() as instance:
         end_dead_runs(instance)
-        result = defs.resolve_job_def("night").execute_in_process(
+        result = defs.resolve_job_def(job).execute_in_process(
             instance=instance,
             run_config=_QUIET,
             raise_on_error=False,
@@ -158,6 +188,7 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
     return {
         "success": result.success,
         "run_id": result.run_id,
+        "job": result.job_def.name,
         "from": first,
         "to": last,
         "live": space.store.count("memories", "status = 'live'"),

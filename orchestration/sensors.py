@@ -13,7 +13,7 @@ from dagster._core.storage.tags import (
 from assets.resources import SlowwaveResource
 from orchestration.jobs import FEEDBACK, NIGHT
 from slowwave import ids
-from slowwave.feedback.pending import folded_days, last_seqs, unfolded_days
+from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
 from slowwave.settings import load
 from slowwave.vault import fingerprint
 
@@ -66,7 +66,7 @@ def late_feedback(
     due = [day for day in unfolded_days(space.journal, space.store) if day < over]
     if not due:
         return dg.SkipReason("All feedback of past days is taken up.")
-    first, last = due[0], due[-1]
+    first, last = stretches(due)[0]  # a later one is asked for when this one is done
     if first < space.settings.night.first_day:
         return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scoring.feedback.coded import DAY_US, codes, day_names, day_number
+from scoring.feedback.coded import DAY_US, Integers, codes, day_names, day_number
 from scoring.feedback.policy import FeedbackPolicy
 from scoring.feedback.votes import with_displaced
 
@@ -27,7 +27,6 @@ _FIXED_US = int(FIXED_MOMENT.timestamp()) * 1_000_000
 _UNIT = 2.0**-40  # of a vote; a day may have eight million votes on one memory
 _COUNTED = ("feedback_count", *SUMS)
 _DAYS = 2**21  # more than there are, so that a code and a day are one number
-_BEFORE = -1  # the day of a state: before all others
 
 
 def growth(moments_us: npt.NDArray[np.int64], half_life_days: float) -> Floats:
@@ -75,28 +74,12 @@ def fold_effectiveness(
         order.
     """
     added = pl.concat([_implicit(signals, policy), _explicit(signals, votes_before, policy)])
-    added = added.with_columns(chunk=codes(added, "memory_id", "chunk_id"))
-    names = added.select(*_NAMES, "chunk").unique("chunk")
-    chunks = _summed(added, "chunk").join(names, on="chunk", how="left")
-    chunks = chunks.with_columns(memory=codes(chunks, "memory_id"))
-    whole = _summed(chunks, "memory").join(
-        chunks.select("namespace", "memory_id", "memory").unique("memory"), on="memory", how="left"
+    chunks = _folded(added, before.filter(pl.col("chunk_id").is_not_null()), "chunk_id", policy)
+    nothing = pl.lit(None, pl.String)
+    whole = _folded(
+        added.with_columns(chunk_id=nothing), before.filter(pl.col("chunk_id").is_null()), "memory_id", policy
     )
-    rows = pl.concat(
-        [
-            _running(chunks, before.filter(pl.col("chunk_id").is_not_null()), "chunk_id", policy),
-            _running(
-                whole.with_columns(chunk_id=pl.lit(None, pl.String)),
-                before.filter(pl.col("chunk_id").is_null()), "memory_id", policy,
-            ),
-        ]
-    )  # fmt: skip
-    return rows.with_columns(
-        effectiveness(rows, _ends(rows["number"]), policy), day=day_names(rows["number"])
-    ).select(
-        "namespace", "memory_id", "chunk_id", "day", "effectiveness", *_COUNTED,
-        effectiveness_id=pl.concat_str("day", pl.lit(":"), pl.coalesce("chunk_id", "memory_id")),
-    )  # fmt: skip
+    return pl.concat([chunks, whole])
 
 
 _NAMES = ("namespace", "memory_id", "chunk_id")
@@ -121,8 +104,12 @@ def _units(rows: pl.DataFrame, policy: FeedbackPolicy, *, sign: int = 1) -> dict
 
 def _implicit(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
     """What each used or ignored result adds."""
-    seen = signals.filter((pl.col("tier") == IMPLICIT) & (pl.col("weight") > 0))
-    seen = seen.with_columns(number=day_number())
+    seen = (
+        signals.lazy()
+        .filter((pl.col("tier") == IMPLICIT) & (pl.col("weight") > 0))
+        .select(*_NAMES, "occurred_at", "verdict", "value", "weight", number=day_number())
+        .collect()
+    )
     units = _units(seen, policy)
     return seen.with_columns(
         implicit_weight=units["weight"], implicit_value=units["value"],
@@ -138,7 +125,8 @@ _VOTE = (
 
 def _explicit(signals: pl.DataFrame, votes_before: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
     """What each vote adds, and what the one that it displaces takes away."""
-    new = signals.filter(pl.col("tier") != IMPLICIT).select(_VOTE).with_columns(new=pl.lit(value=True))
+    new = signals.lazy().filter(pl.col("tier") != IMPLICIT).select(_VOTE).collect()
+    new = new.with_columns(new=pl.lit(value=True))
     old = votes_before.select(_VOTE).with_columns(new=pl.lit(value=False))
     votes = with_displaced(pl.concat([old, new]), policy.principal_votes)
     comes = votes.filter("new").with_columns(number=day_number())
@@ -158,31 +146,66 @@ def _explicit(signals: pl.DataFrame, votes_before: pl.DataFrame, policy: Feedbac
     return pl.concat(parts)
 
 
-def _summed(rows: pl.DataFrame, code: str) -> pl.DataFrame:
-    """The rows of one chunk or memory and day as one; of whole numbers, so in any order."""
-    both = pl.col(code) * _DAYS + pl.col("number")
-    return (
-        rows.group_by(both=both)
-        .agg(pl.col(_COUNTED).sum())
-        .with_columns((pl.col("both") // _DAYS).alias(code), number=(pl.col("both") % _DAYS).cast(pl.Int32))
-        .drop("both")
+def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Rows of each chunk or memory after each of its days.
+
+    Args:
+        added: what signals add, in whole units (columns `_ADDED`).
+        before: newest rows of the same chunks or memories.
+        key: chunk_id or memory_id.
+        policy: how weights fade.
+    """
+    rows = pl.concat([before.select(*_NAMES), added.select(*_NAMES)])
+    code = codes(rows, key)
+    known, news = code[: before.height], code[before.height :]
+    place, first, sums = _of_days(news * _DAYS + added["number"].to_numpy(), added)
+    owner, number = place // _DAYS, pl.Series("number", place % _DAYS, dtype=pl.Int32)
+    sums[:, 1:] *= _UNIT * growth(_ends(number), policy.half_life_days)[:, None]
+    running(sums, owner, known, before.select(_COUNTED).to_numpy().astype(np.float64))
+    columns = {name: sums[:, at] for at, name in enumerate(_COUNTED)}
+    made = added.select(*_NAMES)[first].with_columns(
+        number=number, **{n: pl.Series(v) for n, v in columns.items()}
     )
+    return made.with_columns(
+        effectiveness(made, _ends(number), policy), pl.col("feedback_count").cast(pl.Int32),
+        day=day_names(number),
+    ).select(
+        *_NAMES, "day", "effectiveness", *_COUNTED,
+        effectiveness_id=pl.concat_str("day", pl.lit(":"), pl.coalesce("chunk_id", "memory_id")),
+    )  # fmt: skip
 
 
-def _running(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: FeedbackPolicy) -> pl.DataFrame:
-    """The sums of each chunk or memory after each of its days."""
-    grown = _UNIT * growth(_ends(added["number"]), policy.half_life_days)
-    news = added.with_columns(pl.col(name).cast(pl.Float64) * pl.Series(grown) for name in SUMS)
-    start = before.with_columns(
-        number=pl.lit(_BEFORE, pl.Int32), feedback_count=pl.col("feedback_count").cast(pl.Int64)
-    )
-    rows = pl.concat([start.select(_ADDED), news.select(_ADDED)])
-    rows = rows.with_columns(place=codes(rows, key) * _DAYS + rows["number"] - _BEFORE).sort("place")
-    summed = rows.with_columns(
-        pl.col(_COUNTED).cum_sum().over(pl.col("place") // _DAYS, mapping_strategy="group_to_rows")
-    )
-    return (
-        summed.filter(pl.col("number") != _BEFORE)
-        .with_columns(pl.col("feedback_count").cast(pl.Int32))
-        .select(_ADDED)
-    )
+def _of_days(places: Integers, added: pl.DataFrame) -> tuple[Integers, Integers, Floats]:
+    """The rows of one owner and day as one: places, a row of each, their sums (of whole numbers)."""
+    order = np.argsort(places)
+    starts = np.flatnonzero(np.diff(places[order], prepend=-1))
+    sums = np.zeros((len(starts), len(_COUNTED)))
+    for at, name in enumerate(_COUNTED):
+        if len(starts):
+            sums[:, at] = np.add.reduceat(added[name].to_numpy()[order], starts)
+    first = order[starts]
+    return places[first], first, sums
+
+
+def running(rows: Floats, owner: Integers, known: Integers, start: Floats) -> None:
+    """Turn rows into running sums, in place, one row after the other.
+
+    Args:
+        rows: (n, k), by owner and in order.
+        owner: (n,) rising numbers from 0 on.
+        known: (m,) distinct owners that begin with something; some may have no rows.
+        start: (m, k) what they begin with.
+    """
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    sums = np.zeros((len(first), rows.shape[1]))
+    place = np.searchsorted(owner[first], known)
+    there = owner[first[np.minimum(place, len(first) - 1)]] == known if len(first) else known < 0
+    sums[place[there]] = start[there]
+    counts = np.diff(np.append(first, len(owner)))
+    longest = np.argsort(-counts, kind="stable")
+    first, counts, sums = first[longest], counts[longest], sums[longest]
+    sizes = np.searchsorted(-counts, -np.arange(counts.max(initial=0)), side="left")
+    for turn, n in enumerate(sizes.tolist()):
+        at = first[:n] + turn
+        sums[:n] += rows[at]
+        rows[at] = sums[:n]

@@ -59,7 +59,7 @@ class Usage:
         ratio: share of them that is in the answer; None where there are none.
         ratio_beyond_query: the same of those that the query does not have; None where there are none.
         similarity: of memory and answer, where it was asked for.
-        beyond_query: whether it was used for more than the words of the query: by citation or similarity,
+        beyond_query: whether it was used, and not only by the words of the query: by citation or similarity,
             or with a `ratio_beyond_query` above the policy's `used_ratio`. Weights rest on this.
     """
 

@@ -153,17 +153,18 @@ def _filters(
     from datetime import UTC, datetime
 
     def moment(name: str, text: str) -> datetime | None:
-        return None if not text else datetime.combine(_day(name, text), datetime.min.time(), UTC)
+        return None if not text else datetime.combine(parsed_day(name, text), datetime.min.time(), UTC)
 
     return {
         "memory_type": memory_type or (), "tier": tier or (), "tags": tag or (),
         "sensitivity": sensitivity or (), "source": source, "since": moment("since", since),
         "until": moment("until", until), "superseded": superseded,
-        "as_of": _day("as-of", as_of) if as_of else None,
+        "as_of": parsed_day("as-of", as_of) if as_of else None,
     }  # fmt: skip
 
 
-def _day(name: str, text: str) -> Any:  # noqa: ANN401 - date, imported late
+def parsed_day(name: str, text: str) -> Any:  # noqa: ANN401 - date, imported late
+    """The day that was given for the option `name`."""
     from datetime import date
 
     from slowwave.errors import SlowwaveError

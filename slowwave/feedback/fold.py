@@ -20,7 +20,7 @@ from scoring.feedback.strength import fold_strength
 from scoring.feedback.votes import in_force
 from slowwave.feedback.pending import folded_days
 from slowwave.store import one_of, quote
-from slowwave.store.database import batches
+from slowwave.store.database import IDS_PER_FILTER, batches
 
 if TYPE_CHECKING:
     from slowwave.store import Store
@@ -81,14 +81,14 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
 def effectiveness(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
     """Rows of ``effectiveness`` of the days of these signals; `first` is the first day of the run."""
     touched, before = _ids(signals), f"day < {quote(first)}"
-    known = store.read_by("effectiveness", "memory_id", touched, also=before)
-    votes = store.read_by("usage_signals", "memory_id", touched, also=f"{EXPLICIT} AND {before}")
+    known = _about(store, "effectiveness", touched, before)
+    votes = _about(store, "usage_signals", touched, f"{EXPLICIT} AND {before}", FOLDED)
     return fold_effectiveness(signals, _newest(known, "memory_id", "chunk_id"), votes, policy)
 
 
 def strength(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
     """Rows of ``strength`` of the days of these signals; `first` is the first day of the run."""
-    known = store.read_by("strength", "memory_id", _ids(signals), also=f"day < {quote(first)}")
+    known = _about(store, "strength", _ids(signals), f"day < {quote(first)}")
     return fold_strength(signals, _newest(known, "memory_id"), policy)
 
 
@@ -104,16 +104,14 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
     quick = f"tier = 'quick' AND {before}"
     votes = pl.concat(
         [
-            store.read_by("usage_signals", "memory_id", names, columns=signals.columns, also=quick),
-            signals.filter((pl.col("tier") == "quick") & pl.col("memory_id").is_in(names)),
+            _about(store, "usage_signals", names, quick, FOLDED),
+            signals.filter((pl.col("tier") == "quick") & pl.col("memory_id").is_in(names)).select(FOLDED),
         ]
     )
-    notes = store.read_by(
-        "staged_notes",
-        "memory_id",
-        names,
-        columns=["memory_id", "day", "revision", "act", "importance_tier", "principal"],
-    )
+    notes = _about(
+        store, "staged_notes", names, "act IN ('save', 'forget')",
+        ["memory_id", "day", "revision", "act", "importance_tier", "principal"],
+    )  # fmt: skip
     authors = (
         notes.filter(pl.col("act") == "save")
         .group_by("memory_id", "principal")
@@ -173,10 +171,10 @@ def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPol
         policy: whose votes count.
     """
     names, by = memories["memory_id"].to_list(), f"day <= {quote(until)}"
-    whole = store.read_by("effectiveness", "memory_id", names, also=f"chunk_id IS NULL AND {by}")
-    strong = store.read_by("strength", "memory_id", names, also=by)
-    votes = store.read_by("usage_signals", "memory_id", names, also=f"{EXPLICIT} AND {by}")
-    promoted = store.read_by("promotions", "memory_id", names, also=f"reason = 'promoted' AND {by}")
+    whole = _about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}")
+    strong = _about(store, "strength", names, by)
+    votes = _about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", FOLDED)
+    promoted = _about(store, "promotions", names, f"reason = 'promoted' AND {by}")
     against = (
         in_force(votes, policy.principal_votes)
         .filter(pl.col("verdict") == "unhelpful")
@@ -209,6 +207,18 @@ def states_of(store: Store, namespace: str, until: str, policy: FeedbackPolicy) 
         [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
     )
     return states(store, names.unique("memory_id"), until, policy)
+
+
+def _about(
+    store: Store, table: str, names: Sequence[str], where: str, columns: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Rows about these memories that pass a filter."""
+    if len(names) <= IDS_PER_FILTER:
+        return store.read_by(table, "memory_id", names, columns=columns, also=where)
+    if not store.count(table, where):
+        return store.empty(table, columns)
+    wanted = pl.Series("memory_id", names, dtype=pl.String).to_frame()
+    return store.scan(table, where, columns=columns).join(wanted, on="memory_id", how="semi")
 
 
 def _ids(signals: pl.DataFrame) -> list[str]:

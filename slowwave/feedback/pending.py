@@ -7,8 +7,9 @@ after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 KINDS = ("search", *FEEDBACK_KINDS)
 RECORD = "fold-"
 BEGUN = "folding-"
+MOST_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,17 @@ def unfolded(entries: Mapping[str, int], folded: Mapping[str, Folded]) -> list[s
         else:
             after = record.chain
     return due
+
+
+def stretches(days: Sequence[str]) -> list[tuple[str, str]]:
+    """First and last of the days that belong together: no gap between them is longer than `MOST_GAP`."""
+    found: list[tuple[str, str]] = []
+    for day in sorted(days):
+        if found and date.fromisoformat(day) - date.fromisoformat(found[-1][1]) <= MOST_GAP:
+            found[-1] = found[-1][0], day
+        else:
+            found.append((day, day))
+    return found
 
 
 def unfolded_days(journal: Journal, store: Store) -> list[str]:

@@ -6,10 +6,10 @@ import os
 import sqlite3
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -51,6 +51,13 @@ _BEGIN = {
 }
 
 
+class Prepared(NamedTuple):
+    """A statement as a driver takes it: its text, and its columns in order where its places have no names."""
+
+    text: str
+    order: tuple[str, ...]
+
+
 class Connections:
     """A pool of connections to one database, and transactions on them.
 
@@ -73,6 +80,7 @@ class Connections:
             self._engine = _sqlite_engine(parsed, durability)
         else:
             self._engine = _postgres_engine(parsed)
+        self._driver_error = self._engine.dialect.loaded_dbapi.Error
         event.listen(self._engine, "begin", self._begin)
         self._writer = self._engine.execution_options(**{_WRITES: True})
         _OPEN_ENGINES.add(self._engine)
@@ -88,6 +96,40 @@ class Connections:
         """A transaction that is committed, durably, at the end of the block, or rolled back by an error."""
         with self._transaction(self._writer) as connection:
             yield connection
+
+    def prepare(self, insert: sa.Insert, columns: Sequence[sa.Column[Any]]) -> Prepared:
+        """The statement for one row of these columns in the driver's own words, for `insert`."""
+        if self.dialect == "postgresql":  # it waits for its turn before it takes a number
+            turn = sa.text(_BEGIN[self.dialect, True]).columns(sa.column("set_config")).cte("turn")
+            row = sa.select(*(sa.bindparam(column.name, type_=column.type) for column in columns))
+            insert = insert.from_select(columns, row.select_from(turn))
+        names = [column.name for column in columns]
+        compiled = insert.inline().compile(dialect=self._engine.dialect, column_keys=names)
+        return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()))
+
+    def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> int:
+        """Insert one row as a transaction of its own, durable when it returns; how many were added (0 or 1).
+
+        It is one statement, by the driver alone: SQLAlchemy's connection, transaction and result take several
+        times as long as the database does.
+        """
+        with self._told():
+            pooled = self._engine.raw_connection()
+            raw: Any = pooled.driver_connection
+            try:
+                if self.dialect == "sqlite":  # takes the lock of BEGIN IMMEDIATE by itself
+                    values = [row[column] for column in prepared.order]
+                    return int(raw.execute(prepared.text, values).rowcount)
+                raw.autocommit = True
+                added = int(raw.execute(prepared.text, row).rowcount)
+                raw.autocommit = False
+            except self._driver_error as error:
+                pooled.invalidate(error)
+                raise
+            else:
+                return added
+            finally:
+                pooled.close()
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -133,7 +175,7 @@ class Connections:
             raise JournalError(f"journal {self.name} was closed; open it again to use it")
         try:
             yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, self._driver_error) as error:
             raise explain(error, self.name) from error
 
     def _begin(self, connection: sa.Connection) -> None:

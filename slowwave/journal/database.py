@@ -28,6 +28,7 @@ CHUNK_ROWS = 1_000
 """Rows that are in memory as Python objects at a time while reading (count)."""
 
 _LOOKUP_IDS = 500
+_COLUMNS = [column for column in entries.c if column.name != "seq"]
 _COMPARED = ("kind", "namespace", "subject", "digest", "payload")
 _SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
 
@@ -47,6 +48,7 @@ class Database:
         self.connections = Connections(url, durability)
         # Built once: the library remembers with each statement how it was compiled.
         self._insert_entry = _insert_new(entries, self.connections.dialect)
+        self._insert_one = self.connections.prepare(self._insert_entry, _COLUMNS)
         self._insert_source = _insert_new(sources, self.connections.dialect)
         try:
             self._open()
@@ -63,6 +65,12 @@ class Database:
         Raises:
             JournalConflictError: An event id is there with other content.
         """
+        if len(rows) == 1:
+            appended = self.connections.insert(self._insert_one, rows[0])
+            if not appended:
+                with self.connections.reading() as connection:
+                    _refuse_conflicts(connection, rows)
+            return AppendResult(appended, 1 - appended)
         with self.connections.writing() as connection:
             appended = connection.execute(self._insert_entry, rows).rowcount
             if appended < len(rows):
@@ -108,6 +116,17 @@ class Database:
         with self.connections.reading() as connection:
             row = connection.execute(sa.select(entries).where(entries.c.event_id == event_id)).first()
         return None if row is None else row._asdict()
+
+    def find_all(self, event_ids: Sequence[str]) -> list[dict[str, Any]]:
+        """The rows with these event ids."""
+        found: list[dict[str, Any]] = []
+        with self.connections.reading() as connection:
+            for start in range(0, len(event_ids), _LOOKUP_IDS):
+                query = sa.select(entries).where(
+                    entries.c.event_id.in_(event_ids[start : start + _LOOKUP_IDS])
+                )
+                found.extend(row._asdict() for row in connection.execute(query))
+        return found
 
     def about(self, namespace: str, subject: str) -> list[dict[str, Any]]:
         """Every row about a source, the oldest first."""

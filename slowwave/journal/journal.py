@@ -135,6 +135,11 @@ class Journal:
         row = self._database.find(event_id)
         return None if row is None else _to_entry(row)
 
+    def entries(self, event_ids: Collection[str]) -> dict[str, Entry]:
+        """Those of these entries that are in the journal, by event id."""
+        rows = self._database.find_all(sorted(set(event_ids)))
+        return {row["event_id"]: _to_entry(row) for row in rows}
+
     def about(self, namespace: str, subject: str) -> list[Entry]:
         """Every save, forget and unreadable of one source, the oldest first."""
         return [_to_entry(row) for row in self._database.about(namespace, subject)]

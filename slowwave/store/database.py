@@ -178,6 +178,21 @@ class Store:
         assert isinstance(frame, pl.DataFrame)
         return frame
 
+    def scan(
+        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        """The same as `read`, for filters that let very many rows through.
+
+        It reads whole columns, where LanceDB's query fetches row by row what the filter does not name: a
+        tenth of the work when most of millions of rows match, and more work than `read` when few do.
+        """
+        dataset = self.table(name).to_lance()
+        wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
+        found = dataset.to_table(filter=where, columns=wanted, late_materialization=False)
+        frame = pl.from_arrow(found)
+        assert isinstance(frame, pl.DataFrame)
+        return frame
+
     def read_by(
         self,
         name: str,

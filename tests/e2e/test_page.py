@@ -31,6 +31,9 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 ASSETS = ("staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index")
+FEEDBACK = (
+    "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
+)  # fmt: skip
 PATIENCE_S = 180
 SCREENSHOTS = os.environ.get("SLOWWAVE_TEST_SCREENSHOTS")  # a folder to keep them in
 RUNS = """{ runsOrError(limit: 20) { ... on Runs { results {
@@ -170,6 +173,16 @@ def home(tmp_path: Path) -> Path:
     vault = tmp_path / "vault"
     shutil.copytree(ROOT / "examples" / "vault", vault)
     run(tmp_path / "home", "ingest", vault)
+    run(
+        tmp_path / "home",
+        "save",
+        "We deploy on Thursday since 2 March; Friday is for repairs only.",
+        "--key",
+        "k",
+    )
+    found = run(tmp_path / "home", "search", "when do we deploy?")
+    run(tmp_path / "home", "feedback", found["search_id"], "1", "helpful")
+    run(tmp_path / "home", "observe", found["search_id"], "You deploy on Thursday, since March.")
     return tmp_path / "home"
 
 
@@ -217,7 +230,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page_server: Server, page: Any, picture: Callable[[str], None]
 ) -> None:
     page.goto(f"{page_server.url}/asset-groups")
-    for name in ASSETS:
+    for name in (*ASSETS, *FEEDBACK):
         page.get_by_text(name, exact=True).first.wait_for()
     picture("1 asset graph")
 
@@ -228,7 +241,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page.goto(f"{page_server.url}/asset-groups")
     page.get_by_text("search_index", exact=True).first.wait_for()
     page.get_by_role("button", name="Materialize all").click()
-    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 5 assets")
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 12 assets")
     dialog.get_by_role("button", name="Latest", exact=True).click()
     dialog.get_by_text("1 partition", exact=True).first.wait_for()
     picture("3 choosing the partition")
@@ -240,7 +253,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
         return next((one for one in mine if one["status"] == "SUCCESS"), None)
 
     done = eventually("the run that was clicked for", succeeded)
-    assert {asset["path"][-1] for asset in done["assetSelection"]} == set(ASSETS)
+    assert {asset["path"][-1] for asset in done["assetSelection"]} == {*ASSETS, *FEEDBACK}
     tags = {tag["key"]: tag["value"] for tag in done["tags"]}
     today = datetime.now(UTC).date()
     chosen = tags.get("dagster/partition") or tags["dagster/asset_partition_range_end"]
@@ -256,6 +269,13 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
         page.goto(f"{page_server.url}/assets/{name}?view=overview")
         page.get_by_text(name, exact=True).first.wait_for()
         picture(f"{number} asset {name}")
+    for name in ("events", "usage_signals", "effectiveness", "strength", "promotions"):
+        page.goto(f"{page_server.url}/assets/{name}?view=overview")
+        page.get_by_text("[Show Markdown]").first.click()
+        drawn = page.get_by_role("dialog").locator("img").first
+        drawn.wait_for()
+        assert drawn.evaluate("image => image.naturalWidth") > 0  # the picture is there, not its address
+        picture(f"12 {name}")
     page.goto(f"{page_server.url}/assets/gate_verdicts?view=checks")
     page.get_by_text("unique_key").first.wait_for()
     picture("11 checks of gate_verdicts")
@@ -287,7 +307,7 @@ def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_p
                 for node in server.ask("{ assetNodes { assetKey { path } } }")["assetNodes"]
             }
 
-        assert eventually("the assets", assets) == set(ASSETS)
+        assert eventually("the assets", assets) == {*ASSETS, *FEEDBACK}
 
 
 def test_dg_checks_the_definitions(home: Path) -> None:

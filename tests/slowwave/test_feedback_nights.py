@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave import ids
-from slowwave.feedback.pending import Folded, unfolded, unfolded_days
+from slowwave.feedback.pending import Folded, stretches, unfolded, unfolded_days
 from slowwave.journal import Entry
 from slowwave.workspace import Workspace
 
@@ -141,6 +141,15 @@ def test_which_days_are_due():
     assert unfolded(seen | {"d0": 12}, folded) == ["d0", "d1", "d2", "d3"]
     assert unfolded(seen, {**folded, "d2": Folded.of("d2", 12, one.chain)}) == ["d3"]
     assert unfolded({}, {}) == []
+
+
+def test_days_that_belong_together_are_one_stretch():
+    assert stretches([]) == []
+    assert stretches(["2026-03-08", "2026-03-01"]) == [("2026-03-01", "2026-03-08")]
+    far = ["2024-06-04", "2024-06-05", "2024-12-10", "2024-12-17", "2025-03-03"]
+    assert stretches(far) == [
+        ("2024-06-04", "2024-06-05"), ("2024-12-10", "2024-12-17"), ("2025-03-03", "2025-03-03"),
+    ]  # fmt: skip
 
 
 def test_a_namespace_learns_nothing_from_another_one(folded, make_space):

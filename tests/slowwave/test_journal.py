@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
 import sys
 import threading
 import uuid
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import inspect
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal import (
@@ -29,9 +31,24 @@ from slowwave.journal import (
     connection,
     payload_of,
 )
+from slowwave.journal.schema import FEEDBACK_INDEXES
 
+ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POSTGRES = os.environ.get("SLOWWAVE_TEST_POSTGRES_URL")
+OPEN_AT_ONCE = """
+import os, sys
+from datetime import UTC, datetime
+from slowwave.journal import Entry, Journal
+import slowwave.journal.database
+
+print("ready", flush=True)
+sys.stdin.readline()
+with Journal(sys.argv[1]) as journal:
+    moment = datetime(2026, 3, 1, tzinfo=UTC)
+    journal.append([Entry(f"new{os.getpid()}", "feedback", "default", "s1", moment, "ann")])
+    print(journal.check(), flush=True)
+"""
 
 
 def entry(event_id: str, **changes: object) -> Entry:
@@ -121,6 +138,18 @@ def test_appending_again_changes_nothing(journal: Journal) -> None:
     assert frame["occurred_at"].to_list() == [NOON] * 3
 
 
+def test_one_entry_at_a_time_is_the_same_as_a_batch(url: str) -> None:
+    written = [entry(f"e{number}", payload={"text": "ж" * number}) for number in range(0, 900, 100)]
+    with Journal(url) as journal:
+        assert [journal.append([one]) for one in written] == [(1, 0)] * 9
+        assert [journal.append([one]) for one in written] == [(0, 1)] * 9
+        singly = journal.read(kinds=KINDS)
+        with journal._database.connections.writing() as raw:
+            raw.exec_driver_sql("DELETE FROM journal_entries")
+        journal.append(written)
+        assert journal.read(kinds=KINDS).drop("seq").equals(singly.drop("seq"))
+
+
 def test_a_repetition_within_a_batch_counts_as_already_there(journal: Journal) -> None:
     assert journal.append([entry("e1"), entry("e2"), entry("e1")]) == (2, 1)
     assert ids(journal) == ["e1", "e2"]
@@ -140,9 +169,11 @@ def test_the_same_id_with_other_content_is_refused_and_nothing_is_written(
     journal: Journal, field: str, value: object
 ) -> None:
     journal.append([entry("e1")])
-    with pytest.raises(JournalConflictError, match=rf"'e1'.*another {field};") as raised:
-        journal.append([entry("new1"), entry("e1", **{field: value}), entry("new2")])
-    assert isinstance(raised.value, JournalError)
+    other = entry("e1", **{field: value})
+    for batch in ([entry("new1"), other, entry("new2")], [other]):
+        with pytest.raises(JournalConflictError, match=rf"'e1'.*another {field};") as raised:
+            journal.append(batch)
+        assert isinstance(raised.value, JournalError)
     assert ids(journal) == ["e1"]
     assert journal.get("e1").payload == {"text": "hello"}
 
@@ -298,6 +329,15 @@ def test_a_resumed_read_neither_misses_nor_repeats(journal: Journal) -> None:
 
 
 # Sources
+
+
+def test_entries_are_found_by_their_ids(journal: Journal) -> None:
+    journal.append([entry(f"e{number}", payload={"n": number}) for number in range(1_200)])
+    found = journal.entries([*(f"e{number}" for number in range(0, 1_200, 2)), "e0", "missing"])
+    assert {event_id: one.payload["n"] for event_id, one in found.items()} == {
+        f"e{number}": number for number in range(0, 1_200, 2)
+    }
+    assert journal.entries([]) == {}
 
 
 def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> None:
@@ -497,7 +537,9 @@ def test_seq_never_appears_behind_one_already_seen(url: str) -> None:
         def write(name: str) -> None:
             number = 0
             while not stop.is_set():
-                writer.append([entry(f"{name}{number}.{part}") for part in range(20)])
+                # Batches and single entries take their turns in different ways.
+                size = 20 if number % 5 == 0 else 1
+                writer.append([entry(f"{name}{number}.{part}") for part in range(size)])
                 number += 1
 
         threads = [threading.Thread(target=write, args=(name,)) for name in "abc"]
@@ -515,6 +557,32 @@ def test_seq_never_appears_behind_one_already_seen(url: str) -> None:
         seen += ids(reader, after_seq=after)
         assert seen == ids(reader)
         assert len(seen) >= 60
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_connection_that_the_server_ended_is_replaced(url: str) -> None:
+    import psycopg
+
+    with Journal(f"{url}&application_name=ended") as journal, psycopg.connect(url, autocommit=True) as server:
+        for number in range(3):
+            assert journal.append([entry(f"e{number}")]) == (1, 0)
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ended'"
+            )
+        assert ids(journal) == ["e0", "e1", "e2"]
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_writer_that_waits_for_too_long_says_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = connection._BEGIN["postgresql", True]
+    monkeypatch.setitem(connection._BEGIN, ("postgresql", True), begin.replace("'30s'", "'100ms'"))
+    with Journal(url) as journal:
+        with (
+            journal._database.connections.writing(),
+            pytest.raises(JournalError, match="lock timeout; another"),
+        ):
+            journal.append([entry("e1")])
+        assert journal.append([entry("e1")]) == (1, 0)
 
 
 def test_a_path_may_hold_any_characters(tmp_path: Path) -> None:
@@ -653,6 +721,55 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
         Journal.open_path(path)
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("3",)]
+
+
+def make_version_1(url: str) -> list[str]:
+    """A journal as version 1 left it: without the indexes of feedback. The ids of its entries."""
+    events = [
+        entry(f"e{number}", kind=kind, subject=f"s{number % 50}", origin="noust" if kind == "search" else "")
+        for number, kind in enumerate(("search", "feedback", "observation", "save") * 500)
+    ]
+    with Journal(url, durability="normal") as journal:
+        journal.append(events)
+        with journal._database.connections.writing() as raw:
+            for index in FEEDBACK_INDEXES:
+                index.drop(raw)
+            raw.exec_driver_sql("UPDATE journal_meta SET value = '1' WHERE key = 'schema_version'")
+    return [event.event_id for event in events]
+
+
+def indexes(journal: Journal) -> set[str]:
+    with journal._database.connections.reading() as raw:
+        return {str(index["name"]) for index in inspect(raw).get_indexes("journal_entries")}
+
+
+def test_a_journal_of_version_1_is_upgraded_when_it_is_opened(url: str) -> None:
+    written = make_version_1(url)
+    with Journal(url) as journal:
+        assert journal.check() == []
+        assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
+        assert ids(journal) == written
+        assert len(journal.feedback_on("default", "s1")) == 20
+        assert journal.searches_of("default", "noust") == 500
+
+
+@pytest.mark.slow
+def test_processes_that_open_a_journal_of_version_1_at_once_upgrade_it_once(url: str) -> None:
+    written = make_version_1(url)
+    command = [sys.executable, "-c", OPEN_AT_ONCE, url]
+    opening = [
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in opening:
+        assert process.stdout.readline() == "ready\n"
+    for process in opening:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=60)[0] for process in opening] == ["[]\n"] * 3
+    with Journal(url) as journal:
+        assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
+        assert sorted(ids(journal)) == sorted([*written, *(f"new{process.pid}" for process in opening)])
 
 
 # Checking

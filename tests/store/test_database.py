@@ -348,3 +348,20 @@ def test_facts_are_kept_by_name(store):
     store.put_meta("night-1", {"seq": 3})
     assert store.list_meta("night-") == {"1": {"seq": 3}, "2": {"seq": 2}}
     assert store.list_meta("it's") == {}
+
+
+def test_a_scan_gives_what_a_read_gives_and_sees_what_others_wrote(store):
+    names = [f"fold-{number}" for number in range(5)]
+    store.put_metas({name: {"seq": 1} for name in names})
+    where, columns = "name > 'fold-2' AND starts_with(name, 'fold-')", ["name", "value"]
+    both = [
+        store.scan("meta", where, columns=columns).sort("name"),
+        store.read("meta", where, columns=columns).sort("name"),
+    ]
+    assert both[0].equals(both[1])
+    assert both[0]["name"].to_list() == names[3:]
+    other = Store(store.uri, model="hash-8", dimension=8)
+    other.put_meta("fold-9", {"seq": 2})
+    other.delete("meta", "name = 'fold-3'")
+    assert store.scan("meta", where)["name"].sort().to_list() == ["fold-4", "fold-9"]
+    assert store.scan("meta", "name = 'nothing'").is_empty()

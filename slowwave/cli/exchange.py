@@ -1,0 +1,197 @@
+"""The commands that bring history in and take it out: import ubi, import jsonl, export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.exchange import ImportReport
+    from slowwave.exchange.importing import Form
+    from slowwave.memory import Memory
+
+imports = typer.Typer(no_args_is_help=True, help="Bring in searches and feedback from elsewhere.")
+app.add_typer(imports, name="import")
+
+Files = Annotated[list[str], typer.Argument(help="Logs: plain, .gz or .zip; '-' is standard input.")]
+Since = Annotated[str, typer.Option("--from", help="Leave out searches before this day (YYYY-MM-DD, UTC).")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Read, check and count, but write nothing.")]
+
+
+@imports.command("ubi")
+@reports_errors
+def import_ubi(
+    files: Files,
+    namespace: Namespace = "",
+    source_prefix: Annotated[
+        str, typer.Option(help="What stands before an object's id in the source of its memory.")
+    ] = "",
+    action: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VERDICT",
+            help="What an action is: used, helpful, neutral, unhelpful, shown or skip; may be repeated.",
+        ),
+    ] = None,
+    since: Since = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Bring in User Behavior Insights: queries and events of a search application."""
+    from slowwave.exchange import Ubi, parse_actions
+
+    actions = parse_actions(action or [])
+    with open_namespace(namespace) as memory:
+        form = Ubi(memory.namespace, source_prefix=source_prefix, actions=actions)
+        report = _import(memory, form, files, since=since, dry_run=dry_run, quiet=json)
+    _tell(report, json=json)
+
+
+@imports.command("jsonl")
+@reports_errors
+def import_jsonl(
+    files: Files,
+    namespace: Namespace = "",
+    since: Since = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Bring in searches and feedback as JSON lines, as `slowwave export` writes them."""
+    from slowwave.exchange import JsonLines
+
+    with open_namespace(namespace) as memory:
+        form = JsonLines(
+            memory.namespace, lambda project: memory.journal.searches_of(memory.namespace, project)
+        )
+        report = _import(memory, form, files, since=since, dry_run=dry_run, quiet=json)
+    _tell(report, json=json)
+
+
+@app.command()
+@reports_errors
+def export(
+    file: Annotated[str, typer.Argument(help="Where to write; '-' is standard output.")] = "-",
+    namespace: Namespace = "",
+    since: Annotated[str, typer.Option("--from", help="First day (YYYY-MM-DD, UTC).")] = "",
+    until: Annotated[str, typer.Option("--to", help="Last day.")] = "",
+    form: Annotated[str, typer.Option("--format", help="jsonl or ubi.")] = "jsonl",
+) -> None:
+    """Write the searches and the feedback of a namespace as lines, for other tools or another home."""
+    from slowwave import exchange
+
+    with open_namespace(namespace) as memory, bars(), _output(file) as write:
+        report = exchange.export(memory.journal, memory.namespace, write, form=form, first=since, last=until)
+    told = f"{report.searches:,} searches and {report.events:,} acts of feedback, {report.lines:,} lines."
+    err.print(told if file == "-" else f"[bold]{file}[/]: {told}")
+    if report.earlier:
+        err.print(
+            f"[dim]{report.earlier:,} of the searches are older: feedback of these days is about them.[/]"
+        )
+    if report.left_out:
+        err.print(
+            f"[yellow]Warning:[/] {report.left_out:,} acts have no form in {form} (ignored results, "
+            f"outcomes); --format jsonl has everything."
+        )
+
+
+@contextmanager
+def _output(file: str) -> Iterator[Callable[[bytes], object]]:
+    """Where lines go; a file is put in its place when it is complete."""
+    if file == "-":
+        yield sys.stdout.buffer.write
+        sys.stdout.flush()
+        return
+    path = Path(file)
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("wb") as lines:
+            yield lines.write
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _import(
+    memory: Memory, form: Form, files: Sequence[str], *, since: str, dry_run: bool, quiet: bool
+) -> ImportReport:
+    from datetime import UTC, datetime
+
+    from slowwave.exchange import Options, import_logs
+    from slowwave.exchange.days import parse_day
+
+    def is_memory(memories: Sequence[str]) -> Collection[str]:
+        mine = memory._mine("true")
+        found = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=mine)
+        return set(found["memory_id"].to_list())
+
+    options = Options(
+        namespace=memory.namespace,
+        first_day=memory.settings.night.first_day,
+        today=datetime.now(UTC).date(),
+        since=parse_day(since),
+        dry_run=dry_run,
+    )
+    with bars(quiet=quiet):
+        return import_logs(memory.journal, form, files, options, is_memory)
+
+
+def _tell(report: ImportReport, *, json: bool) -> None:
+    from dataclasses import asdict
+
+    if json:
+        print_json(asdict(report))
+        return
+    days = (
+        report.first_day
+        if report.first_day == report.last_day
+        else f"{report.first_day} to {report.last_day}"
+    )
+    rows: list[list[object]] = [
+        ["searches", report.searches, ""],
+        ["results shown", report.shown, f"{report.objects:,} different ones"],
+        *([f"said: {verdict}", count, ""] for verdict, count in _most_first(report.verdicts)),
+        *([f"no feedback: {name}", count, ""] for name, count in _most_first(report.skipped)),
+    ]
+    notes = [
+        ["the same act again", report.repeated, "counted once"],
+        ["before the first day", report.left_out, "left out, as asked"],
+        ["not shown", report.not_shown, "said of results that the search is not known to have shown"],
+        [
+            "unknown results",
+            report.unknown,
+            "no memory of this namespace (yet); what was said of them is kept",
+        ],
+        ["searches kept", report.kept, "the journal has them with other results; they stay as they were"],
+        ["already there", report.already, "in the journal before"],
+    ]
+    rows += [row for row in notes if row[1]]
+    rows.append(["to be written" if report.dry_run else "written", report.new, "entries of the journal"])
+    print_table(f"History of {days}" if days else "No history", ["what", "count", ""], rows)
+    for problem in report.problems:
+        err.print(f"[yellow]Not taken:[/] {_plain(str(problem))}", highlight=False, soft_wrap=True)
+    if report.malformed > len(report.problems):
+        err.print(f"[yellow]Not taken:[/] {report.malformed - len(report.problems):,} more lines")
+    if report.dry_run:
+        out.print("Nothing was written. Without --dry-run it would be.")
+    elif report.new:
+        out.print("Next: [bold]slowwave night[/]")
+    else:
+        out.print("Nothing new: the journal has all of this.")
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,237 @@
+"""The reports: how the memory serves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.blocks import bar, spark, squeezed
+from slowwave.cli.output import err, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.console import RenderableType
+
+    from slowwave.reports import FeedbackReport
+
+reports = typer.Typer(no_args_is_help=True, help="How the memory serves, in numbers and pictures.")
+app.add_typer(reports, name="report")
+
+COLOURS = {
+    "implicit": "sky_blue2", "quick": "orange1", "detailed": "green3",
+    "used": "dodger_blue2", "ignored": "orange1", "cited": "green3",
+}  # fmt: skip
+TIERS = {"implicit": "answers looked at", "quick": "results rated", "detailed": "projects ended"}
+_SIDE = 24  # characters of a bar, and room for what stands beside it
+_CHART = 60
+_WIDE = 96  # characters of a terminal that has room for ids
+
+
+@reports.command("feedback")
+@reports_errors
+def feedback(
+    days: Annotated[int, typer.Option(min=1, help="Days (UTC) to count, today with them.")] = 30,
+    as_of: Annotated[str, typer.Option(help="A past day to end with: the report of its end.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows of each list of memories.")] = 5,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write one page with pictures and tables to this file.")
+    ] = None,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Acts of feedback, what answers used and ignored, how effective memories are, which rise and which fade.
+
+    Counted is what nights have taken in; what waits for one is named.
+    """
+    from datetime import UTC, datetime, time
+
+    from slowwave.cli.find import parsed_day
+    from slowwave.reports import feedback_report
+
+    now = datetime.now(UTC)
+    if as_of:
+        now = min(now, datetime.combine(parsed_day("as-of", as_of), time.max, UTC))
+    with open_namespace(namespace) as memory:
+        done = feedback_report(memory._space, memory.namespace, days=days, as_of=now, limit=limit)
+    if html is not None:
+        from slowwave.reports.page import feedback_page
+
+        html.write_text(feedback_page(done), encoding="utf-8")
+    if json:
+        print_json(done.to_dict())
+        return
+    _print_head(done)
+    if not done.acts.is_empty():
+        _print_acts(done)
+    if not done.verdicts.is_empty():
+        _print_rates(done)
+    _print_distributions(done)
+    _print_lists(done)
+    if html is not None:
+        err.print(f"Written to [bold]{html}[/].", highlight=False, soft_wrap=True)
+
+
+def _print_head(done: FeedbackReport) -> None:
+    from slowwave.reports import wording
+
+    out.print(
+        f"[bold]Feedback of namespace {_plain(done.namespace)}[/], {wording.period(done)}", highlight=False
+    )
+    out.print(_plain(wording.summary(done)), highlight=False)
+    if waiting := wording.waiting(done):
+        out.print(f"[yellow]{_plain(waiting)}[/]", highlight=False)
+    if done.acts.is_empty() and not done.rated:
+        out.print(
+            "No feedback has been taken in. `slowwave feedback` and `slowwave observe` give some, "
+            "`slowwave night` takes it in."
+        )
+
+
+def _print_acts(done: FeedbackReport) -> None:
+    import polars as pl
+
+    total = int(done.acts["acts"].sum())
+    table = _table("tier", "", "acts", "share", "most a day", numbers=(2, 3, 4))
+    for tier in [*TIERS, *sorted(set(done.acts["tier"]) - set(TIERS))]:
+        mine = done.acts.filter(pl.col("tier") == tier)
+        if mine.is_empty():
+            continue
+        by_day = dict(mine.group_by("day").agg(pl.col("acts").sum()).iter_rows())
+        line = _spark([by_day.get(day, 0) for day in done.days])
+        acts = sum(by_day.values())
+        table.add_row(
+            _coloured(tier, tier), _coloured(line, tier), f"{acts:,}", _percent(acts / total),
+            f"{max(by_day.values()):,}",
+        )  # fmt: skip
+        verdicts = mine.group_by("verdict").agg(pl.col("acts").sum()).sort("acts", "verdict", descending=True)
+        said = " · ".join(f"{name} {count:,}" for name, count in verdicts.iter_rows())
+        table.add_row("", f"[dim]{said if tier != 'implicit' else TIERS[tier]}[/]")
+    _section(f"Acts of feedback ({total:,})", table)
+
+
+def _print_rates(done: FeedbackReport) -> None:
+    from slowwave.reports import wording
+
+    table = _table("", "", "share", "95 %", "memories", numbers=(2, 3, 4))
+    for row in done.rates.iter_rows(named=True):
+        if row["rate"] is not None:
+            what, interval = row["what"], f"{_percent(row['low'])} – {_percent(row['high'])}"
+            length = _coloured(bar(row["rate"], _width()), what)
+            table.add_row(_coloured(what, what), length, _percent(row["rate"]), interval, f"{row['count']:,}")
+    if done.rates["of"][0] and len(done.days) > 1:
+        table.add_row(
+            _coloured("used", "used"), _coloured(_used_by_day(done), "used"), "", "[dim]by day, 0 – 100 %[/]"
+        )
+    _section("Shown memories in answers", table, wording.judged(done))
+
+
+def _used_by_day(done: FeedbackReport) -> str:
+    used = dict(done.verdicts.select("day", "used").iter_rows())
+    ignored = dict(done.verdicts.select("day", "ignored").iter_rows())
+    shares = []
+    for run in squeezed(done.days, _width()):
+        took = sum(used.get(day, 0) for day in run)
+        told = took + sum(ignored.get(day, 0) for day in run)
+        shares.append(took / told if told else None)
+    return _wide(spark(shares, 1.0), len(done.days))
+
+
+def _print_distributions(done: FeedbackReport) -> None:
+    from rich.table import Table
+
+    from slowwave.reports.wording import counted
+
+    strong = int(done.strength["memories"].sum())
+    parts = (
+        (f"Effectiveness ({counted(done.rated, 'memory', 'memories')})", done.effectiveness, "dodger_blue2"),
+        (f"Strength now ({counted(strong, 'memory', 'memories')})", done.strength, "green3"),
+    )
+    side_by_side = Table.grid(padding=(0, 4))
+    shown = [(title, frame, style) for title, frame, style in parts if frame["memories"].sum()]
+    if shown:
+        side_by_side.add_row(*(f"[bold]{title}[/]" for title, _, _ in shown))
+        side_by_side.add_row(*(_histogram(frame, style) for _, frame, style in shown))
+        out.print()
+        out.print(side_by_side)
+
+
+def _histogram(frame: pl.DataFrame, style: str) -> RenderableType:
+    from rich.table import Table
+
+    most = max(frame["memories"])
+    lines = Table.grid(padding=(0, 1))
+    lines.add_column(justify="right", style="dim")
+    for value, count in frame.iter_rows():
+        label = f"{value:.0f}" if value in (0, 1) else f"{value:.1f}".removeprefix("0")
+        lines.add_row(label, f"[{style}]{bar(count / most, _SIDE)}[/] {count:,}" if count else "")
+    return lines
+
+
+def _print_lists(done: FeedbackReport) -> None:
+    from slowwave.reports import wording
+
+    for found in wording.listings(done):
+        one = found if out.width >= _WIDE else found.without_ids()
+        table = _table(*wording.headings(one.columns), numbers=one.numeric())
+        for row in one.cells():
+            table.add_row(*map(_plain, row))
+        _section(one.title, table, one.note)
+
+
+# -- pieces ----------------------------------------------------------------------------------------
+
+
+def _table(*columns: str, numbers: Sequence[int]) -> Any:  # noqa: ANN401 - rich.table.Table
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for number, name in enumerate(columns):
+        right = number in numbers
+        wide = name == "title"
+        table.add_column(
+            name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis" if wide else "fold",
+            min_width=12 if wide else None, max_width=_CHART if wide else None,
+        )  # fmt: skip
+    return table
+
+
+def _section(title: str, body: RenderableType, note: str = "") -> None:
+    out.print()
+    out.print(f"[bold]{_plain(title)}[/]" + (f"  [dim]{_plain(note)}[/]" if note else ""), highlight=False)
+    out.print(body)
+
+
+def _width() -> int:
+    """Characters of a chart."""
+    return max(10, min(_CHART, out.width - 44))
+
+
+def _cell(days: int) -> int:
+    """Characters of a day in a chart."""
+    return max(1, min(3, _width() // days))
+
+
+def _spark(values: Sequence[float]) -> str:
+    return _wide(spark([sum(run) / len(run) for run in squeezed(values, _width())]), len(values))
+
+
+def _wide(line: str, days: int) -> str:
+    return "".join(character * _cell(days) for character in line)
+
+
+def _coloured(text: str, name: str) -> str:
+    return f"[{COLOURS.get(name, 'white')}]{_plain(text)}[/]"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
