@@ -13,7 +13,7 @@ from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import SlowwaveResource
 from slowwave.feedback import drain, fold
-from slowwave.feedback.pending import begin, finish
+from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.store import one_of
 
 GROUP = "feedback"
@@ -86,8 +86,7 @@ def usage_signals(
     space = slowwave.space
     days = list(context.partition_keys)
     seen = space.store.read("searches", one_of("day", days), columns=["day", "seq"])
-    last = pl.concat([seen, events.select("day", "seq")]).group_by("day").agg(pl.col("seq").max())
-    begin(space.store, context.run.run_id, dict(last.iter_rows()), days[0])
+    begin(space.store, context.run.run_id, last_of(seen, events.select("day", "seq")), days[0])
     rows = fold.signals(space.store, events, space.feedback_policy, space.settings.feedback.used_ratio)
     implicit = rows.filter(pl.col("tier") == "implicit")
     return dg.Output(
