@@ -13,7 +13,7 @@ from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import SlowwaveResource
 from slowwave.feedback import drain, fold
-from slowwave.feedback.pending import begin, finish
+from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.progress import task
 from slowwave.store import Store, one_of
 
@@ -135,8 +135,7 @@ def usage_signals(context: dg.AssetExecutionContext, slowwave: SlowwaveResource)
     space, days = slowwave.space, list(context.partition_keys)
     store, ratio = space.store, space.settings.feedback.used_ratio
     seen = [rows_of(store, name, days, ["day", "seq"]) for name in ("searches", "events")]
-    last = pl.concat(seen).group_by("day").agg(pl.col("seq").max())
-    begin(store, context.run.run_id, dict(last.iter_rows()), days[0])
+    begin(store, context.run.run_id, last_of(*seen), days[0])
 
     def made(part: list[str]) -> pl.DataFrame:
         return fold.signals(store, rows_of(store, "events", part), space.feedback_policy, ratio)

@@ -1,6 +1,6 @@
 """Which days have to be folded, or folded again.
 
-Each folded day leaves a record: the last entry of the journal that it saw, and a chain over itself and the
+Each folded day leaves a record: the last entries of the journal that it saw, and a chain over itself and the
 folded day before it. A late entry makes its day pending; folding that day anew breaks the chain of the days
 after it.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -22,10 +22,26 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
     from slowwave.store import Store
 
-KINDS = ("search", *FEEDBACK_KINDS)
+SEARCHES = ("search",)
+KINDS = (*SEARCHES, *FEEDBACK_KINDS)
 RECORD = "fold-"
 BEGUN = "folding-"
 MOST_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
+
+
+class Seqs(NamedTuple):
+    """Seq of the last search and of the last act of feedback of a day; 0 where there is none.
+
+    They are two because a night reads the one after the other: what comes between the two looks may have a
+    lower seq than what the second one sees.
+    """
+
+    searches: int = 0
+    events: int = 0
+
+    def covers(self, other: Seqs) -> bool:
+        """Whether who has seen these has seen the others."""
+        return self.searches >= other.searches and self.events >= other.events
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +49,32 @@ class Folded:
     """What was folded of a day.
 
     Attributes:
-        seq: of the last entry that it saw.
+        seqs: of the last entries that it saw.
         after: chain of the folded day before it; empty for the first one.
-        chain: over that, the day and `seq`.
+        chain: over that, the day and `seqs`.
     """
 
-    seq: int
+    seqs: Seqs
     after: str
     chain: str
 
     @classmethod
-    def of(cls, day: str, seq: int, after: str) -> Folded:
+    def of(cls, day: str, seqs: Seqs, after: str) -> Folded:
         """The record of a day that was folded after another one."""
-        return cls(seq, after, ids.digest("fold", after, day, str(seq)))
+        return cls(seqs, after, ids.digest("fold", after, day, *map(str, seqs)))
 
 
-def unfolded(entries: Mapping[str, int], folded: Mapping[str, Folded]) -> list[str]:
+def unfolded(entries: Mapping[str, Seqs], folded: Mapping[str, Folded]) -> list[str]:
     """The days to fold, from the first one that misses something on: each rests on those before it.
 
     Args:
-        entries: last seq of every day that has entries.
+        entries: last seqs of every day that has entries.
         folded: records of the days that were folded.
     """
     after, due = "", list[str]()
     for day in sorted({*entries, *folded}):
         record = folded.get(day)
-        sound = record is not None and record.after == after and entries.get(day, 0) <= record.seq
-        if record is None or not sound or due:
+        if record is None or due or record.after != after or not record.seqs.covers(entries.get(day, Seqs())):
             due.append(day)
         else:
             after = record.chain
@@ -84,10 +99,13 @@ def unfolded_days(journal: Journal, store: Store) -> list[str]:
 
 def folded_days(store: Store) -> dict[str, Folded]:
     """Records of the days that were folded."""
-    return {day: Folded(**record) for day, record in store.list_meta(RECORD).items()}
+    return {
+        day: Folded(Seqs(*record["seqs"]), record["after"], record["chain"])
+        for day, record in store.list_meta(RECORD).items()
+    }
 
 
-def begin(store: Store, run: str, seqs: Mapping[str, int], first: str) -> None:
+def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
     """Note what a run is going to fold, before it reads what it rests on.
 
     Another run may change that meanwhile; then the records that :func:`finish` writes do not hold, and the
@@ -96,7 +114,7 @@ def begin(store: Store, run: str, seqs: Mapping[str, int], first: str) -> None:
     Args:
         store: the memory.
         run: id of the run.
-        seqs: last seq of each of its days that has entries.
+        seqs: last seqs of each of its days that has entries.
         first: its first day.
     """
     earlier = [(day, one) for day, one in folded_days(store).items() if day < first]
@@ -110,8 +128,8 @@ def finish(store: Store, run: str) -> bool:
     if begun is None:
         return False
     after, records = begun["after"], dict[str, dict[str, Any]]()
-    for day, seq in sorted(begun["seqs"].items()):
-        done = Folded.of(day, seq, after)
+    for day, seqs in sorted(begun["seqs"].items()):
+        done = Folded.of(day, Seqs(*seqs), after)
         records[RECORD + day] = asdict(done)
         after = done.chain
     store.put_metas(records)
@@ -119,7 +137,30 @@ def finish(store: Store, run: str) -> bool:
     return True
 
 
-def last_seqs(journal: Journal) -> dict[str, int]:
-    """Seq of the last search or feedback of each day that has any."""
-    days = journal.days(KINDS).group_by("day").agg(pl.col("last_seq").max())
-    return dict(days.iter_rows())
+def last_seqs(journal: Journal, namespace: str | None = None) -> dict[str, Seqs]:
+    """Seqs of the last entries of each day that has any, of one namespace or of all."""
+    ours = True if namespace is None else pl.col("namespace") == namespace
+    searches, events = (
+        journal.days(kinds).filter(ours).rename({"last_seq": "seq"}) for kinds in (SEARCHES, FEEDBACK_KINDS)
+    )
+    return last_of(searches, events)
+
+
+def last_of(searches: pl.DataFrame, events: pl.DataFrame) -> dict[str, Seqs]:
+    """The greatest seqs of each day.
+
+    Args:
+        searches: day and seq.
+        events: day and seq.
+    """
+    last = [dict(rows.group_by("day").agg(pl.col("seq").max()).iter_rows()) for rows in (searches, events)]
+    return {day: Seqs(*(seqs.get(day, 0) for seqs in last)) for day in {*last[0], *last[1]}}
+
+
+def unseen(journal: Journal, folded: Mapping[str, Folded], namespace: str) -> list[str]:
+    """The days of which a namespace has entries that no night has taken up."""
+    return sorted(
+        day
+        for day, seqs in last_seqs(journal, namespace).items()
+        if day not in folded or not folded[day].seqs.covers(seqs)
+    )

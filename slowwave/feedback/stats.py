@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.feedback import drain, fold
 from slowwave.feedback.model import MemoryStats
-from slowwave.feedback.pending import folded_days, last_seqs
+from slowwave.feedback.pending import folded_days, unseen
 from slowwave.feedback.recent import RECENT, VOTES, said
 from slowwave.store import quote
 
@@ -59,9 +59,8 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
 def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
     """Signals of the acts of a namespace that no night has taken up, as rows of ``usage_signals``."""
     folded = folded_days(space.store)
-    seen = {day: record.seq for day, record in folded.items()}
-    days = [day for day, seq in last_seqs(space.journal).items() if seq > seen.get(day, 0)]
-    events = drain.drain_events(space.journal, days).rows
+    seen = {day: record.seqs.events for day, record in folded.items()}
+    events = drain.drain_events(space.journal, unseen(space.journal, folded, namespace)).rows
     after = pl.col("day").replace_strict(seen, default=0, return_dtype=pl.Int64)
     events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
     policy, ratio = space.feedback_policy, space.settings.feedback.used_ratio

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.feedback.fold import states_of
-from slowwave.feedback.pending import KINDS, folded_days
+from slowwave.feedback.pending import KINDS, folded_days, unseen
 from slowwave.reports import counts
 from slowwave.search.knowledge import memory_states
 from slowwave.store import Store, one_of, quote
@@ -149,10 +149,9 @@ def feedback_report(
 
 def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
     """Days with searches or feedback that no night has taken up: day, entries (count)."""
-    taken = {day: record.seq for day, record in folded_days(space.store).items()}
-    last = pl.col("day").replace_strict(taken, default=0, return_dtype=pl.Int64)
-    ours = space.journal.days(KINDS).filter(pl.col("namespace") == namespace)
-    late = ours.filter(pl.col("last_seq") > last)
+    days = unseen(space.journal, folded_days(space.store), namespace)
+    ours = pl.col("namespace") == namespace
+    late = space.journal.days(KINDS).filter(ours & pl.col("day").is_in(days))
     where = f"namespace = {quote(namespace)} AND {one_of('day', late['day'])}"
     held = pl.concat(space.store.read(name, where, columns=["day"]) for name in ("searches", "events"))
     missing = pl.col("entries") - pl.col("held").fill_null(0)

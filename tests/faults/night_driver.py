@@ -2,10 +2,17 @@
 
 Listens on the Unix socket that it is given; says ``ready``. Each connection brings one job, as a line of
 JSON, and is answered with one line; as many jobs are worked on at a time as connections are open. A job is
-``{"do": "night" | "save" | "undo" | "release", "home": ..., "kill": null | [n, "before" | "after"]}``, with
-``notes`` to save, or the ``id`` to undo or release and the moment (``now``) at which that happens. The answer
-has the child's exit code (negative: killed by that signal), and the writes that it came to:
-``[asset, table, operation]`` each, in order.
+``{"do": ..., "home": ..., "kill": null | [n, "before" | "within" | "after"]}``. What it does:
+
+* ``night``: over the days that have news. With ``first`` (a day) from there to today. With ``stop``, it
+  waits before the first write of that asset: the file ``met`` says that it does, the file ``go`` ends it. The
+  file ``queued`` says that another night is waited for.
+* ``save`` with ``notes``; ``undo`` and ``release`` with the ``id`` and the moment (``now``).
+* ``use``: searches and gives feedback; see ``feedback_user.py``.
+
+The answer has the child's exit code (negative: killed by that signal), and the writes that it came to:
+``[asset, table, operation]`` each, in order. A kill within a write is one before its commit; only a write to
+the journal can have it.
 
 It imports everything once, so that a night costs its own time only: what a night would import late (the
 contract's library alone takes five seconds) is imported here. Nothing may open a table before the fork:
@@ -21,6 +28,7 @@ import signal
 import socketserver
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from datetime import datetime, tzinfo
@@ -30,11 +38,13 @@ import dagster as dg
 import great_expectations.expectations  # noqa: F401
 import lance_namespace_urllib3_client  # noqa: F401
 import lancedb.embeddings  # noqa: F401
+import sqlalchemy as sa
 import wordllama  # noqa: F401
+from feedback_user import use
 
 import orchestration.night as nights
 import slowwave.memory as memories
-from assets import ingest
+from assets import feedback, ingest
 from slowwave import stages
 from slowwave.admission import settling
 from slowwave.memory import open_memory
@@ -44,7 +54,7 @@ from slowwave.store import Store
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
 warnings.filterwarnings("ignore", "lancedb fork support is experimental", RuntimeWarning)
 
-ASSETS = {asset.key.path[-1] for asset in ingest.ASSETS}
+ASSETS = {asset.key.path[-1] for asset in [*ingest.ASSETS, *feedback.ASSETS]}
 
 # Small commits, so that few notes make several of them.
 stages.CHUNKS_PER_COMMIT = 40
@@ -52,11 +62,13 @@ settling.ACTS_AT_ONCE = 20
 
 
 class Writes:
-    """Counts the calls that write, notes them in a file, and kills this process at one of them."""
+    """Counts the calls that write, notes them in a file, and kills or stops this process at one of them."""
 
-    def __init__(self, log: Path, kill: tuple[int, str] | None) -> None:
+    def __init__(self, log: Path, job: dict) -> None:
         self._log = log.open("a", buffering=1)
-        self._kill = kill
+        self._job = job
+        self._kill = tuple(job["kill"]) if job.get("kill") else None
+        self._stop = job.get("stop")
         self._count = 0
         self._inside = False
 
@@ -68,19 +80,34 @@ class Writes:
             if self._inside:  # put_meta is an upsert: one write
                 return original(*args, **kwargs)
             number, self._count = self._count, self._count + 1
-            self._log.write(json.dumps([_asset(), table or args[1], operation]) + "\n")
+            asset = _asset()
+            self._log.write(json.dumps([asset, table or args[1], operation]) + "\n")
+            if self._stop == asset:
+                self._wait()
             if self._kill == (number, "before"):
-                os.kill(os.getpid(), signal.SIGKILL)
+                _end()
+            if self._kill == (number, "within"):
+                sa.event.listen(sa.Engine, "commit", _end)
             self._inside = True
             try:
                 result = original(*args, **kwargs)
             finally:
                 self._inside = False
             if self._kill == (number, "after"):
-                os.kill(os.getpid(), signal.SIGKILL)
+                _end()
             return result
 
         setattr(owner, operation, counted)
+
+    def _wait(self) -> None:
+        self._stop = None
+        Path(self._job["met"]).touch()
+        while not Path(self._job["go"]).exists():
+            time.sleep(0.01)
+
+
+def _end(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _asset() -> str:
@@ -98,18 +125,22 @@ def _asset() -> str:
 
 def work(job: dict, log: Path) -> None:
     """Do one job in this process."""
-    kill = tuple(job["kill"]) if job.get("kill") else None
-    writes = Writes(log, kill)
+    writes = Writes(log, job)
     home = Path(job["home"])
     if job["do"] == "night":
         _count_store(writes)
         writes.watch(ingest, "maintain", "all")
         settings = load(home)
-        report = nights.run_night(settings, *nights.choose_days(settings))
+        report = nights.run_night(settings, *nights.choose_days(settings, since=job.get("first", "")))
         if not report["success"]:
             raise RuntimeError("; ".join(report["errors"]))
+    elif job["do"] == "use":
+        memory = open_memory(home, namespace="default", principal=job["principal"])
+        writes.watch(type(memory.journal), "append", "journal")
+        use(memory, job)
     else:
-        memory = open_memory(home, namespace="default")
+        # Its one search is not of the matter: a night would take it up.
+        memory = open_memory(home, namespace="default", journal={"log_searches": False})
         memory.search("anything at all")  # opens every part, so that the writes counted are those of a save
         _count_store(writes)
         writes.watch(type(memory.journal), "append", "journal")

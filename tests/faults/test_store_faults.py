@@ -73,7 +73,8 @@ def assert_saved(home: Path, durable: bool, what: str) -> None:
     assert contents["kept"] == (SAVED[1] if durable else OLD)["content"], what
     assert chunk_faults(home) == [], what
     assert found["quarantine"]["source"].to_list() == (["refused"] if durable else []), what
-    with package.open(home, namespace="default", embedding={"model": MODEL}) as memory:
+    quiet = {"log_searches": False}  # or the next night has something new
+    with package.open(home, namespace="default", embedding={"model": MODEL}, journal=quiet) as memory:
         hits = [
             result.source
             for result in memory.search(WORD, explain=True)

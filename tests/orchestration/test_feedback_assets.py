@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import feedback_days as days
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -43,21 +44,7 @@ def tables(settings: Settings) -> dict[str, pl.DataFrame]:
     return {name: store.read(name).sort(store.specs[name].key) for name in TABLES}
 
 
-@pytest.fixture
-def make_days() -> Any:
-    """The helpers of the tests of feedback by day."""
-    import importlib.util
-    import sys
-
-    path = Path(__file__).parents[1] / "slowwave" / "feedback_days.py"
-    spec = importlib.util.spec_from_file_location("feedback_days", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault("feedback_days", module)
-    spec.loader.exec_module(module)
-    return module
-
-
-def week(days: Any) -> list[Entry]:
+def week() -> list[Entry]:
     acts = []
     for day in range(1, 8):
         who = {"principal": f"p{day}"}
@@ -82,10 +69,10 @@ def fold(settings: Settings, first: str, last: str) -> dict[str, dict[str, Any]]
     return {one.asset_key.path[-1]: {key: value.value for key, value in one.metadata.items()} for one in made}
 
 
-def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path, make_days):
-    acts = week(make_days)
+def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path):
+    acts = week()
     journal(settings, acts)
-    metadata = fold(settings, make_days.name(1), make_days.name(7))
+    metadata = fold(settings, days.name(1), days.name(7))
     assert metadata["events"]["dagster/partition_row_count"] == 15
     assert metadata["usage_signals"]["dagster/partition_row_count"] == 7 + 7 + 7
     assert "| success | " in metadata["usage_signals"]["verdicts"]
@@ -99,34 +86,34 @@ def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path, make_days):
     daily = load(other)
     journal(daily, acts)
     for day in range(1, 8):
-        fold(daily, make_days.name(day), make_days.name(day))
+        fold(daily, days.name(day), days.name(day))
     for name, rows in tables(daily).items():
         assert_frame_equal(rows, whole[name], check_exact=True)
 
 
-def test_unreadable_entries_stop_nothing_and_are_counted(settings, make_days):
-    bad = make_days.act("feedback", "s", make_days.at(2), {"memory_id": ["no", "text"], "rating": {"a": 1}})
-    none = make_days.act("observation", "s", make_days.at(2), {"verdicts": "many"})
-    journal(settings, [*week(make_days), bad, none])
-    events = fold(settings, make_days.name(1), make_days.name(7))["events"]
+def test_unreadable_entries_stop_nothing_and_are_counted(settings):
+    bad = days.act("feedback", "s", days.at(2), {"memory_id": ["no", "text"], "rating": {"a": 1}})
+    none = days.act("observation", "s", days.at(2), {"verdicts": "many"})
+    journal(settings, [*week(), bad, none])
+    events = fold(settings, days.name(1), days.name(7))["events"]
     assert (events["unreadable"], events["dagster/partition_row_count"]) == (2, 15)
 
 
 @pytest.mark.slow
-def test_a_night_without_days_takes_up_late_feedback_and_what_rests_on_it(settings, make_days):
-    acts = week(make_days)
-    journal(settings, [act for act in acts if act.occurred_at != make_days.at(2, 2)])
-    fold(settings, make_days.name(1), make_days.name(7))
+def test_a_night_without_days_takes_up_late_feedback_and_what_rests_on_it(settings):
+    acts = week()
+    journal(settings, [act for act in acts if act.occurred_at != days.at(2, 2)])
+    fold(settings, days.name(1), days.name(7))
     assert pending_days(settings) == []
     journal(settings, acts)  # the one of the second day is late, the others are there
-    assert pending_days(settings)[0] == make_days.name(2)
-    assert choose_days(settings)[0] == make_days.name(2)
+    assert pending_days(settings)[0] == days.name(2)
+    assert choose_days(settings)[0] == days.name(2)
     runs = run_due(settings)
     assert [(run["job"], run["from"], run["success"]) for run in runs] == [
-        ("feedback", make_days.name(2), True), ("night", runs[-1]["to"], True),
+        ("feedback", days.name(2), True), ("night", runs[-1]["to"], True),
     ]  # fmt: skip
     late = tables(settings)
-    fold(settings, make_days.name(1), make_days.name(7))
+    fold(settings, days.name(1), days.name(7))
     for name, rows in tables(settings).items():
         assert_frame_equal(rows, late[name], check_exact=True)
     assert pending_days(settings) == []
@@ -158,34 +145,34 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield made
 
 
-def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, make_days, instance):
+def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, instance):
     ticks = Ticks(settings.home)
     assert "taken up" in ticks.tick().skip_message
-    journal(settings, week(make_days))
+    journal(settings, week())
     (request,) = ticks.tick().run_requests
-    assert request.tags["dagster/asset_partition_range_start"] == make_days.name(1)
-    assert request.tags["dagster/asset_partition_range_end"] == make_days.name(7)
+    assert request.tags["dagster/asset_partition_range_start"] == days.name(1)
+    assert request.tags["dagster/asset_partition_range_end"] == days.name(7)
     (same,) = ticks.tick().run_requests
     assert same.run_key == request.run_key  # so it is asked for once
     assert ticks.run(request, instance).success
     assert "taken up" in ticks.tick().skip_message
 
-    late = make_days.rating("s3", make_days.at(4), MEMORY, "neutral", principal="zoe")
+    late = days.rating("s3", days.at(4), MEMORY, "neutral", principal="zoe")
     journal(settings, [late])
     (again,) = ticks.tick().run_requests
     assert again.run_key != request.run_key
-    assert again.tags["dagster/asset_partition_range_start"] == make_days.name(4)
-    assert again.tags["dagster/asset_partition_range_end"] == make_days.name(7)
+    assert again.tags["dagster/asset_partition_range_start"] == days.name(4)
+    assert again.tags["dagster/asset_partition_range_end"] == days.name(7)
     assert ticks.run(again, instance).success
     assert "taken up" in ticks.tick().skip_message
 
 
-def test_the_sensor_leaves_the_days_of_the_nightly_run_to_it(settings, make_days):
+def test_the_sensor_leaves_the_days_of_the_nightly_run_to_it(settings):
     ticks = Ticks(settings.home)
-    today = make_days.at(20, 8)
+    today = days.at(20, 8)
     journal(
         settings,
-        [make_days.search("a", today, [MEMORY]), make_days.search("b", today - timedelta(hours=1), [])],
+        [days.search("a", today, [MEMORY]), days.search("b", today - timedelta(hours=1), [])],
     )
     assert "taken up" in ticks.tick().skip_message
     ticks.resource = SlowwaveResource(home=str(settings.home), now="2026-03-21T02:30:00+00:00")
@@ -194,24 +181,24 @@ def test_the_sensor_leaves_the_days_of_the_nightly_run_to_it(settings, make_days
     assert len(ticks.tick().run_requests) == 1
 
 
-def test_the_sensor_says_what_to_do_about_days_before_the_first_partition(settings, make_days):
-    journal(settings, [make_days.search("a", make_days.at(1) - timedelta(days=900), [MEMORY])])
+def test_the_sensor_says_what_to_do_about_days_before_the_first_partition(settings):
+    journal(settings, [days.search("a", days.at(1) - timedelta(days=900), [MEMORY])])
     assert "Set night.first_day" in Ticks(settings.home).tick().skip_message
 
 
 # -- what people see -------------------------------------------------------------------------------
 
 
-def test_a_late_day_is_a_warning_of_the_state(settings, make_days, instance):
+def test_a_late_day_is_a_warning_of_the_state(settings, instance):
     ticks = Ticks(settings.home)
-    journal(settings, week(make_days))
+    journal(settings, week())
     (request,) = ticks.tick().run_requests
     assert checked(ticks.run(request, instance)) == {"nothing_late": True, "unique_key": True}
-    journal(settings, [make_days.rating("s3", make_days.at(4), MEMORY, "neutral", principal="zoe")])
+    journal(settings, [days.rating("s3", days.at(4), MEMORY, "neutral", principal="zoe")])
     only = dg.RunRequest(
         tags={
-            "dagster/asset_partition_range_start": make_days.name(4),
-            "dagster/asset_partition_range_end": make_days.name(4),
+            "dagster/asset_partition_range_start": days.name(4),
+            "dagster/asset_partition_range_end": days.name(4),
         }
     )
     done = ticks.run(only, instance)
@@ -224,6 +211,6 @@ def checked(result: dg.ExecuteInProcessResult) -> dict[str, bool]:
     return {one.check_name: one.passed for one in mine}
 
 
-def test_the_state_has_a_freshness_policy(home: Path, make_days: Callable[..., Any]):
+def test_the_state_has_a_freshness_policy(home: Path):
     graph = definitions(SlowwaveResource(home=str(home))).resolve_asset_graph()
     assert graph.get(feedback.memory_state.key).freshness_policy is not None

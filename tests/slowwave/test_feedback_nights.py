@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave import ids
-from slowwave.feedback.pending import Folded, stretches, unfolded, unfolded_days
+from slowwave.feedback import drain
+from slowwave.feedback.pending import Folded, Seqs, stretches, unfolded, unfolded_days
+from slowwave.feedback.stats import waiting
 from slowwave.journal import Entry
 from slowwave.workspace import Workspace
 
@@ -130,17 +132,44 @@ def test_a_day_that_is_folded_alone_again_makes_the_days_after_it_due(make_space
 
 
 def test_which_days_are_due():
-    one = Folded.of("d1", 4, "")
-    two = Folded.of("d2", 9, one.chain)
-    three = Folded.of("d3", 7, two.chain)
+    one = Folded.of("d1", Seqs(4, 3), "")
+    two = Folded.of("d2", Seqs(8, 9), one.chain)
+    three = Folded.of("d3", Seqs(0, 7), two.chain)
     folded = {"d1": one, "d2": two, "d3": three}
-    seen = {"d1": 4, "d2": 9, "d3": 7}
+    seen = {"d1": Seqs(4, 3), "d2": Seqs(8, 9), "d3": Seqs(0, 7)}
     assert unfolded(seen, folded) == []
-    assert unfolded(seen | {"d4": 11}, folded) == ["d4"]
-    assert unfolded(seen | {"d2": 12}, folded) == ["d2", "d3"]
-    assert unfolded(seen | {"d0": 12}, folded) == ["d0", "d1", "d2", "d3"]
-    assert unfolded(seen, {**folded, "d2": Folded.of("d2", 12, one.chain)}) == ["d3"]
+    assert unfolded(seen | {"d4": Seqs(11)}, folded) == ["d4"]
+    assert unfolded(seen | {"d2": Seqs(8, 12)}, folded) == ["d2", "d3"]
+    assert unfolded(seen | {"d3": Seqs(5, 7)}, folded) == ["d3"]  # a search of before the last act
+    assert unfolded(seen | {"d0": Seqs(12)}, folded) == ["d0", "d1", "d2", "d3"]
+    assert unfolded(seen, {**folded, "d2": Folded.of("d2", Seqs(8, 12), one.chain)}) == ["d3"]
     assert unfolded({}, {}) == []
+
+
+@pytest.mark.parametrize("looks", [("searches", "events"), ("events", "searches")])
+def test_what_comes_between_the_two_looks_of_a_night_is_due(make_space, monkeypatch, looks):
+    """The second look sees a higher seq than that of what the first one came too early for."""
+    space = make_space()
+    space.journal.append([search("s1", at(1), MEMORIES[:1])])
+    new = {
+        "searches": search("s2", at(1, 13), MEMORIES[:2]),
+        "events": rating("s1", at(1, 14), MEMORIES[0], "helpful"),
+    }
+    look = getattr(drain, f"drain_{looks[0]}")
+
+    def look_too_early(*arguments):
+        seen = look(*arguments)
+        space.journal.append([new[table] for table in looks])
+        return seen
+
+    monkeypatch.setattr(drain, f"drain_{looks[0]}", look_too_early)
+    fold_days(space, DAYS[:1], looks=looks)
+    monkeypatch.undo()
+    assert unfolded_days(space.journal, space.store) == DAYS[:1]
+    assert waiting(space, "ada").height == (looks[0] == "events")
+    fold_days(space, DAYS[:1])
+    assert unfolded_days(space.journal, space.store) == []
+    assert (space.store.count("searches"), space.store.count("events")) == (2, 1)
 
 
 def test_days_that_belong_together_are_one_stretch():

@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave import ids
 from slowwave.feedback import drain, fold
-from slowwave.feedback.pending import begin, finish
+from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.journal import Entry
 from slowwave.workspace import Workspace
 
@@ -68,18 +68,18 @@ def outcome(project: str, when: datetime, said: str, **more: Any) -> Entry:
     return act("outcome", project, when, {"outcome": said}, **more)
 
 
-def fold_days(space: Workspace, days: Iterable[str]) -> None:
+def fold_days(
+    space: Workspace, days: Iterable[str], *, looks: Sequence[str] = ("searches", "events")
+) -> None:
     """What the assets do with some days that follow one another, as one run."""
     days = list(days)
     store, policy = space.store, space.feedback_policy
-    made = {"searches": drain.drain_searches(space.journal, days).rows}
-    store.replace_partition("searches", made["searches"], days)
-    made["events"] = drain.drain_events(space.journal, days).rows
-    seen = pl.concat([made[table].select("day", "seq") for table in ("searches", "events")])
-    begin(store, "test", dict(seen.group_by("day").agg(pl.col("seq").max()).iter_rows()), days[0])
-    signals = fold.signals(store, made["events"], policy, 0.3)
-    for table, rows in (("events", made["events"]), ("usage_signals", signals)):
+    made = {table: getattr(drain, f"drain_{table}")(space.journal, days).rows for table in looks}
+    for table, rows in made.items():
         store.replace_partition(table, rows, days)
+    begin(store, "test", last_of(made["searches"], made["events"]), days[0])
+    signals = fold.signals(store, made["events"], policy, 0.3)
+    store.replace_partition("usage_signals", signals, days)
     for table in ("effectiveness", "strength", "promotions"):
         store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy), days)
     fold.take_effect(store, days, policy)

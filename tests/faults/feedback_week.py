@@ -1,0 +1,140 @@
+"""A week of notes, searches and feedback for the tests of faults, most of it late."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+from feedback_days import TABLES, observed, outcome, rating, search
+from polars.testing import assert_frame_equal
+
+import slowwave as package
+from slowwave import ids
+from slowwave.entries import save_entry
+from slowwave.feedback.pending import RECORD, unfolded_days
+from slowwave.journal import Entry
+from slowwave.notes import plain_note
+from slowwave.workspace import Workspace
+
+FEEDBACK = (
+    "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
+)  # fmt: skip
+MIDNIGHT = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+NOTES = {
+    "deploy": "We deploy on Thursday since March; Friday is reserved for repairs and nothing else.",
+    "battery": "The battery of the northern gauge lasts eleven weeks in winter and nineteen in summer.",
+    "rota": "Ishbel answers the night telephone in odd weeks, Ruaridh takes it in even ones.",
+    "radar": "The radar on the eastern mast turns once in three seconds and sees forty kilometres.",
+    "ledger": "Every night a copy of the ledger goes to the second machine in the library cellar.",
+    "ferry": "The ferry company pays two thousand euros a month for the departure boards.",
+}
+DEPLOY, BATTERY, ROTA, RADAR, LEDGER, FERRY = (ids.memory_id("default", key) for key in NOTES)
+ADA, BOB = {"namespace": "default", "principal": "ada"}, {"namespace": "default", "principal": "bob"}
+
+
+def at(days_ago: int, hour: float = 12) -> datetime:
+    """A moment of a day before today (UTC)."""
+    return MIDNIGHT - timedelta(days=days_ago) + timedelta(hours=hour)
+
+
+def day(days_ago: int) -> str:
+    """A day before today as a partition."""
+    return at(days_ago).date().isoformat()
+
+
+def notes() -> list[Entry]:
+    """The notes, saved a week ago."""
+    return [
+        save_entry(
+            replace(plain_note(text, source=key), title=key), namespace="default", source=key, origin="",
+            occurred_at=at(7), principal="writer", event_id=ids.digest("saved", key),
+        )
+        for key, text in NOTES.items()
+    ]  # fmt: skip
+
+
+def praise(voter: str, days_ago: int, memory: str) -> list[Entry]:
+    """A search that showed a memory, which was helpful."""
+    who = {"namespace": "default", "principal": voter}
+    name = f"{voter} asks"
+    return [
+        search(name, at(days_ago, 1), [memory], **who),
+        rating(name, at(days_ago, 2), memory, "helpful", **who),
+    ]
+
+
+def early() -> list[Entry]:
+    """Three days of feedback, from six days ago."""
+    return [
+        search("s1", at(6, 9), [DEPLOY, BATTERY, ROTA], project="x", **ADA),
+        rating("s1", at(6, 10), DEPLOY, "helpful", **ADA),
+        observed("s1", at(6, 11), {DEPLOY: "used", BATTERY: "ignored", ROTA: "ignored"}, **ADA),
+        search("s2", at(5, 9), [RADAR, LEDGER], project="y", **BOB),
+        *[act for number in range(4) for act in praise(f"p{number}", 6 - number % 2, FERRY)],
+        observed("s1", at(4, 8), {DEPLOY: "ignored", BATTERY: "used", ROTA: "ignored"}, **ADA),
+        outcome("y", at(4, 9), "success", **BOB),  # nobody knows what helped: both memories
+        outcome("x", at(4, 10), "failure", **ADA),
+    ]
+
+
+def late() -> list[Entry]:
+    """More of these days, and of the three after them.
+
+    The ledger loses its only evidence (it was the radar that helped), the ferry gets the vote that promotes
+    it, and a search is found that an outcome was about.
+    """
+    eve = {"namespace": "eve", "principal": "eve"}
+    hers = ids.memory_id("eve", "hers")
+    return [
+        rating("s2", at(5, 10), RADAR, "helpful", **BOB),
+        *praise("p4", 5, FERRY),
+        search("s3", at(5, 11), [ROTA], project="x", **BOB),
+        rating("s1", at(4, 7), DEPLOY, "unhelpful", **ADA),
+        search("s4", at(3, 9), [DEPLOY, ROTA], project="x", **ADA),
+        observed("s4", at(2, 9), {DEPLOY: "used", ROTA: "ignored"}, **ADA),
+        rating("s4", at(2, 10), ROTA, "neutral", **ADA),
+        outcome("x", at(1, 9), "success", **ADA),
+        search("s5", at(1, 10), [hers], **eve),
+        rating("s5", at(1, 11), hers, "unhelpful", **eve),
+    ]
+
+
+def journalled(home: Path, *acts: Entry) -> None:
+    """These acts are in the journal, and no night has seen them."""
+    with package.open(home, namespace="default") as memory:
+        memory.journal.append(acts)
+
+
+def due(home: Path) -> list[str]:
+    """Days that a night still has to fold."""
+    with package.open(home, namespace="default") as memory:
+        return unfolded_days(memory.journal, memory.store)
+
+
+def taught(home: Path) -> dict[str, pl.DataFrame]:
+    """The tables of feedback, by key."""
+    with package.open(home, namespace="default") as memory:
+        return taught_in(memory._space)
+
+
+def taught_in(space: Workspace) -> dict[str, pl.DataFrame]:
+    """The tables of feedback of an opened home, by key."""
+    return {table: space.store.read(table).sort(space.store.specs[table].key) for table in TABLES}
+
+
+def records(found: dict[str, pl.DataFrame]) -> dict[str, str]:
+    """What ``meta`` says of the days that were folded."""
+    rows = found["meta"].filter(pl.col("name").str.starts_with(RECORD))
+    return dict(rows.rows())
+
+
+def assert_same_lesson(left: dict[str, pl.DataFrame], right: dict[str, pl.DataFrame], what: object) -> None:
+    """The same tables, whatever the order in which the journal got the acts."""
+    for table in TABLES:
+        one, other = (frame[table].drop("seq", strict=False) for frame in (left, right))
+        try:
+            assert_frame_equal(one, other, check_exact=True)
+        except AssertionError as error:
+            raise AssertionError(f"{what}: table {table} differs: {error}") from None
