@@ -84,7 +84,7 @@ def test_the_control_has_what_the_faults_are_to_be_tried_on(night: Night) -> Non
 
 
 def points(night: Night) -> list[tuple[int, str]]:
-    """Where the night is killed: all writes of feedback, or one of each asset, now before and now after it."""
+    """Where the night is killed: all writes of feedback, or one of each asset, before or after it."""
     found = []
     for place, asset in enumerate(FEEDBACK):
         mine = [number for number, write in enumerate(night.writes) if write[0] == asset]

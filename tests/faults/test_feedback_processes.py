@@ -1,4 +1,4 @@
-"""Processes that search and give feedback while nights run lose nothing, double nothing, and teach the same."""
+"""Processes that search and give feedback while nights run lose nothing and double nothing."""
 
 from __future__ import annotations
 
@@ -15,20 +15,16 @@ from typing import Any
 import polars as pl
 import pytest
 from faults_helpers import Driver, copy_home, make_home, with_dagster
-from feedback_days import fold_days, rating, search
+from feedback_days import fold_days
 from feedback_week import (
-    DEPLOY,
-    FERRY,
     NOTES,
     assert_same_lesson,
-    at,
     day,
     due,
     early,
     journalled,
     late,
     notes,
-    praise,
     taught,
     taught_in,
 )
@@ -181,7 +177,7 @@ def wait_for(*any_of: Any) -> None:
 
 @pytest.mark.parametrize("asset", ["usage_signals", "effectiveness"])
 def test_two_nights_over_days_that_they_share(driver: Driver, base: Path, tmp_path: Path, asset: str) -> None:
-    """The first one stands before a write, more feedback comes, another night runs; then the first goes on."""
+    """The first one stands before a write, feedback comes, another night runs; then the first goes on."""
     home = copy_home(base, tmp_path / "home")
     journalled(home, *early())
     files = {name: tmp_path / name for name in ("met 1", "go 1", "met 2", "go 2", "queued 2")}
