@@ -18,7 +18,7 @@ from slowwave.progress import task
 from slowwave.store import Store, one_of
 
 GROUP = "feedback"
-DAYS_AT_ONCE = 30
+DAYS_AT_ONCE = 90
 """Days of a range that are in memory together; each such part is one commit and rests on the one before."""
 SCANNED_FROM = 8
 """Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""

@@ -8,6 +8,7 @@ import polars as pl
 
 Integers = npt.NDArray[np.int64]
 DAY_US = 86_400_000_000
+MOST_PLACES = 50_000_000  # of a table that is looked up, eight bytes each
 
 
 def codes(frame: pl.DataFrame, *names: str) -> Integers:
@@ -17,15 +18,19 @@ def codes(frame: pl.DataFrame, *names: str) -> Integers:
     """
     whole = np.zeros(frame.height, dtype=np.int64)
     for name in names:
-        one = frame[name].fill_null("").cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
+        one = dense(frame[name].fill_null("").cast(pl.Categorical).to_physical().to_numpy().astype(np.int64))
         whole = whole * (int(one.max(initial=0)) + 1) + one
     return whole
 
 
 def dense(numbers: Integers) -> Integers:
-    """The same numbers renamed from 0 without gaps, (n,)."""
-    renamed: Integers = np.unique(numbers, return_inverse=True)[1]
-    return renamed
+    """The same numbers (from 0 on) renamed from 0 without gaps, in their order, (n,)."""
+    if numbers.max(initial=0) > MOST_PLACES:
+        renamed: Integers = np.unique(numbers, return_inverse=True)[1]
+        return renamed
+    there = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.int64)
+    there[numbers] = 1
+    return (np.cumsum(there) - 1)[numbers]
 
 
 def day_number(moment: str = "occurred_at") -> pl.Expr:
