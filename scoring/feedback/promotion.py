@@ -13,6 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import polars as pl
 
+from scoring.feedback.coded import codes
 from scoring.feedback.policy import FeedbackPolicy
 
 TIERS = ("normal", "important", "critical")
@@ -104,25 +105,35 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
         vote.
     """
     helpful = (pl.col("verdict") == "helpful").cast(pl.Int32)
-    mine = ["memory_id", "principal"]
     capped = pl.col("all").clip(0, policy.principal_votes)
+    before = pl.col("all").shift(fill_value=0).over("mine")
     rows = (
-        votes.join(authors, on=mine, how="left")
+        votes.join(authors, on=["memory_id", "principal"], how="left")
         .filter((pl.col("day") < pl.col("since")).fill_null(value=True))
         .sort("occurred_at", "signal_id")
-        .with_columns(now=helpful, change=helpful - helpful.shift(fill_value=0).over(*mine, "search_id"))
-        .with_columns(all=pl.col("change").cum_sum().over(mine))
+    )
+    coded = {
+        "memory": codes(rows, "memory_id"),
+        "mine": codes(rows, "memory_id", "principal"),
+        "search": codes(rows, "memory_id", "principal", "search_id"),
+    }
+    rows = (
+        rows.with_columns(pl.Series(name, values) for name, values in coded.items())
+        .with_columns(now=helpful, change=helpful - helpful.shift(fill_value=0).over("search"))
+        .with_columns(all=pl.col("change").cum_sum().over("mine"))
         .with_columns(
-            useful=capped - capped.shift(fill_value=0).over(mine),
-            voters=(pl.col("all") > 0).cast(pl.Int32)
-            - (pl.col("all").shift(fill_value=0).over(mine) > 0).cast(pl.Int32),
+            useful=capped - before.clip(0, policy.principal_votes),
+            voters=(pl.col("all") > 0).cast(pl.Int32) - (before > 0).cast(pl.Int32),
         )
-        .with_columns(pl.col("useful", "voters").cum_sum().over("memory_id"))
+        .with_columns(pl.col("useful", "voters").cum_sum().over("memory"))
     )
-    last = rows.group_by("namespace", "memory_id", "day", maintain_order=True).agg(
-        pl.col("useful", "voters").last(), praised=pl.col("now").max() > 0
+    last = rows.group_by("memory", "day", maintain_order=True).agg(
+        pl.col("namespace", "memory_id").first(),
+        pl.col("useful", "voters").last(),
+        praised=pl.col("now").max() > 0,
     )
-    return last.filter("praised").drop("praised").sort("day", "memory_id")
+    wanted = last.filter("praised").select("namespace", "memory_id", "day", "useful", "voters")
+    return wanted.sort("day", "memory_id")
 
 
 def fold_promotions(
