@@ -11,7 +11,7 @@ from assets import pictures
 from assets.ingest import KINDS, WHOLE_RANGE, staged_notes
 from assets.partitions import DAILY, day_end
 from assets.report import table
-from assets.resources import SlowwaveResource
+from assets.resources import OneNight, SlowwaveResource
 from slowwave.feedback import drain, fold
 from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.progress import task
@@ -25,7 +25,11 @@ SCANNED_FROM = 8
 
 
 def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
-    """An asset of this group; a range of its days is one run."""
+    """An asset of this group; a range of its days is one run, and one run at a time works on them.
+
+    A run reads in one step what it wrote in another, and a day rests on the days before it: what another run
+    writes between would be recorded as seen.
+    """
     made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
         partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
         deps=deps, **more,
@@ -74,7 +78,9 @@ def rows_of(
 
 
 @asset()
-def searches(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def searches(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every search of each day and what it showed, from the journal."""
     space, unreadable = slowwave.space, list[str]()
 
@@ -98,7 +104,9 @@ def searches(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
 
 
 @asset()
-def events(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def events(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
     space, unreadable = slowwave.space, list[str]()
 
@@ -127,7 +135,9 @@ def _unreadable(context: dg.AssetExecutionContext, entries: Sequence[str]) -> di
 
 
 @asset(searches, events)
-def usage_signals(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def usage_signals(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What each act says of each memory: used or ignored, a vote, or a share of a project's outcome.
 
     The outcome of a project is credited to what its searches brought, on this day or earlier.
@@ -157,7 +167,9 @@ def usage_signals(context: dg.AssetExecutionContext, slowwave: SlowwaveResource)
 
 
 @asset(usage_signals)
-def effectiveness(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def effectiveness(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """How well each chunk and memory served, as of the end of each day that changed it.
 
     A weighted mean with a neutral beginning, from the state that the days before left. Votes lose half of
@@ -174,7 +186,9 @@ def effectiveness(context: dg.AssetExecutionContext, slowwave: SlowwaveResource)
 
 
 @asset(usage_signals)
-def strength(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def strength(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """How firmly use has set each memory, after the last verdict of each day that has one.
 
     It is shown, and says which memories fade; it has no weight in a ranking and deletes nothing.
@@ -193,7 +207,9 @@ def strength(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
 
 
 @asset(usage_signals, staged_notes)
-def promotions(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def promotions(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Which memories useful votes promote, and why others were not: decided at the end of each day.
 
     Five useful votes make a normal memory important, ten an important one critical. Its authors' votes do not
@@ -222,7 +238,9 @@ def promotions(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) ->
         warn_window=timedelta(hours=26), fail_window=timedelta(hours=50)
     ),
 )
-def memory_state(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def memory_state(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What use has taught of each memory: the newest of all that the days came to. Ranking reads it."""
     space = slowwave.space
     changed = fold.take_effect(space.store, list(context.partition_keys), space.feedback_policy)

@@ -1,12 +1,18 @@
 """The home that the assets work on, as a Dagster resource."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Self
 
 import dagster as dg
 from pydantic import PrivateAttr
 
+from slowwave.progress import task
 from slowwave.settings import load
 from slowwave.workspace import Workspace
+
+WAITING = "waiting for another night"
 
 
 class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -37,3 +43,26 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         if self._space is not None:
             self._space.close()
             self._space = None
+
+
+class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Lets one run at a time fold the days of a home; another one waits until it is over.
+
+    The steps of a run are in one process, so it is held from its first step to its last.
+    """
+
+    slowwave: dg.ResourceDependency[SlowwaveResource]
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
+        """Hold the home's night."""
+        with self.slowwave.space.one_night(_waiting(context)):
+            yield self
+
+
+@contextmanager
+def _waiting(context: dg.InitResourceContext) -> Iterator[None]:
+    if context.log is not None:
+        context.log.info("Another run is folding days of this home; this one begins when that is done.")
+    with task(WAITING):
+        yield

@@ -8,7 +8,7 @@ import dagster as dg
 
 from assets import feedback, ingest
 from assets.ingest import IO_MANAGER
-from assets.resources import SlowwaveResource
+from assets.resources import OneNight, SlowwaveResource
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
 from orchestration.jobs import FEEDBACK, NIGHT, nightly
@@ -26,7 +26,11 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
         jobs=[NIGHT, FEEDBACK],
         schedules=[nightly],
         sensors=[watched_vaults, late_feedback],
-        resources={"slowwave": slowwave, IO_MANAGER: LancePartitionIOManager(slowwave=slowwave)},
+        resources={
+            "slowwave": slowwave,
+            "one_night": OneNight(slowwave=slowwave),
+            IO_MANAGER: LancePartitionIOManager(slowwave=slowwave),
+        },
         executor=dg.in_process_executor,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -128,6 +128,16 @@ class Workspace:
     def writing(self) -> Iterator[None]:
         """The one writer of the memories at a time, over all processes that have this home open."""
         with self.journal.exclusive():
+            yield
+
+    @contextmanager
+    def one_night(self, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:
+        """The one who folds days at a time, over all processes that have this home open.
+
+        Args:
+            waiting: entered for as long as another one does.
+        """
+        with self.journal.exclusive("night", waiting):
             yield
 
     def activate_gate(self) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEARCHES = ("search",)
 KINDS = (*SEARCHES, *FEEDBACK_KINDS)
 RECORD = "fold-"
-BEGUN = "folding-"
+BEGUN = "folding"
 MOST_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
 
 
@@ -106,10 +106,9 @@ def folded_days(store: Store) -> dict[str, Folded]:
 
 
 def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
-    """Note what a run is going to fold, before it reads what it rests on.
+    """Note what a run is going to fold, from what the searches and events that it rests on are.
 
-    Another run may change that meanwhile; then the records that :func:`finish` writes do not hold, and the
-    days are due again.
+    What a run that was killed has left there is replaced.
 
     Args:
         store: the memory.
@@ -119,13 +118,13 @@ def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
     """
     earlier = [(day, one) for day, one in folded_days(store).items() if day < first]
     after = max(earlier)[1].chain if earlier else ""
-    store.put_meta(BEGUN + run, {"seqs": dict(seqs), "after": after})
+    store.put_meta(BEGUN, {"run": run, "seqs": dict(seqs), "after": after})
 
 
 def finish(store: Store, run: str) -> bool:
     """Remember that the days of a run were folded; False where the run folded nothing."""
-    begun = store.get_meta(BEGUN + run)
-    if begun is None:
+    begun = store.get_meta(BEGUN)
+    if begun is None or begun["run"] != run:
         return False
     after, records = begun["after"], dict[str, dict[str, Any]]()
     for day, seqs in sorted(begun["seqs"].items()):
@@ -133,7 +132,7 @@ def finish(store: Store, run: str) -> bool:
         records[RECORD + day] = asdict(done)
         after = done.chain
     store.put_metas(records)
-    store.delete("meta", f"name = {quote(BEGUN + run)}")
+    store.delete("meta", f"name = {quote(BEGUN)}")
     return True
 
 

@@ -7,7 +7,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,14 +18,19 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from slowwave.journal.errors import JournalError, explain
 
 Durability = Literal["full", "normal"]
+Lock = Literal["memories", "night"]
 
 LOCK_TIMEOUT_S = 30
 """How long a writer waits for other writers, in seconds."""
 
 EXCLUSIVE_TIMEOUT_S = 1_800
-"""How long a writer of the memories waits for another one, such as a night, in seconds."""
+"""How long a writer of the memories waits for another one, or a night for another night, in seconds."""
 
-_EXCLUSIVE = 7309475035214279  # any number will do
+# End of the name of the file beside SQLite, and number of the advisory lock (any will do).
+_LOCKS: dict[Lock, tuple[str, int]] = {
+    "memories": (".lock", 7309475035214279),
+    "night": (".night.lock", 7309475035214280),
+}
 
 _DRIVERS = {
     "sqlite": "sqlite",
@@ -132,31 +137,54 @@ class Connections:
                 pooled.close()
 
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def exclusive(self, what: Lock, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:
         """Held by one thread of one process at a time, for as long as the block takes; a killed one lets go.
+
+        Args:
+            what: is to be changed by one at a time.
+            waiting: entered for as long as another one has it.
 
         Raises:
             JournalError: another one has held it for longer than `EXCLUSIVE_TIMEOUT_S`.
         """
-        if self.dialect == "sqlite":
-            from filelock import FileLock, Timeout
+        held = self._file_lock if self.dialect == "sqlite" else self._advisory_lock
+        with held(what, waiting or nullcontext()):
+            yield
 
+    @contextmanager
+    def _file_lock(self, what: Lock, waiting: AbstractContextManager[object]) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(f"{self.name}{_LOCKS[what][0]}")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
             try:
-                with FileLock(f"{self.name}.lock", timeout=EXCLUSIVE_TIMEOUT_S):
-                    yield
+                with waiting:
+                    lock.acquire(timeout=EXCLUSIVE_TIMEOUT_S)
             except Timeout as error:
                 raise JournalError(
                     f"another process has been writing to {self.name} for {EXCLUSIVE_TIMEOUT_S} s; "
                     "wait for it to end, then try again"
                 ) from error
-            return
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _advisory_lock(self, what: Lock, waiting: AbstractContextManager[object]) -> Iterator[None]:
+        number = _LOCKS[what][1]
         with self._told(), self._engine.connect() as connection:
-            connection.exec_driver_sql(f"SELECT set_config('lock_timeout', '{EXCLUSIVE_TIMEOUT_S}s', false)")
-            connection.exec_driver_sql(f"SELECT pg_advisory_lock({_EXCLUSIVE})")
+            if not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({number})").scalar_one():
+                with waiting:
+                    patience = f"SELECT set_config('lock_timeout', '{EXCLUSIVE_TIMEOUT_S}s', false)"
+                    connection.exec_driver_sql(patience)
+                    connection.exec_driver_sql(f"SELECT pg_advisory_lock({number})")
             try:
                 yield
             finally:
-                connection.exec_driver_sql(f"SELECT pg_advisory_unlock({_EXCLUSIVE})")
+                connection.exec_driver_sql(f"SELECT pg_advisory_unlock({number})")
 
     def close(self) -> None:
         """Close every connection; using this object afterwards is an error."""

@@ -209,12 +209,20 @@ class Journal:
             for row in self._database.sources()
         ]
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def exclusive(
+        self,
+        what: Literal["memories", "night"] = "memories",
+        waiting: AbstractContextManager[object] | None = None,
+    ) -> AbstractContextManager[None]:
         """A lock that one user of this journal holds at a time, over threads, processes and machines.
 
         It guards what more than one process changes beside the journal; appending and reading do not need it.
+
+        Args:
+            what: memories, while they are changed; night, for the length of a run of the night.
+            waiting: entered for as long as another one has it.
         """
-        return self._database.connections.exclusive()
+        return self._database.connections.exclusive(what, waiting)
 
     def check(self) -> list[str]:
         """What is wrong with the journal, a sentence per problem; empty if nothing is.

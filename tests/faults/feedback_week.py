@@ -44,15 +44,17 @@ def day(days_ago: int) -> str:
     return at(days_ago).date().isoformat()
 
 
+def note(key: str, text: str, when: datetime) -> Entry:
+    """A note that was saved then."""
+    return save_entry(
+        replace(plain_note(text, source=key), title=key), namespace="default", source=key, origin="",
+        occurred_at=when, principal="writer", event_id=ids.digest("saved", key),
+    )  # fmt: skip
+
+
 def notes() -> list[Entry]:
     """The notes, saved a week ago."""
-    return [
-        save_entry(
-            replace(plain_note(text, source=key), title=key), namespace="default", source=key, origin="",
-            occurred_at=at(7), principal="writer", event_id=ids.digest("saved", key),
-        )
-        for key, text in NOTES.items()
-    ]  # fmt: skip
+    return [note(key, text, at(7)) for key, text in NOTES.items()]
 
 
 def praise(voter: str, days_ago: int, memory: str) -> list[Entry]:
@@ -83,11 +85,12 @@ def late() -> list[Entry]:
     """More of these days, and of the three after them.
 
     The ledger loses its only evidence (it was the radar that helped), the ferry gets the vote that promotes
-    it, and a search is found that an outcome was about.
+    it, and a search is found that an outcome was about. A note is late as well, so that a night is one run.
     """
     eve = {"namespace": "eve", "principal": "eve"}
     hers = ids.memory_id("eve", "hers")
     return [
+        note("lamp", "The lamp at the end of the breakwater is green and burns until dawn.", at(5)),
         rating("s2", at(5, 10), RADAR, "helpful", **BOB),
         *praise("p4", 5, FERRY),
         search("s3", at(5, 11), [ROTA], project="x", **BOB),

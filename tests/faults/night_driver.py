@@ -4,7 +4,7 @@ Listens on the Unix socket that it is given; says ``ready``. Each connection bri
 JSON, and is answered with one line; as many jobs are worked on at a time as connections are open. A job is
 ``{"do": ..., "home": ..., "kill": null | [n, "before" | "within" | "after"]}``. What it does:
 
-* ``night``: over the days that have news. With ``first`` (a day) from there to today. With ``stop``, it
+* ``night``: all that is due. With ``first`` (a day) one run from there to today. With ``stop``, it
   waits before the first write of that asset: the file ``met`` says that it does, the file ``go`` ends it. The
   file ``queued`` says that another night is waited for.
 * ``save`` with ``notes``; ``undo`` and ``release`` with the ``id`` and the moment (``now``).
@@ -45,10 +45,11 @@ from feedback_user import use
 import orchestration.night as nights
 import slowwave.memory as memories
 from assets import feedback, ingest
-from slowwave import stages
+from assets.resources import WAITING
+from slowwave import progress, stages
 from slowwave.admission import settling
 from slowwave.memory import open_memory
-from slowwave.settings import load
+from slowwave.settings import Settings, load
 from slowwave.store import Store
 
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
@@ -130,10 +131,8 @@ def work(job: dict, log: Path) -> None:
     if job["do"] == "night":
         _count_store(writes)
         writes.watch(ingest, "maintain", "all")
-        settings = load(home)
-        report = nights.run_night(settings, *nights.choose_days(settings, since=job.get("first", "")))
-        if not report["success"]:
-            raise RuntimeError("; ".join(report["errors"]))
+        with progress.listening(Queued(job.get("queued"))):
+            _night(load(home), job)
     elif job["do"] == "use":
         memory = open_memory(home, namespace="default", principal=job["principal"])
         writes.watch(type(memory.journal), "append", "journal")
@@ -149,6 +148,34 @@ def work(job: dict, log: Path) -> None:
         else:
             memories.datetime = _stopped(datetime.fromisoformat(job["now"]))
             {"undo": memory.undo, "release": memory.release}[job["do"]](job["id"])
+
+
+def _night(settings: Settings, job: dict) -> None:
+    if "first" in job:
+        reports = [nights.run_night(settings, *nights.choose_days(settings, since=job["first"]))]
+    else:
+        reports = nights.run_due(settings)
+    if not reports[-1]["success"]:
+        raise RuntimeError("; ".join(reports[-1]["errors"]))
+
+
+class Queued:
+    """Says in a file that one night waits for another."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = file
+
+    def start(self, what: str, total: int | None) -> int:
+        """Work begins."""
+        if what == WAITING and self._file:
+            Path(self._file).touch()
+        return 0
+
+    def advance(self, task: int, units: int) -> None:
+        """Work goes on."""
+
+    def end(self, task: int) -> None:
+        """Work is done."""
 
 
 def _stopped(at: datetime) -> type[datetime]:

@@ -1,4 +1,4 @@
-"""Processes that search and give feedback while nights run lose nothing and double nothing."""
+"""Processes that search and give feedback while nights run lose and double nothing, and teach the same."""
 
 from __future__ import annotations
 
@@ -175,11 +175,24 @@ def wait_for(*any_of: Any) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("asset", ["usage_signals", "effectiveness"])
-def test_two_nights_over_days_that_they_share(driver: Driver, base: Path, tmp_path: Path, asset: str) -> None:
-    """The first one stands before a write, feedback comes, another night runs; then the first goes on."""
-    home = copy_home(base, tmp_path / "home")
+@pytest.fixture(scope="module")
+def week(driver: Driver, base: Path) -> Path:
+    """A home in which a night has folded some days of feedback."""
+    home = copy_home(base, base.with_name("week"))
     journalled(home, *early())
+    ran = driver.run("night", home)
+    assert ran["code"] == 0, ran["errors"]
+    return home
+
+
+@pytest.mark.parametrize("asset", ["usage_signals", "effectiveness"])
+def test_two_nights_over_days_that_they_share(
+    driver: Driver, base: Path, week: Path, tmp_path: Path, asset: str
+) -> None:
+    """The first one stands before a write, more feedback comes, another one runs; then the first goes on."""
+    home = copy_home(week, tmp_path / "home")
+    some, more = late()[::2], late()[1::2]
+    journalled(home, *some)
     files = {name: tmp_path / name for name in ("met 1", "go 1", "met 2", "go 2", "queued 2")}
     paths = {name: str(path) for name, path in files.items()}
     with ExitStack() as stack:
@@ -188,7 +201,7 @@ def test_two_nights_over_days_that_they_share(driver: Driver, base: Path, tmp_pa
             stack.callback(files[name].touch)
         one = pool.submit(driver.run, "night", home, stop=asset, met=paths["met 1"], go=paths["go 1"])
         wait_for(files["met 1"], one)
-        journalled(home, *late())
+        journalled(home, *more)
         other = pool.submit(
             driver.run, "night", home, first=day(5), stop="strength", met=paths["met 2"],
             go=paths["go 2"], queued=paths["queued 2"],

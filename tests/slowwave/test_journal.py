@@ -7,6 +7,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -583,6 +584,33 @@ def test_a_writer_that_waits_for_too_long_says_so(url: str, monkeypatch: pytest.
         ):
             journal.append([entry("e1")])
         assert journal.append([entry("e1")]) == (1, 0)
+
+
+def test_who_wants_what_another_one_holds_says_so_and_waits_for_it(url: str) -> None:
+    queued, done = threading.Event(), []
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        queued.set()
+        yield
+
+    with Journal(url) as journal, Journal(url) as other:
+
+        def wait() -> None:
+            with other.exclusive("night", waiting()):
+                done.append("second")
+
+        thread = threading.Thread(target=wait)
+        with journal.exclusive("night"):
+            thread.start()
+            assert queued.wait(60)
+            with other.exclusive("memories"):  # is another lock
+                done.append("first")
+        thread.join()
+        queued.clear()
+        with journal.exclusive("night", waiting()):
+            assert not queued.is_set()
+    assert done == ["first", "second"]
 
 
 def test_a_path_may_hold_any_characters(tmp_path: Path) -> None:
