@@ -19,7 +19,7 @@ from assets.resources import SlowwaveResource
 from orchestration.cli import dagster_home
 from orchestration.definitions import definitions
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.pending import abandon, stretches, unfolded_days
+from slowwave.feedback.pending import stretches, unfolded_days
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
 
@@ -119,10 +119,7 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
     defs = definitions(SlowwaveResource(home=str(settings.home)))
     with dg.DagsterInstance.get() as instance:
-        if killed := end_dead_runs(instance):
-            space = Workspace(settings)
-            abandon(space.store, killed)
-            space.close()
+        end_dead_runs(instance)
         result = defs.resolve_job_def(job).execute_in_process(
             instance=instance,
             run_config=_QUIET,

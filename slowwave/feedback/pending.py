@@ -136,13 +136,6 @@ def finish(store: Store, run: str) -> bool:
     return True
 
 
-def abandon(store: Store, runs: Sequence[str]) -> None:
-    """Forget what runs noted that were killed."""
-    for run in runs:
-        if store.get_meta(BEGUN + run) is not None:
-            store.delete("meta", f"name = {quote(BEGUN + run)}")
-
-
 def last_seqs(journal: Journal, namespace: str | None = None) -> dict[str, Seqs]:
     """Seqs of the last entries of each day that has any, of one namespace or of all."""
     ours = True if namespace is None else pl.col("namespace") == namespace
