@@ -47,7 +47,7 @@ def run(home: Path, memory: Any, fast_embedder: Any, monkeypatch) -> Callable[..
 def used(memory: Any) -> Any:
     """A day of feedback that was folded, and one act since."""
     from slowwave.feedback import drain, fold
-    from slowwave.feedback.pending import begin, finish
+    from slowwave.feedback.pending import Seqs, begin, finish
 
     found = memory.search(QUESTION)
     memory.feedback(found.search_id, 1, "helpful")
@@ -57,7 +57,7 @@ def used(memory: Any) -> Any:
     store.upsert("searches", drain.drain_searches(space.journal, [today]).rows)
     events = drain.drain_events(space.journal, [today]).rows
     store.upsert("events", events)
-    begin(store, "run", {today: int(events["seq"].max())}, today)
+    begin(store, "run", {today: Seqs(0, int(events["seq"].max()))}, today)
     signals = fold.signals(store, events, space.feedback_policy, 0.3)
     store.upsert("usage_signals", signals)
     store.upsert("effectiveness", fold.effectiveness(store, signals, today, space.feedback_policy))
