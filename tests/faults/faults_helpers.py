@@ -31,6 +31,7 @@ from slowwave.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 MODEL = "wordllama-256"
+RECENT = (datetime.now(UTC) - timedelta(days=30)).date().isoformat()  # few partitions are soon counted
 PAST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOUNS = (
     "harbour",
@@ -98,8 +99,8 @@ class Driver:
     def _process(self) -> subprocess.Popen[str]:
         script = Path(__file__).with_name("night_driver.py")
         process = subprocess.Popen(
-            [sys.executable, str(script), self._address], env=environment(), cwd=ROOT, text=True,
-            stdout=subprocess.PIPE, start_new_session=True,
+            [sys.executable, str(script), self._address], env=environment(SLOWWAVE_NIGHT__FIRST_DAY=RECENT),
+            cwd=ROOT, text=True, stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         assert process.stdout.readline() == "ready\n"
         return process

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 from slowwave.memory import Memory
 
+PAUSE_S = 0.05  # or those who wait for two nights to end would slow them down
 RATINGS = ("helpful", "unhelpful", "helpful", "neutral")
 OUTCOMES = ("success", "failure")
 
@@ -30,6 +32,7 @@ def use(memory: Memory, job: dict[str, Any]) -> None:
             if turn >= job["turns"] and (until is None or until.exists()):
                 return
             _turn(memory, turn, job["questions"], job.get("shared") or [], note)
+            time.sleep(PAUSE_S)
 
 
 def _turn(memory: Memory, turn: int, questions: list[str], shared: list[str], note: Any) -> None:

@@ -1,4 +1,4 @@
-"""A week of notes, searches and feedback for the tests of faults, most of it late."""
+"""Some days of notes, searches and feedback for the tests of faults, half of it late."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def note(key: str, text: str, when: datetime) -> Entry:
 
 
 def notes() -> list[Entry]:
-    """The notes, saved a week ago."""
-    return [note(key, text, at(7)) for key, text in NOTES.items()]
+    """The notes, saved before all that."""
+    return [note(key, text, at(5)) for key, text in NOTES.items()]
 
 
 def praise(voter: str, days_ago: int, memory: str) -> list[Entry]:
@@ -68,21 +68,21 @@ def praise(voter: str, days_ago: int, memory: str) -> list[Entry]:
 
 
 def early() -> list[Entry]:
-    """Three days of feedback, from six days ago."""
+    """Three days of feedback, from four days ago."""
     return [
-        search("s1", at(6, 9), [DEPLOY, BATTERY, ROTA], project="x", **ADA),
-        rating("s1", at(6, 10), DEPLOY, "helpful", **ADA),
-        observed("s1", at(6, 11), {DEPLOY: "used", BATTERY: "ignored", ROTA: "ignored"}, **ADA),
-        search("s2", at(5, 9), [RADAR, LEDGER], project="y", **BOB),
-        *[act for number in range(4) for act in praise(f"p{number}", 6 - number % 2, FERRY)],
-        observed("s1", at(4, 8), {DEPLOY: "ignored", BATTERY: "used", ROTA: "ignored"}, **ADA),
-        outcome("y", at(4, 9), "success", **BOB),  # nobody knows what helped: both memories
-        outcome("x", at(4, 10), "failure", **ADA),
+        search("s1", at(4, 9), [DEPLOY, BATTERY, ROTA], project="x", **ADA),
+        rating("s1", at(4, 10), DEPLOY, "helpful", **ADA),
+        observed("s1", at(4, 11), {DEPLOY: "used", BATTERY: "ignored", ROTA: "ignored"}, **ADA),
+        search("s2", at(3, 9), [RADAR, LEDGER], project="y", **BOB),
+        *[act for number in range(4) for act in praise(f"p{number}", 4 - number % 2, FERRY)],
+        observed("s1", at(2, 8), {DEPLOY: "ignored", BATTERY: "used", ROTA: "ignored"}, **ADA),
+        outcome("y", at(2, 9), "success", **BOB),  # nobody knows what helped: both memories
+        outcome("x", at(2, 10), "failure", **ADA),
     ]
 
 
 def late() -> list[Entry]:
-    """More of these days, and of the three after them.
+    """More of these days, and one day more.
 
     The ledger loses its only evidence (it was the radar that helped), the ferry gets the vote that promotes
     it, and a search is found that an outcome was about. A note is late as well, so that a night is one run.
@@ -90,14 +90,14 @@ def late() -> list[Entry]:
     eve = {"namespace": "eve", "principal": "eve"}
     hers = ids.memory_id("eve", "hers")
     return [
-        note("lamp", "The lamp at the end of the breakwater is green and burns until dawn.", at(5)),
-        rating("s2", at(5, 10), RADAR, "helpful", **BOB),
-        *praise("p4", 5, FERRY),
-        search("s3", at(5, 11), [ROTA], project="x", **BOB),
-        rating("s1", at(4, 7), DEPLOY, "unhelpful", **ADA),
-        search("s4", at(3, 9), [DEPLOY, ROTA], project="x", **ADA),
-        observed("s4", at(2, 9), {DEPLOY: "used", ROTA: "ignored"}, **ADA),
-        rating("s4", at(2, 10), ROTA, "neutral", **ADA),
+        note("lamp", "The lamp at the end of the breakwater is green and burns until dawn.", at(3)),
+        rating("s2", at(3, 10), RADAR, "helpful", **BOB),
+        *praise("p4", 3, FERRY),
+        search("s3", at(3, 11), [ROTA], project="x", **BOB),
+        rating("s1", at(2, 7), DEPLOY, "unhelpful", **ADA),
+        search("s4", at(1, 6), [DEPLOY, ROTA], project="x", **ADA),
+        observed("s4", at(1, 7), {DEPLOY: "used", ROTA: "ignored"}, **ADA),
+        rating("s4", at(1, 8), ROTA, "neutral", **ADA),
         outcome("x", at(1, 9), "success", **ADA),
         search("s5", at(1, 10), [hers], **eve),
         rating("s5", at(1, 11), hers, "unhelpful", **eve),

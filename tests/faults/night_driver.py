@@ -2,7 +2,8 @@
 
 Listens on the Unix socket that it is given; says ``ready``. Each connection brings one job, as a line of
 JSON, and is answered with one line; as many jobs are worked on at a time as connections are open. A job is
-``{"do": ..., "home": ..., "kill": null | [n, "before" | "within" | "after"]}``. What it does:
+``{"do": ..., "home": ..., "kill": null | [n, "before" | "within" | "after"]}``, with the number of a write or
+the name of an asset (its first write). What it does:
 
 * ``night``: all that is due. With ``first`` (a day) one run from there to today. With ``stop``, it
   waits before the first write of that asset: the file ``met`` says that it does, the file ``go`` ends it. The
@@ -14,9 +15,9 @@ The answer has the child's exit code (negative: killed by that signal), and the 
 ``[asset, table, operation]`` each, in order. A kill within a write is one before its commit; only a write to
 the journal can have it.
 
-It imports everything once, so that a night costs its own time only: what a night would import late (the
-contract's library alone takes five seconds) is imported here. Nothing may open a table before the fork:
-LanceDB makes its threads anew in a child, but what they were in the middle of would be lost.
+It imports everything once and draws no pictures, so that a night costs its own time only: what a night would
+import late (the contract's library alone takes five seconds) is imported here. Nothing may open a table
+before the fork: LanceDB makes its threads anew in a child, but what they were in the middle of would be lost.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ import lance_namespace_urllib3_client  # noqa: F401
 import lancedb.embeddings  # noqa: F401
 import sqlalchemy as sa
 import wordllama  # noqa: F401
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
+from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
 
 import orchestration.night as nights
@@ -49,6 +52,7 @@ from assets.resources import WAITING
 from slowwave import progress, stages
 from slowwave.admission import settling
 from slowwave.memory import open_memory
+from slowwave.reports import plots
 from slowwave.settings import Settings, load
 from slowwave.store import Store
 
@@ -57,9 +61,23 @@ warnings.filterwarnings("ignore", "lancedb fork support is experimental", Runtim
 
 ASSETS = {asset.key.path[-1] for asset in [*ingest.ASSETS, *feedback.ASSETS]}
 
-# Small commits, so that few notes make several of them.
+engines: dict[str, sa.Engine] = {}
+
+
+def kept_engine(url: str, **options: object) -> sa.Engine:
+    """The engine for a database: Dagster makes one for every statement, which compiles it anew."""
+    if url not in engines:
+        engines[url] = sa.create_engine(url, **options)
+    return engines[url]
+
+
+sqlite_event_log.create_engine = sqlite_run_storage.create_engine = kept_engine
+plots._picture = lambda *_: b"<svg/>"  # a quarter of such a night
+
+# Small commits, so that few notes and days make several of them.
 stages.CHUNKS_PER_COMMIT = 40
 settling.ACTS_AT_ONCE = 20
+feedback.DAYS_AT_ONCE = 2
 
 
 class Writes:
@@ -68,7 +86,7 @@ class Writes:
     def __init__(self, log: Path, job: dict) -> None:
         self._log = log.open("a", buffering=1)
         self._job = job
-        self._kill = tuple(job["kill"]) if job.get("kill") else None
+        self._kill = job.get("kill")
         self._stop = job.get("stop")
         self._count = 0
         self._inside = False
@@ -85,16 +103,17 @@ class Writes:
             self._log.write(json.dumps([asset, table or args[1], operation]) + "\n")
             if self._stop == asset:
                 self._wait()
-            if self._kill == (number, "before"):
+            end = self._kill[1] if self._kill and self._kill[0] in (number, asset) else ""
+            if end == "before":
                 _end()
-            if self._kill == (number, "within"):
+            if end == "within":
                 sa.event.listen(sa.Engine, "commit", _end)
             self._inside = True
             try:
                 result = original(*args, **kwargs)
             finally:
                 self._inside = False
-            if self._kill == (number, "after"):
+            if end == "after":
                 _end()
             return result
 

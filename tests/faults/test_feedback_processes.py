@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from collections import Counter
@@ -37,6 +38,7 @@ from slowwave.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
+EVERY_POINT = bool(os.environ.get("SLOWWAVE_TEST_EVERY_FAULT"))
 KINDS = ("search", *FEEDBACK_KINDS)
 QUESTIONS = [f"{key}: {text.split()[1]}?" for key, text in NOTES.items()]
 WHO = ("ada", "ada", "bob", "cyd")  # two of them are one principal
@@ -185,7 +187,9 @@ def week(driver: Driver, base: Path) -> Path:
     return home
 
 
-@pytest.mark.parametrize("asset", ["usage_signals", "effectiveness"])
+@pytest.mark.parametrize(
+    "asset", ["usage_signals", *(["effectiveness", "memory_state"] if EVERY_POINT else [])]
+)
 def test_two_nights_over_days_that_they_share(
     driver: Driver, base: Path, week: Path, tmp_path: Path, asset: str
 ) -> None:
@@ -203,7 +207,7 @@ def test_two_nights_over_days_that_they_share(
         wait_for(files["met 1"], one)
         journalled(home, *more)
         other = pool.submit(
-            driver.run, "night", home, first=day(5), stop="strength", met=paths["met 2"],
+            driver.run, "night", home, first=day(3), stop="strength", met=paths["met 2"],
             go=paths["go 2"], queued=paths["queued 2"],
         )  # fmt: skip
         wait_for(files["met 2"], files["queued 2"], other)
@@ -219,9 +223,6 @@ def test_two_nights_over_days_that_they_share(
     found = taught(home)
     assert_whole(found, acts)
     assert_same_lesson(found, folded_once(base, tmp_path / "once", acts), "beside one fold")
-
-
-# -- a search that comes between the two looks of a night -----------------------------------------
 
 
 # -- who is killed ---------------------------------------------------------------------------------
