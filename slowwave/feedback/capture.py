@@ -14,7 +14,7 @@ from scoring.feedback.signals import OUTCOMES, RATINGS
 from slowwave import ids
 from slowwave.errors import NotFoundError
 from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, Verdict
-from slowwave.journal import Entry
+from slowwave.journal import Entry, JournalConflictError
 
 if TYPE_CHECKING:
     from slowwave.search import Result
@@ -78,7 +78,13 @@ def observe(
     cited_ids = {_result(payload, search_id, one)[0]["memory_id"] for one in cited}
     verdicts = _verdicts(space, namespace, payload, response, cited_ids, similarity)
     content = {"response": words, "verdicts": verdicts}
-    done = space.journal.append([_entry(name, "observation", namespace, search_id, principal, now, content)])
+    entry = _entry(name, "observation", namespace, search_id, principal, now, content)
+    try:
+        done = space.journal.append([entry])
+    except JournalConflictError:  # looked at elsewhere meanwhile, with other citations: the first look counts
+        first = space.journal.get(name)
+        assert first is not None
+        return Observed(name, search_id, _read(first.payload["verdicts"], payload), new=False)
     return Observed(name, search_id, _read(verdicts, payload), new=bool(done.appended))
 
 

@@ -126,6 +126,25 @@ def test_an_answer_counts_once_also_with_other_line_ends(memory, saved):
     assert len(given(memory)) == 2
 
 
+def test_an_answer_that_is_looked_at_in_two_ways_at_once_counts_as_one_of_them(memory, saved, monkeypatch):
+    found = memory.search("when do we deploy?")
+    journal = memory.journal
+    get, first = journal.get, []
+
+    def get_too_early(event_id):
+        seen = get(event_id)
+        if seen is None and not first:
+            first.append(None)
+            first[0] = memory.observe(found.search_id, ANSWER, cited=[2])
+        return seen
+
+    monkeypatch.setattr(journal, "get", get_too_early)
+    second = memory.observe(found.search_id, ANSWER, cited=[1])
+    assert (first[0].new, second.new) == (True, False)
+    assert second.verdicts == first[0].verdicts
+    assert given(memory) == [second.event_id]
+
+
 def test_a_citation_is_use_however_it_is_given(memory, saved):
     found = memory.search("when do we deploy?")
     named = memory.observe(found.search_id, f"See [{saved['rota']}].")
