@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import unicodedata
 import uuid
 from datetime import UTC, datetime
 
@@ -48,6 +49,16 @@ def ordinal_of(chunk: str) -> int:
 def embedding_hash(model: str, text: str) -> str:
     """Key of the vector that `model` gives `text`: equal text is embedded once."""
     return digest("embedding", model, text)
+
+
+def normalised_query(query: str) -> str:
+    """A query as it is compared with others: NFKC, without case, white space as single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", query).casefold().split())
+
+
+def query_id(namespace: str, query: str) -> str:
+    """Id of what was asked: searches of a namespace with the same words are searches of one query."""
+    return digest("query", namespace, normalised_query(query))
 
 
 def new_event_id() -> str:

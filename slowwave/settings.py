@@ -250,6 +250,58 @@ class FeedbackSettings(_Group):
     promotion_hours: float = Field(8.0, gt=0, description="Hours that this limit is about")
 
 
+class EvaluationSettings(_Group):
+    """How good the memory is (rule 6)."""
+
+    shadow: dict[str, Path] = Field(
+        default_factory=dict,
+        description="Policies to try on what searches considered: name = file that `slowwave tune` wrote",
+    )
+    ablations: bool = Field(
+        True, description="Also try the ranking in force without each of its channels and stages, and baselines"
+    )
+    margin: float = Field(
+        0.02, ge=0, le=1, description="Difference of a metric (0 to 1) that does not matter"
+    )
+    cycle_searches: int = Field(
+        100, ge=100, description="Distinct queries with a relevant judgment that a cycle needs (count)"
+    )
+    cycle_days: int = Field(14, ge=14, description="Days that a cycle takes at least")
+    interleave: Path | None = Field(
+        None, description="A policy whose results searches show in turn with those of the one in force"
+    )
+
+
+class JudgeSettings(_Group):
+    """Who grades results, beside people and use (rule 6.2)."""
+
+    kind: Literal["off", "default", "openai"] = Field(
+        "default",
+        description="off; default: words and the bundled cross-encoder; openai: a model behind base_url",
+    )
+    pairs: int = Field(
+        25, ge=0, le=100_000, description="Pairs of query and memory that are judged of a day and namespace"
+    )
+    anchors: int = Field(
+        20, ge=0, le=1_000, description="Pairs that are judged again in every cycle, to see the judge drift"
+    )
+    model: str = Field("", description="Of kind openai: the model's name")
+    base_url: str = Field(
+        "", description="Of kind openai: address of the API; empty: the client's own default"
+    )
+    credential_variable: str = Field(
+        "OPENAI_API_KEY", description="Environment variable that holds the key of the API"
+    )
+    timeout_seconds: float = Field(60.0, gt=0, le=3_600, description="Seconds that one answer may take")
+    retries: int = Field(3, ge=0, le=20, description="Times that a failed request is sent again")
+    budget: int = Field(
+        500_000, ge=0, description="Tokens, read and written, that one run may use; then it stops (count)"
+    )
+    agreement: float = Field(
+        0.80, ge=0.80, le=1, description="Agreement with labels by hand from which a judge's grades count"
+    )
+
+
 class NightSettings(_Group):
     """The nightly job."""
 
@@ -290,6 +342,8 @@ class Settings(BaseSettings):
     reconsolidation: ReconsolidationSettings = ReconsolidationSettings()
     ranking: RankingSettings = RankingSettings()
     feedback: FeedbackSettings = FeedbackSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    judge: JudgeSettings = JudgeSettings()
     night: NightSettings = NightSettings()
     mcp: McpSettings = McpSettings()
 

@@ -15,7 +15,10 @@ SOURCE_KINDS = ("save", "forget", "unreadable")
 FEEDBACK_KINDS = ("feedback", "observation", "outcome")
 """Kinds that say how a memory served: a rating, an answer that was looked at, how a project ended."""
 
-KINDS = (*SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS)
+JUDGMENT = "judgment"
+"""Kind that says how well a memory answers a query, by a person or a judge."""
+
+KINDS = (*SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS, JUDGMENT)
 """Every kind of entry."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
@@ -36,12 +39,13 @@ class Entry:
         namespace: The tenant it belongs to.
         subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo: the
             decision's id; of a search, a feedback or an observation: the search's id; of an outcome: the
-            project.
+            project; of a judgment: the query's id.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
         principal: Who did it.
         digest: Hash of a save's raw bytes.
         content_hash: Hash of a save's normalised content.
-        origin: Name of the vault that a save came from, or of the project that a search was for; else empty.
+        origin: Name of the vault that a save came from, of the project that a search was for, or of what kind
+            of source a judgment is; else empty.
         payload: Everything else, as JSON types.
         seq: Place in the journal, given by the database; ignored when appending.
 

@@ -82,11 +82,24 @@ def _feedback(store: Store) -> None:
     _columns_of_today(store, "memory_state")
 
 
+_EVALUATION = (
+    "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
+    "evaluation_cycles", "cycle_scores", "cycle_judgments",
+)  # fmt: skip
+
+
+def _evaluation(store: Store) -> None:
+    """Tables of how good the memory is."""
+    for name in _EVALUATION:
+        store.create_table(store.specs[name])
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
     Migration(3, "ranking", _RANKED, _ranking),
     Migration(4, "feedback", ("memory_state",), _feedback),
+    Migration(5, "evaluation", (), _evaluation),
 )
 
 

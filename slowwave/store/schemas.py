@@ -73,6 +73,9 @@ NOTE_FIELDS = tuple(field.name for field in _NOTE)
 # Sums of value and weight as of a fixed moment (scoring.feedback.effectiveness), by kind of evidence.
 _EVIDENCE = _fields(explicit_value=FLOAT, explicit_weight=FLOAT, implicit_value=FLOAT, implicit_weight=FLOAT)
 
+# Of a ranking, by the judgments of its query (rule 6.3); names as columns allow them.
+_METRICS = dict.fromkeys(("mrr_5", "ndcg_10", "recall_20", "hit_rate_1", "judged_10"), FLOAT)
+
 _SHOWN = pa.list_(pa.struct(_fields(memory_id=TEXT, chunk_id=TEXT, rank=COUNT, score=FLOAT, channels=LIST)))
 _VERDICTS = pa.list_(
     pa.struct(
@@ -395,6 +398,109 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
             ),
             "Memories that useful votes promote, or would: decided at the end of each day, with the reason.",
             partition="day",
+        ),
+        TableSpec(
+            "judgments",
+            pa.schema(
+                [
+                    _key("judgment_id"),
+                    *_fields(day=TEXT, namespace=TEXT, query_id=TEXT, query=TEXT, memory_id=TEXT),
+                    *_fields(source=TEXT, grade=FLOAT, state=TEXT, judge=TEXT, explanation=TEXT),
+                    *_fields(principal=TEXT, made_at=TIME, impressions=COUNT, expected=FLOAT, clicks=FLOAT),
+                    *_fields(text_hash=TEXT),
+                ]
+            ),
+            "How well a memory answers a query, 0 to 3, as it was said on each day: by a person (manual), a "
+            "judge, the selections of searches, or the memory's own trigger phrases. The newest of each "
+            "source counts.",
+            partition="day",
+        ),
+        TableSpec(
+            "evaluation_scores",
+            pa.schema(
+                [
+                    _key("score_id"),
+                    *_fields(day=TEXT, namespace=TEXT, search_id=TEXT, query_id=TEXT, variant=TEXT),
+                    *_fields(policy_version=TEXT, **_METRICS, relevant=COUNT, abstained=FLAG),
+                ]
+            ),
+            "How good each search of a day was by the judgments known at its end: as it was shown, and as "
+            "other policies would have ranked what it considered.",
+            partition="day",
+        ),
+        TableSpec(
+            "shadow_scores",
+            pa.schema(
+                [
+                    _key("shadow_id"),
+                    *_fields(day=TEXT, namespace=TEXT, search_id=TEXT, variant=TEXT, policy_version=TEXT),
+                    *_fields(logged_count=COUNT, shadow_count=COUNT, overlap=FLOAT, only_logged=COUNT),
+                    *_fields(only_shadow=COUNT, mean_score_change=FLOAT, mean_rank_change=FLOAT),
+                    *_fields(rank_correlation=FLOAT),
+                ]
+            ),
+            "How far another policy's results are from those that a search showed.",
+            partition="day",
+        ),
+        TableSpec(
+            "channel_attribution",
+            pa.schema(
+                [
+                    _key("attribution_id"),
+                    *_fields(day=TEXT, namespace=TEXT, search_id=TEXT, channel=TEXT, results=COUNT),
+                    *_fields(covered=COUNT, exclusive=COUNT, single=COUNT, multi=COUNT, unattributed=COUNT),
+                ]
+            ),
+            "Which channels found the results of each search, and which only one found; the row of channel * "
+            "counts the results by how many channels found them.",
+            partition="day",
+        ),
+        TableSpec(
+            "interleavings",
+            pa.schema(
+                [
+                    _key("search_id"),
+                    *_fields(day=TEXT, namespace=TEXT, policy_a=TEXT, policy_b=TEXT, credit_a=COUNT),
+                    *_fields(credit_b=COUNT, observed=FLAG),
+                ]
+            ),
+            "Searches that showed the results of two policies in turn, and whose results were used.",
+            partition="day",
+        ),
+        TableSpec(
+            "evaluation_cycles",
+            pa.schema(
+                [
+                    _key("cycle_id"),
+                    *_fields(namespace=TEXT, number=COUNT, status=TEXT, opened_on=TEXT, closed_on=TEXT),
+                    *_fields(days=COUNT, searches=COUNT, queries=COUNT, judgment_version=TEXT),
+                    *_fields(code_version=TEXT, variants=TEXT, summary=TEXT, closed_at=TIME),
+                ]
+            ),
+            "Periods of measuring. A closed one is never changed: its queries, judgments, policies and "
+            "figures are those of the day on which it closed.",
+        ),
+        TableSpec(
+            "cycle_scores",
+            pa.schema(
+                [
+                    _key("cycle_score_id"),
+                    *_fields(cycle_id=TEXT, namespace=TEXT, variant=TEXT, query_id=TEXT, query=TEXT),
+                    *_fields(searches=COUNT, **_METRICS, relevant=COUNT),
+                ]
+            ),
+            "Every query of a closed cycle under every policy that was compared in it.",
+        ),
+        TableSpec(
+            "cycle_judgments",
+            pa.schema(
+                [
+                    _key("cycle_judgment_id"),
+                    *_fields(cycle_id=TEXT, namespace=TEXT, query_id=TEXT, memory_id=TEXT, grade=FLOAT),
+                    *_fields(source=TEXT),
+                ]
+            ),
+            "The judgments that a closed cycle was measured with.",
         ),
     ]
     return {spec.name: spec for spec in specs}

@@ -67,6 +67,11 @@ def test_partitioned_tables_have_a_day_and_notes_share_their_fields():
             "effectiveness",
             "strength",
             "promotions",
+            "judgments",
+            "evaluation_scores",
+            "shadow_scores",
+            "channel_attribution",
+            "interleavings",
         ),
         "day",
     )

@@ -295,9 +295,7 @@ def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_spac
     for name, frame in before.items():
         assert frame.equals(after[name]), name
     assert [one.name for one in list_checkpoints(store)] == [
-        "before-migration-2",
-        "before-migration-3",
-        "before-migration-4",
+        f"before-migration-{step.version}" for step in MIGRATIONS
     ]
 
     memories = {row["source"]: row for row in store.read("memories").iter_rows(named=True)}
