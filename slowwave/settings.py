@@ -258,7 +258,7 @@ class EvaluationSettings(_Group):
         description="Policies to try on what searches considered: name = file that `slowwave tune` wrote",
     )
     ablations: bool = Field(
-        True, description="Also try the ranking in force without each of its channels and stages, and baselines"
+        True, description="Also try the ranking in force without each channel and stage, and baselines"
     )
     margin: float = Field(
         0.02, ge=0, le=1, description="Difference of a metric (0 to 1) that does not matter"
