@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from scoring.evaluation.resampling import blocks
 
 Floats = npt.NDArray[np.float64]
 Verdict = Literal["better", "worse", "equivalent", "insufficient evidence"]
@@ -16,7 +17,6 @@ LEVEL = 0.95
 DRAWS = 10_000
 LEAST_QUERIES = 20
 TIE = 1e-9  # the accuracy of a metric (rule 6.3)
-_BLOCK = 1 << 22  # numbers drawn at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _bootstrap(values: Floats, level: float, n_draws: int, rng: np.random.Genera
     if n == 0:
         return float("nan"), float("nan")
     means = [
-        values[rng.integers(0, n, (rows, n), dtype=np.int32)].mean(axis=1) for rows in _blocks(n_draws, n)
+        values[rng.integers(0, n, (rows, n), dtype=np.int32)].mean(axis=1) for rows in blocks(n_draws, n)
     ]
     tail = (1 - level) / 2
     low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
@@ -200,16 +200,9 @@ def _randomisation(difference: Floats, n_draws: int, rng: np.random.Generator) -
         return 1.0
     observed, rounding = abs(moved.sum()), 1e-12 * np.abs(moved).sum()
     extreme = 0
-    for rows in _blocks(n_draws, n):
+    for rows in blocks(n_draws, n):
         bits = rng.integers(0, 256, (rows, -(-n // 8)), dtype=np.uint8)
         flipped = np.unpackbits(bits, axis=1, count=n).astype(np.float64)
         sums = moved.sum() - 2 * (flipped @ moved)
         extreme += int((np.abs(sums) >= observed - rounding).sum())
     return (1 + extreme) / (1 + n_draws)
-
-
-def _blocks(n_draws: int, n: int) -> Iterator[int]:
-    """Sizes of the blocks of draws of n numbers each, so that memory stays bounded."""
-    size = max(1, _BLOCK // n)
-    for start in range(0, n_draws, size):
-        yield min(size, n_draws - start)

@@ -142,11 +142,11 @@ def test_another_seed_gives_another_interval_near_by():
 def test_blocks_do_not_change_what_is_drawn(monkeypatch):
     values = np.random.default_rng(7).random((2, 30))
     whole = compare(*values, margin=0.0, n_draws=500)
-    monkeypatch.setattr("scoring.evaluation.comparison._BLOCK", 30 * 64)
+    monkeypatch.setattr("scoring.evaluation.resampling.BLOCK", 30 * 64)
     parts = compare(*values, margin=0.0, n_draws=500)
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.05)
     assert parts.p_value == pytest.approx(whole.p_value, abs=0.1)
-    monkeypatch.setattr("scoring.evaluation.comparison._BLOCK", 1)
+    monkeypatch.setattr("scoring.evaluation.resampling.BLOCK", 1)
     assert compare(*values, margin=0.0, n_draws=5).n == 30
 
 
