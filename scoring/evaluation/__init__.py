@@ -1,11 +1,14 @@
-"""The maths of quality (rule 6): metrics of a run, comparison of two, separation by a signal."""
+"""The maths of quality (rule 6): metrics of a run, comparison of two, separation by a signal, attribution."""
 
+from scoring.evaluation.agreement import Agreement, agreement
+from scoring.evaluation.attribution import Contribution, attribution, contributions
 from scoring.evaluation.comparison import Comparison, MeanInterval, compare, mean_interval
 from scoring.evaluation.evaluate import MEASURES, evaluate
 from scoring.evaluation.measure import Measure, parse_measure
 from scoring.evaluation.separation import AnswerRate, answer_rate, auroc
 
 __all__ = [
-    "MEASURES", "AnswerRate", "Comparison", "MeanInterval", "Measure", "answer_rate", "auroc", "compare",
-    "evaluate", "mean_interval", "parse_measure",
+    "MEASURES", "Agreement", "AnswerRate", "Comparison", "Contribution", "MeanInterval", "Measure",
+    "agreement", "answer_rate", "attribution", "auroc", "compare", "contributions", "evaluate",
+    "mean_interval", "parse_measure",
 ]  # fmt: skip
