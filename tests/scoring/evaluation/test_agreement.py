@@ -47,6 +47,14 @@ def test_published_ac1():
     assert round(float(gwets_ac1([[118, 5], [2, 0]])), 4) == 0.9408  # where kappa is below 0
 
 
+def test_the_figures_of_other_programs():
+    """cohen_kappa_score of scikit-learn 1.9.1, gwet() of irrCAC."""
+    found = agreement([3, 2, 0, 1, 0, 2, 3, 1, 0, 0], [3, 0, 0, 2, 0, 2, 2, 1, 1, 0], n_draws=10)
+    assert found.kappa.value == pytest.approx(0.4444444444444444, abs=1e-12)
+    assert found.weighted_kappa.value == pytest.approx(0.7154471544715447, abs=1e-12)
+    assert found.ac1.value == pytest.approx(0.47483589, abs=1e-8)
+
+
 @given(pairs)
 def test_squared_kappa_is_lins_concordance(rows):
     """Krippendorff (1970): 2 cov / (var + var + (difference of means)²)."""
