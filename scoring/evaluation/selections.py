@@ -3,8 +3,8 @@
 A click is a result that was used in an answer or rated helpful. Results shown at the top are used more often
 only because they are at the top; so what counts is the clicks of a pair of query and memory over those that
 an average result would have got at the very ranks where this one was shown. Average results of a good
-ranking are better at its top, which is held against what stands there: the measure is fair to memories that were
-shown at several ranks, and severe to one that is always first and used as often as others there.
+ranking are better at its top, which is held against what stands there: the measure is fair to memories that
+were shown at several ranks, and severe to one that is always first and used as often as others there.
 
 Source: Zhang and Jones, "Comparing Click Logs and Editorial Labels for Training Query Rewriting" (2007).
 """
