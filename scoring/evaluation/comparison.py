@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil, isfinite
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -16,6 +18,7 @@ Verdict = Literal["better", "worse", "equivalent", "insufficient evidence"]
 LEVEL = 0.95
 DRAWS = 10_000
 LEAST_QUERIES = 20
+POWER = 0.80
 TIE = 1e-9  # the accuracy of a metric (rule 6.3)
 
 
@@ -50,6 +53,8 @@ class Comparison:
         margin: difference that does not matter, in units of the measure.
         level: level of the interval, and 1 − the p-value that better and worse need.
         least_queries: with fewer nothing is said.
+        deviation: standard deviation of the differences, NaN with fewer than two queries; two comparisons
+            can be equal without it.
     """
 
     n: int
@@ -65,6 +70,7 @@ class Comparison:
     margin: float
     level: float = LEVEL
     least_queries: int = LEAST_QUERIES
+    deviation: float = field(default=float("nan"), compare=False)
 
     @property
     def verdict(self) -> Verdict:
@@ -85,6 +91,43 @@ class Comparison:
         if significant and self.high < 0:
             return "worse"
         return "insufficient evidence"
+
+    @property
+    def queries_needed(self) -> int | None:
+        """How many more queries like these would probably settle it; 0 once it is settled.
+
+        Enough for a power of 80 % by the normal approximation, if the queries to come are spread as those
+        seen: n = ((z of the level + z of the power) · deviation ÷ distance)². The distance is the one that is
+        sooner shown: from the difference to 0 (better or worse), or from the difference to the margin, when
+        it is inside (equivalent); a difference of 0 needs as many as one of the size of the margin would.
+        None where no number of queries would help (no difference and no margin), and where two queries have
+        not been seen yet. A guess to plan with: stopping as soon as a test turns out well is no test.
+
+        Source: Lachin, "Introduction to sample size determination and power analysis for clinical trials"
+        (1981).
+        """
+        if self.verdict != "insufficient evidence":
+            return 0
+        distance = max(abs(self.difference), self.margin - abs(self.difference))
+        if not isfinite(self.deviation) or distance <= TIE:
+            return None
+        normal = NormalDist()
+        spread = normal.inv_cdf((1 + self.level) / 2) + normal.inv_cdf(POWER)
+        whole = ceil((spread * self.deviation / distance) ** 2)
+        return max(whole - self.n, self.least_queries - self.n, 1)
+
+    def describe(self) -> str:
+        """What was found, in a sentence for people."""
+        if not self.n:
+            return "insufficient evidence: no query was compared"
+        within = f" within {self.margin:g}" if self.verdict == "equivalent" else ""
+        said = (
+            f"{self.verdict}{within}: {self.difference:+.4f} ({self.level:.0%} interval {self.low:+.4f} to "
+            f"{self.high:+.4f}, p = {self.p_value:.3g}) over {self.n:,} queries, "
+            f"{self.wins:,} won, {self.ties:,} tied, {self.losses:,} lost"
+        )
+        more = self.queries_needed
+        return f"{said}; about {more:,} more queries may settle it" if more else said
 
 
 def mean_interval(
@@ -155,6 +198,7 @@ def compare(
         losses=int((difference < 0).sum()),
         margin=margin,
         level=level,
+        deviation=float(difference.std(ddof=1)) if len(difference) > 1 else float("nan"),
     )
 
 
