@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scoring.ranking.arrays import bounded, finite
 from scoring.ranking.candidates import Candidates, Floats
 from scoring.ranking.columns import Columns, greatest
 
@@ -32,10 +33,10 @@ def signal(candidates: Candidates) -> float:
 
 
 def _of_chunks(cosine: Floats, coverage: Floats) -> Floats:
-    found: Floats = np.nan_to_num(cosine, nan=0.0, posinf=0.0, neginf=0.0) + COVERAGE * coverage
+    found: Floats = finite(cosine) + COVERAGE * coverage
     return found
 
 
 def _scaled(best: Floats) -> Floats:
-    scaled: Floats = np.clip(best / (1 + COVERAGE), 0.0, 1.0)
+    scaled: Floats = bounded(best / (1 + COVERAGE), 0.0, 1.0)
     return scaled

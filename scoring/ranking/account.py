@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scoring.ranking.breakdown import Contribution
-from scoring.ranking.candidates import BM25, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
+from scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
 from scoring.ranking.columns import Columns
 from scoring.ranking.confidence import MEDIUM
 from scoring.ranking.policy import RankingPolicy
 from scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
 from scoring.ranking.scored import Scored
 from scoring.ranking.sparse_recall import Injection
+
+_TERMS = (
+    "score", "best", "semantic", "served", "combined", "learned", "trusted", "multiplier", "penalty", "clamp",
+)  # fmt: skip
 
 
 class Account:
@@ -33,41 +37,43 @@ class Account:
         scored: Scored,
         policy: RankingPolicy,
     ) -> None:
-        self._candidates, self._names = candidates, names
-        self._columns, self._scored, self._policy = columns, scored, policy
+        self._candidates, self._names, self._policy = candidates, names, policy
+        self._first, self._position = columns.first.tolist(), columns.position.tolist()
+        self._parts = {source: part.tolist() for source, part in scored.parts.items()}
+        self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
 
     def result(self, at: int, place: int, injection: Injection | None) -> RankedMemory:
         """The memory `at` as the result in this place."""
-        scored, columns, name = self._scored, self._columns, self._names[at]
+        name, term = self._names[at], {name: values[at] for name, values in self._terms.items()}
         state = self._candidates.states.get(name, NEUTRAL)
-        first, end = int(columns.first[at]), int(columns.first[at + 1])
+        chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
         flags = []
         enough = state.feedback_count >= self._policy.effectiveness_from
-        if enough and scored.served[at] >= self._policy.highly_effective:
+        if enough and term["served"] >= self._policy.highly_effective:
             flags.append(HIGHLY_EFFECTIVE)
         if injection is not None and injection.memory_id == name:
             flags.append(RECALL_INJECTED)
         return RankedMemory(
             rank=place,
             memory_id=name,
-            score=float(scored.score[at]),
-            best=int(columns.position[scored.best[at]]),
-            chunks=tuple(columns.position[first:end].tolist()),
+            score=term["score"],
+            best=self._position[term["best"]],
+            chunks=chunks,
             confidence=self._candidates.confidence.get(name, MEDIUM),
             flags=tuple(flags),
-            contributions=self._breakdown(at),
-            semantic=float(scored.semantic[at]),
-            effectiveness=float(scored.served[at]),
-            combined=float(scored.combined[at]),
+            contributions=self._breakdown(at, term, len(chunks)),
+            semantic=term["semantic"],
+            effectiveness=term["served"],
+            combined=term["combined"],
             feedback_count=state.feedback_count,
-            multiplier=float(scored.multiplier[at]),
+            multiplier=term["multiplier"],
         )
 
-    def _breakdown(self, at: int) -> tuple[Contribution, ...]:
-        scored, name = self._scored, self._names[at]
+    def _breakdown(self, at: int, term: Mapping[str, float], chunks: int) -> tuple[Contribution, ...]:
+        name = self._names[at]
         state = self._candidates.states.get(name, NEUTRAL)
         trusted = self._candidates.confidence.get(name, MEDIUM)
-        weight, chunks = self._policy.effectiveness_weight, int(self._columns.count[at])
+        weight = self._policy.effectiveness_weight
         phrase, _ = self._candidates.triggers.get(name, ("", 0.0))
         said: Mapping[str, tuple[str, str]] = {
             VECTOR: ("text", "meaning"),
@@ -79,18 +85,18 @@ class Account:
             "rerank": ("text", "cross-encoder"),
         }
         rows = [
-            Contribution(source, *said[source], (1 - weight) * float(part[at]))
-            for source, part in scored.parts.items()
+            Contribution(source, *said[source], (1 - weight) * part[at])
+            for source, part in self._parts.items()
             if part[at] != 0 or source in (VECTOR, BM25)
         ]
         votes = f"{state.feedback_count} data points"
-        rows.append(Contribution("effectiveness", "feedback", votes, weight * float(scored.served[at])))
-        if scored.learned[at]:
-            rows.append(Contribution("learned", "learned_triggers", "", float(scored.learned[at])))
-        rows.append(Contribution("confidence", trusted.field, trusted.tier, float(scored.trusted[at])))
-        if scored.penalty[at]:
+        rows.append(Contribution("effectiveness", "feedback", votes, weight * term["served"]))
+        if term["learned"]:
+            rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))
+        rows.append(Contribution("confidence", trusted.field, trusted.tier, term["trusted"]))
+        if term["penalty"]:
             votes = f"{len(state.not_useful_at)} not useful"
-            rows.append(Contribution("negative_feedback", "feedback", votes, float(scored.penalty[at])))
-        if scored.clamp[at]:
-            rows.append(Contribution("clamp", "score", "to [0, 1]", float(scored.clamp[at])))
+            rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
+        if term["clamp"]:
+            rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
         return tuple(rows)

@@ -34,6 +34,7 @@ class Columns:
         phrase_said: (n,) whether the query says a trigger phrase whole.
         position: (c,) place of the chunk in the candidates as they were given.
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
+        number: (m,) place of the memory's id in the list of ids that came with the columns.
         trigger: (m,) strength of the triggered phrase, 0 where none was.
         effectiveness, feedback_count, learned: (m,) as in `MemoryState`.
         points: (m,) of confidence.
@@ -56,6 +57,7 @@ class Columns:
     title: Floats
     coverage: Floats
     rerank: Floats
+    number: Integers
     trigger: Floats
     effectiveness: Floats
     feedback_count: Integers
@@ -73,7 +75,7 @@ class Columns:
     @cached_property
     def count(self) -> Integers:
         """Chunks of each memory, (m,)."""
-        return np.diff(self.first)
+        return self.first[1:] - self.first[:-1]
 
     @cached_property
     def memory(self) -> Integers:
@@ -83,7 +85,7 @@ class Columns:
     @cached_property
     def search(self) -> Integers:
         """Search of each memory, (m,)."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
 
     @cached_property
     def chunk_starts(self) -> Integers:
@@ -151,7 +153,7 @@ _OF_SEARCHES = ("as_of", "phrase_said")
 _OF_CHUNKS = (
     "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
 )  # fmt: skip
-_OF_MEMORIES = ("trigger", "effectiveness", "feedback_count", "learned", "points")
+_OF_MEMORIES = ("number", "trigger", "effectiveness", "feedback_count", "learned", "points")
 _POINTERS = ("voted", "follower", "followed")
 
 
@@ -161,12 +163,12 @@ def _bit(channel: str) -> np.uint8:
 
 def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[str]]:
     """The candidates of one search, and the ids of its memories in the order of the columns."""
-    ids, chunk_ids, ordinal = candidates.memory_ids, candidates.chunk_ids, candidates.ordinal.tolist()
-    rows = sorted(range(len(ids)), key=lambda at: (ids[at], ordinal[at], chunk_ids[at]))
-    in_order = [ids[at] for at in rows]
-    first = [at for at, name in enumerate(in_order) if at == 0 or in_order[at - 1] != name]
-    names = [in_order[at] for at in first]
-    place = {name: at for at, name in enumerate(names)}
+    ids, ordinal = candidates.memory_ids, candidates.ordinal.tolist()
+    rows = sorted(zip(ids, ordinal, candidates.chunk_ids, range(len(ids)), strict=True))
+    in_order = [row[0] for row in rows]
+    names = list(dict.fromkeys(in_order))
+    place = dict(zip(names, range(len(names)), strict=True))
+    memory = np.array([place[name] for name in in_order], dtype=np.int64)
     size = len(names)
     trigger, learned, points = np.zeros(size), np.zeros(size), np.zeros(size)
     effectiveness, feedback_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
@@ -185,14 +187,15 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
     pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
     known = [(here, there) for here, there in pairs if here is not None and there is not None]
-    position = np.array(rows, dtype=np.int64)
+    position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
-        first=np.array([*first, len(rows)]),
+        first=np.flatnonzero(first_of_each(np.append(memory, -1))),
         as_of=np.array([as_of.timestamp()]),
         phrase_said=np.array([any(strength == 1.0 for _, strength in candidates.triggers.values())]),
         position=position,
         **{name: getattr(candidates, name)[position] for name in _OF_CHUNKS[1:]},
+        number=np.arange(size),
         trigger=trigger,
         effectiveness=effectiveness,
         feedback_count=feedback_count,
@@ -219,9 +222,9 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
         parts = [getattr(one, name)[1:] + add for one, add in zip(batches, by, strict=False)]
         return np.concatenate([np.zeros(1, dtype=np.int64), *parts])
 
-    plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES, "voted_at")
+    plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at")
     whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count"}
-    kinds = {name: np.int64 for name in whole} | {"phrase_said": np.bool_}
+    kinds = dict.fromkeys(whole, np.int64) | {"phrase_said": np.bool_}
     return Columns(
         starts=ends("starts", memories),
         first=ends("first", chunks),
@@ -231,7 +234,7 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
             )
             for name in plain
         },
-        **{name: moved(name, memories) for name in _POINTERS},
+        **{name: moved(name, memories) for name in ("number", *_POINTERS)},
     )
 
 
@@ -244,7 +247,7 @@ def greatest(values: Floats, starts: Integers, initial: float = 0.0) -> Floats:
         initial: value of an empty one.
     """
     found = np.full(len(starts) - 1, initial)
-    filled = np.flatnonzero(np.diff(starts))
+    filled = np.flatnonzero(starts[1:] != starts[:-1])
     if len(filled):
         found[filled] = np.maximum(np.maximum.reduceat(values, starts[filled]), initial)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from scoring.ranking.arrays import bounded, finite
 from scoring.ranking.candidates import Floats, Integers
 from scoring.ranking.columns import Columns, greatest
 from scoring.ranking.policy import RankingPolicy
@@ -15,9 +16,7 @@ def normalised_cosine(cosine: Floats, floor: float) -> Floats:
     The scale is absolute: it does not depend on the other candidates, so a query that nothing answers
     keeps low scores.
     """
-    scaled: Floats = np.clip(
-        (np.nan_to_num(cosine, nan=-1.0, posinf=-1.0, neginf=-1.0) - floor) / (1 - floor), 0.0, 1.0
-    )
+    scaled: Floats = bounded((finite(cosine, -1.0) - floor) / (1 - floor), 0.0, 1.0)
     return scaled
 
 
@@ -31,9 +30,9 @@ def normalised_bm25(bm25: Floats, starts: Integers | None = None) -> Floats:
         bm25: of the candidates of one query, or of several one after the other.
         starts: where each query begins, and n at the end; one query where not given.
     """
-    found = np.nan_to_num(bm25, nan=0.0, posinf=0.0, neginf=0.0)
+    found = finite(bm25)
     starts = np.array([0, len(found)]) if starts is None else starts
-    best = np.repeat(greatest(found, starts), np.diff(starts))
+    best = np.repeat(greatest(found, starts), starts[1:] - starts[:-1])
     scaled: Floats = np.divide(found, best, out=np.zeros_like(found), where=best > 0)
     return scaled
 

@@ -1,4 +1,4 @@
-"""The terms of every candidate memory's score, of any number of searches, in the order of the rule (rule 3)."""
+"""The terms of the score of every candidate memory, of n searches, in the order of the rule (rule 3)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from scoring.ranking import effectiveness as served
 from scoring.ranking.abstention import signals
+from scoring.ranking.arrays import bounded, finite
 from scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR, Floats, Integers
 from scoring.ranking.columns import Columns, first_of_each
 from scoring.ranking.fusion import FUSIONS
@@ -44,21 +45,21 @@ class Scored:
         known, count = columns.effectiveness, columns.feedback_count
         self.served = served.counted(known, count, policy.effectiveness_from)
         self.combined = served.combined(self.semantic, self.served, policy.effectiveness_weight)
-        self.learned = np.clip(columns.learned, 0.0, policy.learned_cap)
+        self.learned = bounded(columns.learned, 0.0, policy.learned_cap)
         self.trusted = policy.confidence_point * columns.points
         raised = self.combined + self.learned + self.trusted
         self.multiplier = self._penalties()
         # A penalty is never a gain: what is below zero already stays where it is.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
         final = raised + self.penalty
-        self.score = np.clip(final, 0.0, 1.0)
+        self.score = bounded(final, 0.0, 1.0)
         self.clamp = self.score - final
 
     def _semantic(self) -> tuple[dict[str, Floats], Floats]:
         """The terms of the text's score of each memory, and their sum, (m,) each."""
         columns, policy = self._columns, self._policy
         vector, text = FUSIONS[policy.fusion](columns, policy)
-        fused = np.nan_to_num(vector + text, nan=0.0, posinf=0.0, neginf=0.0)
+        fused = finite(vector + text)
         starts = columns.first[:-1]
         best = np.maximum.reduceat(fused, starts)
         hits = np.flatnonzero(fused == np.repeat(best, columns.count))
@@ -77,7 +78,7 @@ class Scored:
             # A search that no cross-encoder read keeps its scores as they are.
             weight = (policy.rerank_weight * asked)[columns.search]
             parts = {name: (1 - weight) * part for name, part in parts.items()}
-            parts["rerank"] = weight * np.nan_to_num(read, nan=0.0)
+            parts["rerank"] = weight * finite(read)
         return parts, reduce(np.add, parts.values())
 
     def _neighbours(self, best: Floats) -> Floats:
@@ -122,7 +123,7 @@ class Shown:
         self.abstained = self.signal < policy.abstention_floor
         self.order = scored.order()
         room = np.where(self.abstained, 0, limit)
-        place = np.arange(len(self.order)) - np.repeat(columns.starts[:-1], np.diff(columns.starts))
+        place = np.arange(len(self.order)) - columns.starts[columns.search]
         shown = self.order[place < room[columns.search]]
         self.recalled: Recalled = recall(columns, policy, shown, room, scored.multiplier < BARRED_BELOW)
         if len(self.recalled.memory):

@@ -64,7 +64,7 @@ def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> 
     rank = columns.vector_rank
     right = (
         (rank > 0)
-        & (rank <= np.repeat(places, np.diff(columns.chunk_starts)))
+        & (rank <= places[columns.search][columns.memory])
         & (columns.chunk_count <= policy.sparse_chunks)
         & (distance(columns) <= policy.sparse_distance + _ROUNDING)
     )
