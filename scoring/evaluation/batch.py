@@ -162,26 +162,27 @@ class _Known:
 
     def triggers(self, n: int) -> dict[str, Any]:
         rows, of = self._entries("triggers")
-        strength = rows["value"].list.get(1).cast(pl.Float64).to_numpy()
+        strength = _second(rows["value"])
         said = np.zeros(n, dtype=np.bool_)
         said[_int(rows, "search")[strength == 1.0]] = True
         return {"trigger": self._values(of, strength, 0.0), "phrase_said": said}
 
     def points(self) -> Floats:
         rows, of = self._entries("confidence")
-        return self._values(of, rows["value"].list.get(1).cast(pl.Float64).to_numpy(), 0.0)
+        return self._values(of, _second(rows["value"]), 0.0)
 
     def states(self) -> dict[str, np.ndarray]:
         rows, of = self._entries("states")
         rows = rows.unnest("value").with_columns(of=pl.Series(of, dtype=pl.Int64))
         votes = rows.filter(pl.col("of") >= 0, pl.col("not_useful_at").list.len() > 0)
         votes = votes.select("of", "not_useful_at").explode("not_useful_at")
+        votes = votes.with_columns(at=moments(votes["not_useful_at"])).drop_nulls("at")
         return {
             "effectiveness": self._values(of, _float(rows, "effectiveness"), 0.5),
-            "feedback_count": self._values(of, _int(rows, "feedback_count"), 0),
-            "learned": self._values(of, _float(rows, "learned"), 0.0),
+            "feedback_count": self._values(of, _int(rows.fill_null(0), "feedback_count"), 0),
+            "learned": self._values(of, _float(rows.fill_null(0.0), "learned"), 0.0),
             "voted": _int(votes, "of"),
-            "voted_at": _seconds(moments(votes["not_useful_at"])),
+            "voted_at": _seconds(votes["at"]),
         }
 
     def follows(self) -> dict[str, Integers]:
@@ -194,6 +195,11 @@ class _Known:
 def moments(texts: pl.Series) -> pl.Series:
     """Moments as `datetime.isoformat` writes them, with a time zone; null where it is no such moment."""
     return texts.str.to_datetime("%+", time_unit="us", time_zone="UTC", strict=False)
+
+
+def _second(pairs: pl.Series) -> Floats:
+    """The number that each pair of a text and a number has; 0 where there is none."""
+    return pairs.list.get(1, null_on_oob=True).cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
 
 
 def _seconds(series: pl.Series) -> Floats:
