@@ -97,12 +97,12 @@ def _drained(
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
         for some in _slices(counts):
             entries = journal.read(kinds=kinds, days=some)
-            readable, broken = _decoded(entries, payload)
+            readable, broken = decoded(entries, payload)
             parts.append(made(readable))
             unreadable += broken
             advance(entries.height)
     if not parts:
-        empty, _ = _decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
+        empty, _ = decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
         parts.append(made(empty))
     return Drained(pl.concat(parts), tuple(unreadable))
 
@@ -121,16 +121,21 @@ def _slices(counts: pl.DataFrame) -> Iterator[list[str]]:
         yield some
 
 
-def _decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
-    """Entries with the fields of their payloads, and the ids of those that have no such payload."""
+def decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
+    """Entries with the fields of their payloads, and the ids of those that have no such payload.
+
+    Args:
+        entries: as `Journal.read` gives them.
+        payload: the fields wanted.
+    """
     said = pl.col("payload").cast(pl.String).str.json_decode(payload)
     try:
         return entries.with_columns(said=said).drop("payload").unnest("said"), []
     except pl.exceptions.PolarsError:
         if entries.height == 1:
-            return _decoded(entries.clear(), payload)[0], entries["event_id"].to_list()
+            return decoded(entries.clear(), payload)[0], entries["event_id"].to_list()
         half = entries.height // 2
-        (first, one), (second, two) = _decoded(entries[:half], payload), _decoded(entries[half:], payload)
+        (first, one), (second, two) = decoded(entries[:half], payload), decoded(entries[half:], payload)
         return pl.concat([first, second]), one + two
 
 
