@@ -73,6 +73,10 @@ def require(query: str, grade: float | None, state: str) -> None:
     """
     if not ids.normalised_query(query):
         raise JudgmentError("the query is empty")
+    try:
+        query.encode()
+    except UnicodeEncodeError as error:
+        raise JudgmentError(f"the query is not valid Unicode (character {error.start})") from None
     if state not in STATES:
         raise JudgmentError(f"state = {state!r}: say {', '.join(STATES[:-1])} or {STATES[-1]}")
     if state != "graded":
