@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
     from slowwave.journal import Entry, Journal
+    from slowwave.judging.labels import Judged
     from slowwave.search import Result, SearchResponse
     from slowwave.store import Store
     from slowwave.wakeup import Packet
@@ -425,6 +426,30 @@ class Memory:
         from slowwave.feedback.stats import stats
 
         return stats(self._space, self.get(memory_id), as_of=self._space.now())
+
+    def judge(
+        self, query: str, memory_id: str, grade: int | None, *, state: str = "graded", explanation: str = ""
+    ) -> Judged:
+        """Label by hand how well a memory answers a query. The last word of a principal on a pair counts.
+
+        Args:
+            query: as it was asked; without regard to case and white space.
+            memory_id: from save() or search().
+            grade: 0 not relevant, 1 about the subject, 2 answers in part, 3 answers; None in other states.
+            state: graded, unrateable (no grade can be given) or later (look at it again).
+            explanation: why.
+
+        Raises:
+            NotFoundError: this namespace has no such memory.
+            JudgmentError: an empty query, an unknown state, or a grade out of range.
+            JournalError: the journal cannot be written; nothing was taken.
+        """
+        from slowwave.judging.labels import label
+
+        return label(
+            self._space, self.namespace, query, memory_id, grade, state=state, explanation=explanation,
+            principal=self.principal, now=datetime.now(UTC),
+        )  # fmt: skip
 
     # -- one memory ------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 from slowwave.cli import exchange as exchange  # their commands join the app
 from slowwave.cli import feedback as feedback
 from slowwave.cli import find as find
+from slowwave.cli import judge as judge
 from slowwave.cli import mcp as mcp
 from slowwave.cli import report as report
 from slowwave.cli import review as review

@@ -77,21 +77,22 @@ class Drained:
 
 def drain_searches(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``searches`` of these days."""
-    return _drained(journal, ("search",), days, _SEARCH, _search_rows)
+    return drained(journal, ("search",), days, _SEARCH, _search_rows)
 
 
 def drain_events(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``events`` of these days."""
-    return _drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows)
+    return drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows)
 
 
-def _drained(
+def drained(
     journal: Journal,
     kinds: Sequence[str],
     days: Sequence[str],
     payload: pl.Struct,
     made: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> Drained:
+    """Rows made of the entries of some kinds and days, whose payloads have (at most) these fields."""
     parts, unreadable = [], list[str]()
     counts = journal.days(kinds).filter(pl.col("day").is_in(list(days)))
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
