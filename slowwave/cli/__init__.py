@@ -13,6 +13,7 @@ from slowwave.cli import mcp as mcp
 from slowwave.cli import report as report
 from slowwave.cli import review as review
 from slowwave.cli import tune as tune
+from slowwave.cli import warehouse as warehouse
 from slowwave.cli.app import app
 from slowwave.cli.output import fail
 

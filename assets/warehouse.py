@@ -1,0 +1,65 @@
+"""Everything the night knows -> warehouse.duckdb, for people and the tools that draw charts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
+import polars as pl
+from dagster_duckdb import DuckDBResource
+
+from assets.report import table
+from assets.resources import SlowwaveResource
+from slowwave.warehouse import FILE, build, described
+from slowwave.warehouse.sources import SOURCES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# What is no asset of its own is written by one: the decision log and quarantine with the memories.
+_WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
+READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in SOURCES}))
+
+
+@dg.asset(
+    deps=[dg.AssetKey(name) for name in READS],
+    group_name="evaluation",
+    kinds={"duckdb", "lancedb"},
+    code_version="1",
+)
+def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Small documented tables for people and chart tools, in one DuckDB file.
+
+    It is made anew from the tables of the memory and takes the old one's place at once; who reads the old one
+    keeps reading it. Without a `database` in the resource it is warehouse.duckdb in the home folder.
+    """
+    space = slowwave.space
+    path = Path(duckdb.database) if duckdb.database else space.settings.home / FILE
+
+    @contextmanager
+    def connect(new: Path) -> Iterator["DuckDBPyConnection"]:
+        beside = DuckDBResource(database=str(new), connection_config=duckdb.connection_config)
+        with beside.get_connection() as connection:
+            yield connection
+
+    done = build(space.store, path, connect=connect)
+    told = described(path)
+    tables = pl.DataFrame(
+        [(one.name, one.rows, one.about) for one in told],
+        schema={"table": pl.String, "rows": pl.Int64, "a row is": pl.String},
+        orient="row",
+    )
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/uri": str(path),
+            "dagster/row_count": sum(done.rows.values()),
+            "tables": table(tables),
+            **{f"rows of {name}": count for name, count in done.rows.items()},
+            "seconds": dg.MetadataValue.float(done.seconds),
+            "bytes": done.bytes,
+        }
+    )
+
+
+ASSETS = [warehouse]

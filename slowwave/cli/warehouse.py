@@ -1,0 +1,101 @@
+"""The warehouse: making it, what is in it, asking it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.output import bars, out, print_json, print_table, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.warehouse import Described
+
+warehouses = typer.Typer(
+    no_args_is_help=True, help="One DuckDB file of small tables, for people and chart tools."
+)
+app.add_typer(warehouses, name="warehouse")
+
+
+@warehouses.command("build")
+@reports_errors
+def build(json: Json = False) -> None:
+    """Make the warehouse anew from what the nights have made; readers of the old one are not disturbed."""
+    from dataclasses import asdict
+
+    from slowwave.settings import require_home
+    from slowwave.warehouse import build as run
+    from slowwave.workspace import Workspace
+
+    space = Workspace(require_home(home_settings()))
+    path = _path()
+    with bars(quiet=json):
+        done = run(space.store, path)
+    if json:
+        print_json({"path": str(path), **asdict(done)})
+        return
+    caption = f"{path}: {done.bytes:,} bytes, made in {done.seconds:.1f} s"
+    print_table("Warehouse", ["table", "rows"], list(done.rows.items()), caption=caption)
+
+
+@warehouses.command("tables")
+@reports_errors
+def tables(
+    name: Annotated[str, typer.Argument(help="A table, to see its columns.")] = "",
+    json: Json = False,
+) -> None:
+    """List the tables of the warehouse, or the columns of one, with what they say."""
+    from dataclasses import asdict
+
+    from slowwave.warehouse import described
+
+    found = [one for one in described(_path()) if name in ("", one.name)]
+    if name and not found:
+        _no_table(name)
+    if json:
+        print_json([asdict(one) | {"columns": _columns(one)} for one in found])
+    elif name:
+        columns = [list(column) for column in found[0].columns]
+        title = f"{name} ({found[0].rows:,} rows)"
+        print_table(title, ["column", "type", "says"], columns, caption=found[0].about)
+    else:
+        print_table("Warehouse", ["table", "rows", "a row is"], [[o.name, o.rows, o.about] for o in found])
+
+
+@warehouses.command("query")
+@reports_errors
+def query(
+    sql: Annotated[str, typer.Argument(help="SQL of DuckDB, for example: from quality_by_day")],
+    limit: Annotated[int, typer.Option("--limit", "-k", min=0, help="Rows to show; 0: all.")] = 100,
+    json: Json = False,
+) -> None:
+    """Ask the warehouse. It is opened to read: no statement can change it or reach another file."""
+    from slowwave.warehouse import query as run
+
+    answer = run(_path(), sql, most=limit or None)
+    if json:
+        print_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
+        return
+    more = f"The first {limit:,} rows; --limit 0 gives all." if answer.more else ""
+    print_table("", answer.columns, answer.rows, caption=more)
+    if not answer.rows:
+        out.print("No rows.")
+
+
+def _path() -> Path:
+    from slowwave.settings import require_home
+    from slowwave.warehouse import FILE
+
+    return Path(require_home(home_settings()).home) / FILE
+
+
+def _columns(one: Described) -> list[dict[str, Any]]:
+    return [{"name": name, "type": kind, "about": about} for name, kind, about in one.columns]
+
+
+def _no_table(name: str) -> None:
+    from slowwave.errors import NotFoundError
+
+    raise NotFoundError(f"The warehouse has no table {name!r}. `slowwave warehouse tables` lists them.")

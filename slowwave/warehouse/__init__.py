@@ -1,0 +1,11 @@
+"""The warehouse: one DuckDB file of small documented tables, for people and the tools that draw charts.
+
+DuckDB comes with ``slowwave[night]`` and is loaded when a warehouse is built or read.
+"""
+
+from slowwave.warehouse.building import Built, build
+from slowwave.warehouse.reading import Answer, Described, described, query
+
+FILE = "warehouse.duckdb"  # in the home folder
+
+__all__ = ["FILE", "Answer", "Built", "Described", "build", "described", "query"]

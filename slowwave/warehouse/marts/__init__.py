@@ -1,0 +1,5 @@
+"""The tables of the warehouse."""
+
+from slowwave.warehouse.marts import notes, quality, use
+
+MARTS = (*quality.MARTS, *use.MARTS, *notes.MARTS)

@@ -1,0 +1,141 @@
+"""What came in, what was kept out, and what the memory holds (rules 1 and 2)."""
+
+from __future__ import annotations
+
+from string import Template
+
+from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count, share
+
+# A note is refused by the gate, or later as the duplicate of another.
+_JUDGED = Template("""
+WITH decided AS (
+  SELECT
+    namespace, memory_id, revision, coalesce(bool_or(refused), false) AS refused,
+    coalesce(bool_or(outcome = 'duplicate'), false) AS duplicate,
+    coalesce(bool_or(outcome = 'merge'), false) AS merged,
+    coalesce(bool_or(outcome = 'supersede'), false) AS superseded,
+    list_distinct(flatten(list(coalesce(reasons, [])))) AS reasons
+  FROM lance_decisions GROUP BY ALL
+),
+judged AS (
+  SELECT
+    v.day, v.namespace, v.memory_id, v.revision,
+    CASE WHEN v.verdict = 'pass' AND d.refused THEN 'refuse' ELSE v.verdict END AS verdict,
+    list_sort(list_distinct(coalesce(v.reasons, []) || coalesce(d.reasons, []))) AS reasons,
+    coalesce(d.duplicate, false) AS duplicate, coalesce(d.merged, false) AS merged,
+    coalesce(d.superseded, false) AS superseded
+  FROM lance_gate_verdicts AS v LEFT JOIN decided AS d USING (namespace, memory_id, revision)
+)$then""")
+
+MARTS = (
+    Mart(
+        "gate_status",
+        "What the save gate said of the notes of a day, by reason. A note with several reasons is in several "
+        "rows.",
+        ("gate_verdicts", "decisions"),
+        4,
+        (
+            DAY, NAMESPACE,
+            Column("verdict", "VARCHAR", "pass, refuse, retire or undo. One that passes with a reason would "
+                   "be refused if the gate did more than warn."),
+            Column("reason", "VARCHAR", "Why; empty of a note without a fault."),
+            count("notes", "Notes"),
+        ),
+        _JUDGED.substitute(then="""
+        SELECT day::DATE, namespace, coalesce(verdict, ''), reason, count(*)
+        FROM (
+          SELECT *, unnest(CASE WHEN len(reasons) = 0 THEN [''] ELSE reasons END) AS reason FROM judged
+        )
+        GROUP BY ALL
+        """),
+    ),
+    Mart(
+        "junk_and_duplicates",
+        "How many of the notes of a day were refused, said what was known, or took the place of others. What "
+        "was taken back later is counted, too.",
+        ("gate_verdicts", "decisions", "quarantine"),
+        2,
+        (
+            DAY, NAMESPACE,
+            count("notes", "Notes that were judged, refused or not"),
+            count("refused", "Notes that were kept out"),
+            Column("refused_by_reason", "MAP(VARCHAR, BIGINT)", "Of them, notes with each reason."),
+            count("duplicates", "Notes that said nothing new"),
+            count("merged", "Notes that were merged into another memory"),
+            count("superseded", "Notes that superseded another memory"),
+            count("quarantined", "Notes of which quarantine has a copy"),
+            count("held", "Of them, those that nobody has settled yet"),
+            share("refused_rate", "refused ÷ notes"),
+            share("duplicate_rate", "duplicates ÷ notes"),
+            share("merged_rate", "merged ÷ notes"),
+            share("superseded_rate", "superseded ÷ notes"),
+            share("quarantined_rate", "quarantined ÷ notes"),
+        ),
+        _JUDGED.substitute(then=""",
+        kept AS (
+          SELECT namespace, memory_id, revision, bool_or(status = 'held') AS held
+          FROM lance_quarantine GROUP BY ALL
+        ),
+        daily AS (
+          SELECT
+            day, j.namespace, count(*) AS notes, count(*) FILTER (verdict = 'refuse') AS refused,
+            count(*) FILTER (duplicate) AS duplicates, count(*) FILTER (merged) AS merged,
+            count(*) FILTER (superseded) AS superseded,
+            count(*) FILTER (kept.memory_id IS NOT NULL) AS quarantined, count(*) FILTER (held) AS held
+          FROM judged AS j LEFT JOIN kept USING (namespace, memory_id, revision)
+          WHERE verdict IN ('pass', 'refuse') GROUP BY ALL
+        ),
+        by_reason AS (
+          SELECT day, namespace, reason, count(*) AS refusals
+          FROM (SELECT day, namespace, unnest(reasons) AS reason FROM judged WHERE verdict = 'refuse')
+          GROUP BY ALL
+        ),
+        reasons AS (
+          SELECT
+            day, namespace,
+            map_from_entries(list({'key': reason, 'value': refusals} ORDER BY reason)) AS refused_by_reason
+          FROM by_reason GROUP BY ALL
+        )
+        SELECT
+          day::DATE, namespace, notes, refused,
+          coalesce(refused_by_reason, map_from_entries([]::STRUCT(key VARCHAR, value BIGINT)[])), duplicates,
+          merged, superseded, quarantined, held, refused / notes, duplicates / notes, merged / notes,
+          superseded / notes, quarantined / notes
+        FROM daily LEFT JOIN reasons USING (day, namespace)
+        """),
+    ),
+    Mart(
+        "memories",
+        "Every memory and what use has taught of it. Its text is not here, nor the title of a secret one.",
+        ("memories", "memory_state"),
+        1,
+        (
+            Column("memory_id", "VARCHAR", "Id of the memory."),
+            NAMESPACE,
+            Column("title", "VARCHAR", "Its title; null where it has none, or where it is secret."),
+            Column("memory_type", "VARCHAR", "What its note says that it is, such as decision."),
+            Column("tier", "VARCHAR", "Importance: that which use promoted it to, else its note's own."),
+            Column("status", "VARCHAR", "live, merged, superseded or retired."),
+            Column("sensitivity", "VARCHAR", "As its note says; secret ones have no title here."),
+            count("frequency", "Times that it was said"),
+            count("chunks", "Chunks that it is searched by"),
+            Column("created_at", "TIMESTAMP", "When its note was made (UTC)."),
+            Column("updated_at", "TIMESTAMP", "When it last changed (UTC)."),
+            share("effectiveness", "How well it served, as of the last day that changed it; .5 is neutral"),
+            count("feedback_count", "Data points behind it"),
+            share("strength", "How firmly use has set it, just after the last verdict"),
+            Column("stability_days", "DOUBLE", "Days in which its strength falls to 1/e."),
+            count("used", "Answers that used it"),
+            count("ignored", "Answers that were shown it and did not"),
+            Column("last_verdict_at", "TIMESTAMP", "When that was last told (UTC)."),
+        ),
+        """
+        SELECT
+          m.memory_id, m.namespace, m.title, m.memory_type,
+          coalesce(nullif(s.tier, ''), m.importance_tier), m.status, m.sensitivity, m.frequency,
+          m.chunk_count, m.created_at, m.updated_at, s.effectiveness, s.feedback_count, s.strength,
+          s.stability / 86400, s.used, s.ignored, s.last_at
+        FROM lance_memories AS m LEFT JOIN lance_memory_state AS s USING (namespace, memory_id)
+        """,
+    ),
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""How good searches were (rule 6): by day, by channel, and how far cycles are."""
+
+from __future__ import annotations
+
+from string import Template
+
+from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count, share
+
+_METRICS = {"mrr_5": "MRR@5", "ndcg_10": "nDCG@10", "recall_20": "Recall@20", "hit_rate_1": "HitRate@1"}
+_HALF = Template("t975(count($m) - 1) * stddev_samp($m) / sqrt(count($m))")
+_INTERVAL = Template("""
+  avg($m) AS $m,
+  CASE WHEN count($m) > 1 THEN greatest(0, avg($m) - $half) END AS ${m}_low,
+  CASE WHEN count($m) > 1 THEN least(1, avg($m) + $half) END AS ${m}_high""")
+_QUALITY = Template("""
+WITH per_query AS (
+  SELECT
+    day::DATE AS day, namespace, variant, query_id, count(*) AS searches,
+    count(*) FILTER (abstained) AS abstained, $means
+  FROM lance_evaluation_scores GROUP BY ALL
+)
+SELECT
+  day, namespace, variant, sum(searches), count(*), $intervals, avg(judged_10), sum(abstained)
+FROM per_query GROUP BY ALL
+""")
+
+
+def _bounds(metric: str) -> str:
+    return _INTERVAL.substitute(m=metric, half=_HALF.substitute(m=metric))
+
+
+def _interval(name: str, title: str) -> tuple[Column, ...]:
+    few = "null with fewer than two queries"
+    return (
+        Column(name, "DOUBLE", f"{title}: mean over distinct queries, of a query's searches first (0 to 1)."),
+        Column(f"{name}_low", "DOUBLE", f"Lower end of the 95 % t interval of {title} over queries; {few}."),
+        Column(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
+    )
+
+
+MARTS = (
+    Mart(
+        "quality_by_day",
+        "How good the searches of a day were: as they were shown (variant logged), and as other policies "
+        "would have ranked what they considered. Only searches whose query has a relevant judgment.",
+        ("evaluation_scores",),
+        3,
+        (
+            DAY, NAMESPACE,
+            Column("variant", "VARCHAR", "The ranking; logged: what production showed."),
+            count("searches", "Searches that were scored"),
+            count("queries", "Distinct queries among them"),
+            *(column for name, title in _METRICS.items() for column in _interval(name, title)),
+            share("judged_10", "Share of the first ten results that anybody judged: below 1 the metrics are "
+                  "lower bounds"),
+            count("abstained", "Searches that were answered with nothing"),
+        ),
+        _QUALITY.substitute(
+            means=", ".join(f"avg({name}) AS {name}" for name in (*_METRICS, "judged_10")),
+            intervals=", ".join(_bounds(name) for name in _METRICS),
+        ),
+    ),
+    Mart(
+        "channel_contribution",
+        "Which channels found what the searches of a day showed (rule 6.5).",
+        ("channel_attribution",),
+        3,
+        (
+            DAY, NAMESPACE,
+            Column("channel", "VARCHAR", "vector, bm25, trigger, learned."),
+            count("searches", "Searches that showed results"),
+            count("results", "Results in their top ten"),
+            count("covered", "Results that this channel found"),
+            count("exclusive", "Results that only this channel found"),
+            share("coverage", "covered ÷ results"),
+            share("ecr", "Exclusive Contribution Rate: exclusive ÷ results"),
+        ),
+        """
+        SELECT
+          day::DATE, namespace, channel, count(*) FILTER (results > 0), coalesce(sum(results), 0),
+          coalesce(sum(covered), 0), coalesce(sum(exclusive), 0),
+          sum(covered) / nullif(sum(results), 0), sum(exclusive) / nullif(sum(results), 0)
+        FROM lance_channel_attribution WHERE channel <> '*' GROUP BY ALL
+        """,
+    ),
+    Mart(
+        "results_by_channels",
+        "The same results by how many channels found them.",
+        ("channel_attribution",),
+        2,
+        (
+            DAY, NAMESPACE,
+            count("results", "Results in the top ten"),
+            count("single", "Results that one channel found"),
+            count("multi", "Results that several channels found"),
+            count("unattributed", "Results without a channel, such as recalled short memories"),
+        ),
+        """
+        SELECT
+          day::DATE, namespace, coalesce(sum(results), 0), coalesce(sum(single), 0),
+          coalesce(sum(multi), 0), coalesce(sum(unattributed), 0)
+        FROM lance_channel_attribution WHERE channel = '*' GROUP BY ALL
+        """,
+    ),
+    Mart(
+        "cycle_progress",
+        "Evaluation cycles: closed ones as they closed, and how far the open one is (rule 6.7).",
+        ("evaluation_cycles",),
+        2,
+        (
+            NAMESPACE,
+            count("number", "Number of the cycle in its namespace, from 1"),
+            Column("status", "VARCHAR", "open or closed."),
+            Column("opened_on", "DATE", "UTC day."),
+            Column("closed_on", "DATE", "UTC day; null while it is open."),
+            count("days", "Days that it has lasted"),
+            count("searches", "Searches that were evaluated"),
+            count("queries", "Distinct queries that were evaluated"),
+        ),
+        """
+        SELECT
+          namespace, number, status, nullif(opened_on, '')::DATE, nullif(closed_on, '')::DATE, days,
+          searches, queries
+        FROM lance_evaluation_cycles
+        """,
+    ),
+)  # fmt: skip

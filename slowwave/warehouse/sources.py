@@ -1,0 +1,90 @@
+"""What the warehouse reads of the store: few columns, and no text of a note or a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import polars as pl
+
+from slowwave import ids
+from slowwave.search.filters import SECRET
+from slowwave.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table of the store: the columns that are read, and what becomes of them before DuckDB sees them."""
+
+    columns: tuple[str, ...]
+    prepare: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+
+    def read(self, store: Store, name: str) -> pl.DataFrame:
+        """Its rows in the order of the key, so that sums always add up in the same order."""
+        key = store.specs[name].key
+        rows = store.scan(name, columns=list(dict.fromkeys((key, *self.columns)))).sort(key)
+        return rows if self.prepare is None else self.prepare(rows)
+
+
+def _searches(rows: pl.DataFrame) -> pl.DataFrame:
+    asked = rows.select("namespace", pl.col("query").fill_null("")).unique()
+    known = asked.with_columns(
+        query_id=pl.Series(
+            [ids.query_id(namespace or "", query) for namespace, query in asked.iter_rows()], dtype=pl.String
+        )
+    )
+    counted = rows.with_columns(
+        pl.col("query").fill_null(""), shown=pl.col("shown").list.len().fill_null(0).cast(pl.Int64)
+    )
+    return counted.join(
+        known, on=["namespace", "query"], how="left", nulls_equal=True, maintain_order="left"
+    ).drop("query")
+
+
+def _memories(rows: pl.DataFrame) -> pl.DataFrame:
+    secret = pl.col("sensitivity").fill_null("") == SECRET
+    times = [pl.col(name).dt.replace_time_zone(None) for name in ("created_at", "updated_at")]
+    return rows.with_columns(pl.when(~secret).then(pl.col("title")), *times)
+
+
+def _states(rows: pl.DataFrame) -> pl.DataFrame:
+    finite = [
+        pl.when(pl.col(name).is_finite()).then(pl.col(name))
+        for name in ("effectiveness", "strength", "stability")
+    ]
+    return rows.with_columns(*finite, pl.col("last_at").dt.replace_time_zone(None))
+
+
+SOURCES = {
+    "evaluation_scores": Source(
+        ("day", "namespace", "variant", "query_id", "mrr_5", "ndcg_10", "recall_20", "hit_rate_1",
+         "judged_10", "abstained"),
+    ),
+    "channel_attribution": Source(
+        ("day", "namespace", "channel", "results", "covered", "exclusive", "single", "multi", "unattributed"),
+    ),
+    "evaluation_cycles": Source(
+        ("namespace", "number", "status", "opened_on", "closed_on", "days", "searches", "queries"),
+    ),
+    "searches": Source(
+        ("search_id", "day", "namespace", "principal", "project", "query", "abstained", "shown",
+         "imported_from"),
+        _searches,
+    ),
+    "events": Source(("namespace", "search_id")),
+    "usage_signals": Source(("day", "namespace", "memory_id", "search_id", "verdict")),
+    "promotions": Source(("day", "namespace", "memory_id", "reason")),
+    "gate_verdicts": Source(("day", "namespace", "memory_id", "revision", "verdict", "reasons")),
+    "decisions": Source(("namespace", "memory_id", "revision", "outcome", "reasons", "refused")),
+    "quarantine": Source(("namespace", "memory_id", "revision", "status")),
+    "memories": Source(
+        ("memory_id", "namespace", "title", "memory_type", "importance_tier", "status", "sensitivity",
+         "frequency", "chunk_count", "created_at", "updated_at"),
+        _memories,
+    ),
+    "memory_state": Source(
+        ("namespace", "memory_id", "effectiveness", "feedback_count", "strength", "stability", "used",
+         "ignored", "last_at", "tier"),
+        _states,
+    ),
+}  # fmt: skip
