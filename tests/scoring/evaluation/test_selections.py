@@ -6,7 +6,7 @@ from importlib import import_module
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench._clicks import World, at_the_end, clicks
@@ -140,6 +140,7 @@ def test_order_and_repetition_change_nothing(rows, random):
 
 
 @given(shown)
+@settings(max_examples=50)
 def test_days_at_once_are_the_days_one_by_one(rows):
     whole = selections(frame(rows))
     assert whole.equals(pl.concat([selections(frame(rows), first_day=day, last_day=day) for day in DAYS]))
