@@ -118,7 +118,8 @@ def selections(
 
 def _coded(rows: pl.DataFrame, days: pl.Series, texts: pl.Series) -> pl.DataFrame:
     """Impressions as numbers; ``at`` is where the impression stands."""
-    wrong = rows.filter((pl.col("rank") < 1) | ~pl.col("clicked").cast(pl.Int64).is_in([0, 1]))
+    right = (pl.col("rank") >= 1) & pl.col("clicked").cast(pl.Int64).is_in([0, 1])
+    wrong = rows.filter(~right.fill_null(value=False))
     if wrong.height:
         rank, clicked = wrong.select("rank", "clicked").row(0)
         raise ValueError(f"rank = {rank} and clicked = {clicked}: ranks start at 1, clicked is 0 or 1")

@@ -6,9 +6,10 @@ from importlib import import_module
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench._clicks import World, at_the_end, clicks
 from scoring.evaluation import SelectionPolicy, auroc, selections
 from scoring.evaluation.rank_prior import rank_prior
 
@@ -139,6 +140,7 @@ def test_order_and_repetition_change_nothing(rows, random):
 
 
 @given(shown)
+@settings(max_examples=50)
 def test_days_at_once_are_the_days_one_by_one(rows):
     whole = selections(frame(rows))
     assert whole.equals(pl.concat([selections(frame(rows), first_day=day, last_day=day) for day in DAYS]))
@@ -166,38 +168,9 @@ def test_flags_are_clicks_and_wrong_values_are_named():
     assert selections(rows.with_columns(pl.col("clicked").cast(pl.Boolean))).equals(selections(rows))
     with pytest.raises(ValueError, match="rank = 0"):
         selections(frame(times(1, "m", 0)))
-    with pytest.raises(ValueError, match="clicked = 2"):
-        selections(rows.with_columns(clicked=pl.lit(2)))
-
-
-def simulated(seed, *, queries=200, results=10, days=20, a_day=100):
-    """Impressions of a user who looks less often the deeper a result is and errs; and what is relevant.
-
-    A quarter of the pairs is relevant. The ranking knows a little of that and is never twice the same.
-    """
-    rng = np.random.default_rng(seed)
-    truth = rng.random((queries, results)) < 0.25
-    signal = 0.5 * truth + rng.normal(0, 1, truth.shape)
-    frequency = np.arange(1, queries + 1) ** -0.8
-    asked = rng.choice(queries, days * a_day, p=frequency / frequency.sum())
-    order = np.argsort(-(signal[asked] + rng.normal(0, 1, (len(asked), results))), axis=1)
-    looked = np.arange(1, results + 1) ** -0.8
-    used = rng.random(order.shape) < looked * np.where(np.take_along_axis(truth[asked], order, 1), 0.7, 0.08)
-    heard = used.any(axis=1)  # the others got no feedback
-    count = int(heard.sum())
-    columns = {
-        "day": np.repeat((np.arange(len(asked)) // a_day)[heard], results),
-        "query": np.repeat(asked[heard], results),
-        "memory": order[heard].ravel(),
-        "rank": np.tile(np.arange(1, results + 1), count),
-        "clicked": used[heard].ravel(),
-    }
-    rows = pl.DataFrame(columns).select(
-        day=pl.format("2026-03-{}", pl.col("day").cast(pl.String).str.zfill(2)), namespace=pl.lit("a"),
-        query_id=pl.format("{}", "query"), query=pl.format("{}", "query"),
-        memory_id=pl.format("{}", "memory"), rank="rank", clicked="clicked",
-    )  # fmt: skip
-    return rows, truth
+    for wrong in (2, None):
+        with pytest.raises(ValueError, match=f"clicked = {wrong}"):
+            selections(rows.with_columns(clicked=pl.lit(wrong, pl.Int32)))
 
 
 def apart(values, relevant):
@@ -207,19 +180,13 @@ def apart(values, relevant):
 def test_it_tells_relevant_from_irrelevant_better_than_raw_rates():
     gains, by_best_rank, graded = [], [], []
     for seed in range(3):
-        rows, truth = simulated(seed)
-        last = selections(rows).sort("day").group_by("query_id", "memory_id", maintain_order=True).last()
-        relevant = truth[tuple(last[name].cast(pl.Int64).to_numpy() for name in ("query_id", "memory_id"))]
-        raw = (last["clicks"] / last["impressions"]).to_numpy()
-        best = rows.group_by("query_id", "memory_id").agg(rank=pl.col("rank").min())
-        rates = rows.group_by("rank").agg(rate=pl.col("clicked").mean())
-        at_best = last.join(best, on=["query_id", "memory_id"], maintain_order="left").join(
-            rates, on="rank", maintain_order="left"
-        )["rate"]
-        coec = apart(last["coec"].to_numpy(), relevant)
-        gains.append(coec - apart(raw, relevant))
-        by_best_rank.append(coec - apart(raw / at_best.to_numpy(), relevant))
-        graded.append(last.select("grade", relevant=pl.Series(relevant)))
+        rows, truth = clicks(World(), seed)
+        end = at_the_end(rows, selections(rows), truth)
+        relevant = end["relevant"].to_numpy()
+        coec = apart(end["coec"].to_numpy(), relevant)
+        gains.append(coec - apart(end["raw"].to_numpy(), relevant))
+        by_best_rank.append(coec - apart(end["best_rank"].to_numpy(), relevant))
+        graded.append(end.select("grade", "relevant"))
     assert min(gains) > 0.02
     assert min(by_best_rank) > 0.03
     shares = pl.concat(graded).group_by("grade").agg(pl.col("relevant").mean(), n=pl.len()).sort("grade")
