@@ -24,9 +24,9 @@ WORDS_SHARE = 0.25
 THRESHOLDS = (0.58, 0.70, 0.78)
 """Signals from which a pair is graded 1, 2 and 3.
 
-Fitted on the first ten results of 75 queries of XQuAD and 55 of Cranfield: 1 where Cohen's kappa of relevant or
-not, as the mean of the two, is highest; 2 and 3 where .67 and .73 of the results from there on are relevant,
-again as the mean of the two.
+Fitted on the first ten results of 75 queries of XQuAD and 55 of Cranfield: 1 where Cohen's kappa of relevant
+or not, as the mean of the two, is highest; 2 and 3 where .67 and .73 of the results from there on are
+relevant, again as the mean of the two.
 """
 
 PASSAGE_WORDS = (100, 150)

@@ -372,7 +372,7 @@ def test_drift_is_what_changed_since_the_first_grades(anchored):
 def test_pairs_of_searches_wait_the_fewest_labels_and_the_top_ranks_first(memory, notes):
     memory.search("how long does the battery last")
     memory.search("How long does the battery  LAST", limit=2)
-    found = candidates(memory.journal, "ada", principal="ann")
+    found = candidates(memory.journal, "ada", who="ann")
     order = worth_judging(found, 10)
     assert [one.rank for one in order] == [1, 2, 3]
     assert [one.shown for one in order] == [2, 2, 1]
@@ -381,16 +381,16 @@ def test_pairs_of_searches_wait_the_fewest_labels_and_the_top_ranks_first(memory
     memory.judge(first.query, first.memory_id, 2)
     memory.principal = "ann"
     memory.judge(second.query, second.memory_id, None, state="later")
-    order = worth_judging(candidates(memory.journal, "ada", principal="ann"), 10)
+    order = worth_judging(candidates(memory.journal, "ada", who="ann"), 10)
     assert [(one.rank, one.labels, one.later) for one in order] == [
         (3, 0, False),
         (1, 1, False),
         (2, 0, True),
     ]
     assert worth_judging(found, 1) == [first]
-    assert {one.memory_id for one in candidates(memory.journal, "ada", principal="bob")} == set(
-        notes.values()
-    ) - {first.memory_id}
+    assert {one.memory_id for one in candidates(memory.journal, "ada", who="bob")} == set(notes.values()) - {
+        first.memory_id
+    }
     assert candidates(memory.journal, "other") == []
     assert candidates(memory.journal, "ada", until=date(2020, 1, 1)) == []
 
