@@ -217,14 +217,15 @@ def test_nothing_to_read_is_not_relevant(judge, pair):
 
 
 def test_an_answer_deep_in_a_long_note_is_found_and_reading_has_an_end(judge, monkeypatch):
-    text = "The harbour was quiet.\n\n" * 3_000 + BATTERY
+    quiet = "The harbour was quiet.\n\n" * 3_000
     read = []
     scores = judge._reranker.scores
     monkeypatch.setattr(
         judge._reranker, "scores", lambda query, texts: read.extend(texts) or scores(query, texts)
     )
-    assert judge.grade([Pair(QUERY, "", text)])[0].grade >= 2
+    found = judge.signal(Pair(QUERY, "", f"{quiet}# Gauge\n\n{BATTERY}"))
     assert len(read) <= PASSAGES
+    assert found.relevance > 0.6 > 0.2 > judge.signal(Pair(QUERY, "", quiet)).relevance
 
 
 def test_other_thresholds_are_another_judge(judge, monkeypatch):
