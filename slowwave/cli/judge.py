@@ -49,7 +49,7 @@ def judge(
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        found = candidates(memory.journal, memory.namespace, principal=memory.principal)
+        found = candidates(memory.journal, memory.namespace, who=memory.principal)
         chosen = worth_judging(found, limit)
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
@@ -178,14 +178,15 @@ def judge_run(
     from datetime import UTC, datetime
 
     from slowwave.judging.loading import load_judge
+    from slowwave.judging.model import JUDGE, identity
     from slowwave.judging.running import run
     from slowwave.judging.worth import candidates, worth_judging
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        found = candidates(memory.journal, memory.namespace)
+        judge = load_judge(memory._space)
+        found = candidates(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
         wanted = worth_judging(found, memory.settings.judge.pairs if pairs is None else pairs)
         asked = [(one.query, one.memory_id) for one in wanted]
-        judge = load_judge(memory._space)
         report = run(memory._space, memory.namespace, judge, asked, now=datetime.now(UTC))
     if json:
         print_json(asdict(report))

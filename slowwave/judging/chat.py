@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_ANSWER = 300
 """Tokens that an answer may have."""
 
-_CHARACTERS_PER_TOKEN = 2  # an estimate from above for English; other scripts have about one
+_BYTES_PER_TOKEN = 2  # an estimate from above: English has about 4, Japanese 3
 _OVERHEAD = 20  # tokens around the messages
 
 
@@ -48,8 +48,8 @@ class ChatJudge:
 
     def cost(self, pair: Pair) -> int:
         """Tokens of the request by its length, and the longest answer."""
-        characters = sum(len(message["content"]) for message in messages(pair))
-        return characters // _CHARACTERS_PER_TOKEN + _OVERHEAD + MAX_ANSWER
+        size = sum(len(message["content"].encode(errors="replace")) for message in messages(pair))
+        return size // _BYTES_PER_TOKEN + _OVERHEAD + MAX_ANSWER
 
     def grade(self, pairs: Sequence[Pair]) -> list[Grade]:
         """The grades of the pairs; one that could not be asked for, or is none, has a problem instead."""

@@ -32,7 +32,7 @@ class Candidate:
     Attributes:
         rank: the best at which it was shown, from 1.
         shown: how often (count).
-        labels: people who have graded it, or found that they cannot (count).
+        labels: people, or judges, who have graded it or found that they cannot (count).
         later: whether the one who asks has put it off.
     """
 
@@ -45,14 +45,16 @@ class Candidate:
 
 
 def candidates(
-    journal: Journal, namespace: str, *, principal: str = "", until: date | None = None
+    journal: Journal, namespace: str, *, who: str = "", source: str = MANUAL, until: date | None = None
 ) -> list[Candidate]:
     """Pairs that recent searches showed, in no order.
 
     Args:
         journal: of the home.
         namespace: the tenant.
-        principal: who is to label: what he has settled is left out. Empty: nobody in particular.
+        who: is to label: what he has settled is left out. A principal, or `identity` of a judge; empty:
+            nobody in particular.
+        source: whose labels are counted: those by hand, or those of judges.
         until: searches of this day (UTC) and before.
     """
     days = journal.days(["search"]).filter(pl.col("namespace") == namespace)["day"]
@@ -67,34 +69,29 @@ def candidates(
                     pair = pairs.setdefault(key, {"query": search["query"], "rank": row["rank"], "shown": 0})
                     pair["rank"] = min(pair["rank"], row["rank"])
                     pair["shown"] += 1
-    settled, later = _labels(journal, namespace, principal)
+    settled, later = _labels(journal, namespace, source)
     return [
-        Candidate(
-            pair["query"], key[1], pair["rank"], pair["shown"], len(settled[key]), (key, principal) in later
-        )
+        Candidate(pair["query"], key[1], pair["rank"], pair["shown"], len(settled[key]), (key, who) in later)
         for key, pair in pairs.items()
-        if not principal or principal not in settled[key]
+        if not who or who not in settled[key]
     ]
 
 
 def _labels(
-    journal: Journal, namespace: str, principal: str
+    journal: Journal, namespace: str, source: str
 ) -> tuple[defaultdict[tuple[str, str], set[str]], Collection[tuple[tuple[str, str], str]]]:
     """Who has settled each pair, and which pairs somebody has put off."""
     settled: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     later: set[tuple[tuple[str, str], str]] = set()
-    for row in manual_labels(journal, namespace).iter_rows(named=True):
+    rows = last_words(journal, namespace).filter(pl.col("source") == source)
+    for row in rows.iter_rows(named=True):
         key = (row["query_id"], row["memory_id"])
+        who = row["principal"] if source == MANUAL else row["judge"]
         if row["state"] == "later":
-            later.add((key, row["principal"]))
+            later.add((key, who))
         else:
-            settled[key].add(row["principal"])
+            settled[key].add(who)
     return settled, later
-
-
-def manual_labels(journal: Journal, namespace: str) -> pl.DataFrame:
-    """The last word of each person on each pair, as rows of ``judgments``."""
-    return last_words(journal, namespace).filter(pl.col("source") == MANUAL)
 
 
 def last_words(journal: Journal, namespace: str) -> pl.DataFrame:

@@ -114,10 +114,11 @@ def test_what_is_no_label_is_one_line(run, memory, grade, words):
 
 def test_the_judge_is_asked_and_compared_with_people(run, data):
     assert "No judge has graded" in run("judge", "agreement").stdout
-    done = data("judge", "run")
-    assert (done["judge"], done["graded"], done["failed"]) == ("default", 3, 0)
-    again = run("judge", "run", "--pairs", "2")
-    assert "graded before" in again.stdout
+    done = [data("judge", "run", "--pairs", "2") for _ in range(3)]
+    assert [(one["judge"], one["graded"], one["skipped"]) for one in done] == [
+        ("default", 2, 0), ("default", 1, 0), ("default", 0, 0),
+    ]  # fmt: skip
+    assert "graded" in run("judge", "run").stdout
     assert "not met" in run("judge", "agreement").stdout
     for row in data("judge", "list", "--judge", "default"):
         run("judge", "set", QUERY, row["memory_id"], f"{row['grade']:.0f}")

@@ -217,14 +217,15 @@ def test_nothing_to_read_is_not_relevant(judge, pair):
 
 
 def test_an_answer_deep_in_a_long_note_is_found_and_reading_has_an_end(judge, monkeypatch):
-    text = "The harbour was quiet.\n\n" * 3_000 + BATTERY
+    quiet = "The harbour was quiet.\n\n" * 3_000
     read = []
     scores = judge._reranker.scores
     monkeypatch.setattr(
         judge._reranker, "scores", lambda query, texts: read.extend(texts) or scores(query, texts)
     )
-    assert judge.grade([Pair(QUERY, "", text)])[0].grade >= 2
+    found = judge.signal(Pair(QUERY, "", f"{quiet}# Gauge\n\n{BATTERY}"))
     assert len(read) <= PASSAGES
+    assert found.relevance > 0.6 > 0.2 > judge.signal(Pair(QUERY, "", quiet)).relevance
 
 
 def test_other_thresholds_are_another_judge(judge, monkeypatch):
@@ -372,7 +373,7 @@ def test_drift_is_what_changed_since_the_first_grades(anchored):
 def test_pairs_of_searches_wait_the_fewest_labels_and_the_top_ranks_first(memory, notes):
     memory.search("how long does the battery last")
     memory.search("How long does the battery  LAST", limit=2)
-    found = candidates(memory.journal, "ada", principal="ann")
+    found = candidates(memory.journal, "ada", who="ann")
     order = worth_judging(found, 10)
     assert [one.rank for one in order] == [1, 2, 3]
     assert [one.shown for one in order] == [2, 2, 1]
@@ -381,16 +382,16 @@ def test_pairs_of_searches_wait_the_fewest_labels_and_the_top_ranks_first(memory
     memory.judge(first.query, first.memory_id, 2)
     memory.principal = "ann"
     memory.judge(second.query, second.memory_id, None, state="later")
-    order = worth_judging(candidates(memory.journal, "ada", principal="ann"), 10)
+    order = worth_judging(candidates(memory.journal, "ada", who="ann"), 10)
     assert [(one.rank, one.labels, one.later) for one in order] == [
         (3, 0, False),
         (1, 1, False),
         (2, 0, True),
     ]
     assert worth_judging(found, 1) == [first]
-    assert {one.memory_id for one in candidates(memory.journal, "ada", principal="bob")} == set(
-        notes.values()
-    ) - {first.memory_id}
+    assert {one.memory_id for one in candidates(memory.journal, "ada", who="bob")} == set(notes.values()) - {
+        first.memory_id
+    }
     assert candidates(memory.journal, "other") == []
     assert candidates(memory.journal, "ada", until=date(2020, 1, 1)) == []
 
