@@ -448,7 +448,7 @@ class Memory:
 
         return label(
             self._space, self.namespace, query, memory_id, grade, state=state, explanation=explanation,
-            principal=self.principal, now=datetime.now(UTC),
+            principal=self.principal, now=self._space.now(),
         )  # fmt: skip
 
     # -- one memory ------------------------------------------------------------------------------

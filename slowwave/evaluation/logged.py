@@ -62,7 +62,12 @@ class LoggedSearches:
 
 
 def logged_searches(
-    journal: Journal, days: Sequence[str], namespace: str, *, at_once: int = SEARCHES_AT_ONCE
+    journal: Journal,
+    days: Sequence[str],
+    namespace: str,
+    *,
+    only: pl.Series | None = None,
+    at_once: int = SEARCHES_AT_ONCE,
 ) -> Iterator[LoggedSearches]:
     """The searches of these days (UTC, YYYY-MM-DD) in a namespace, a slice after the other.
 
@@ -70,6 +75,7 @@ def logged_searches(
         journal: has them.
         days: whose searches are wanted.
         namespace: whose searches are wanted.
+        only: ids of the searches that are wanted; None is all.
         at_once: entries of a slice, at most (count).
     """
     seq = 0
@@ -79,7 +85,9 @@ def logged_searches(
         )
         if entries.height:
             seq = entries["seq"][-1]
-            yield of_entries(entries)
+            wanted = entries if only is None else entries.filter(pl.col("event_id").is_in(only.implode()))
+            if wanted.height:
+                yield of_entries(wanted)
         if entries.height < at_once:
             return
 
