@@ -88,8 +88,10 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
     """The searches of journal entries, which are of kind ``search``."""
     readable, broken = decoded(entries, _PAYLOAD)
     rows = readable.with_columns(
-        pl.col("candidates").struct.unnest(), as_of=moments(readable["as_of"]), there=pl.col("candidates").is_not_null()
-    ).with_columns(pl.col("chunk_id", *_COLUMNS).fill_null([]))  # fmt: skip
+        pl.col("candidates").struct.unnest(),
+        as_of=moments(readable["as_of"]),
+        there=pl.col("candidates").is_not_null(),
+    ).with_columns(pl.col("chunk_id", *_COLUMNS).fill_null([]))  # a search that found nothing keeps no lists
     name = pl.element().str.splitn(":", 2)
     rows = rows.with_columns(
         memory_id=pl.col("chunk_id").list.eval(name.struct[0]),
