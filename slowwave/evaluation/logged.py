@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -21,7 +21,7 @@ SEARCHES_AT_ONCE: Final = 2_000
 _COLUMNS: Final = ("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
 _WHOLE: Final = ("vector_rank", "bm25_rank", "chunk_count", "ordinal")
 _MAY_BE_ABSENT: Final = ("title", "coverage", "rerank")
-_SHOWN: Final = {
+_SHOWN: Final[dict[str, Any]] = {
     "rank": pl.Int32,
     "memory_id": pl.String,
     "score": pl.Float64,
