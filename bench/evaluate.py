@@ -5,12 +5,12 @@
 Searches are made up: memories with scores, words, states, votes, neighbours and trigger phrases; a share of
 what they consider is judged. Beyond 2,000 the same candidates come again, under other judgments.
 
-``decode`` is from payloads as the journal keeps them to columns (of at most 2,000, scaled up). ``replay`` ranks
-every search under 4 rankings: the default, the seeds', and the default without the vector and without the
-full-text channel. ``score`` computes the five default measures of all of them, ``shadow`` compares each with
-the first. ``ranx`` computes MRR@5, nDCG@10, Recall@20 and HitRate@1 of the same runs (it has no ``judged@k``):
-the first time it compiles; then from the frames that ``score`` reads; then from its own ready ``Run`` objects.
-Each time is the best of the repetitions. A size is measured in a process of its own.
+``decode`` is from payloads as the journal keeps them to columns (of at most 2,000, scaled up). ``replay``
+ranks every search under 4 rankings: the default, the seeds', and the default without the vector and without
+the full-text channel. ``score`` computes the five default measures of all of them, ``shadow`` compares each
+with the first. ``ranx`` computes MRR@5, nDCG@10, Recall@20 and HitRate@1 of the same runs (it has no
+``judged@k``): the first time it compiles; then from the frames that ``score`` reads; then from its own ready
+``Run`` objects. Each time is the best of the repetitions. A size is measured in a process of its own.
 """
 
 from __future__ import annotations
@@ -195,7 +195,10 @@ def _entries(rng: np.random.Generator, queries: int, size: int) -> tuple[pl.Data
             "coverage": (np.round(rng.random(size), 2) * (rng.random(size) < 0.2)).tolist(),
             "triggers": {memories[0]: ["a phrase", 0.5]} if rng.random() < 0.1 else {},
             "follows": {memories[2]: memories[1]},
-            "confidence": {name: ["medium", 0, ""] for name in memories} | {memories[3]: ["high", 6, "state"]},
+            "confidence": {
+                name: ["high", 6, "state"] if place == 3 else ["medium", 0, ""]
+                for place, name in enumerate(memories)
+            },
             "states": {
                 name: {
                     "effectiveness": float(rng.random()), "feedback_count": int(rng.integers(0, 6)),

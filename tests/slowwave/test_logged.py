@@ -16,7 +16,7 @@ from slowwave.journal import Entry
 from slowwave.search.log import replay as replay_one
 
 NOTES = {
-    "deploy": "The deploy day of the harbour is Thursday, and Friday where the tide is too low for the crane.",
+    "deploy": "The deploy day of the harbour is Thursday, and Friday where the tide is low for the crane.",
     "battery": "The battery of the northern gauge lasts two winters; the southern one lasts a single winter.",
     "rota": "Who is awake in the night shift stands on the rota beside the door of the harbour office.",
     "gauge": "The gauge of the pier is read at noon, and again in the evening when the tide was unusual.",
