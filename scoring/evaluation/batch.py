@@ -40,6 +40,7 @@ CANDIDATES: Final = {
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
 }
 """Fields of `Candidates.to_dict` by their types; numbers that share a list with text are text."""
+_LISTS: Final = {name: kind for name, kind in CANDIDATES.items() if isinstance(kind, pl.List)}
 REQUIRED: Final = ("memory_id", "ordinal", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
 _ABSENT: Final = {"title": 0.0, "coverage": 0.0, "rerank": float("nan")}
 
@@ -99,13 +100,15 @@ class Batch:
         memories = key[begins]  # sorted: the place of a memory is found by bisection
         known = _Known(searches, memories, memory_type)
         size = len(memories)
+        plain: dict[str, Any] = {
+            name: (_float if kind == _FLOATS else _int)(chunks, name) for name, kind in _LISTS.items()
+        }
         columns = Columns(
             starts=np.searchsorted(memories, np.arange(n + 1) * max(len(ids), 1)),
             first=np.append(begins, len(key)),
             as_of=_seconds(searches["as_of"]),
             position=_int(chunks, "position"),
-            **{name: _float(chunks, name) for name in ("cosine", "bm25", "title", "coverage", "rerank")},
-            **{name: _int(chunks, name) for name in ("vector_rank", "bm25_rank", "chunk_count")},
+            **plain,
             number=np.arange(size),
             **known.triggers(n),
             **known.states(),
@@ -171,7 +174,7 @@ class _Known:
         rows, of = self._entries("confidence")
         return self._values(of, _second(rows["value"]), 0.0)
 
-    def states(self) -> dict[str, np.ndarray]:
+    def states(self) -> dict[str, Any]:
         rows, of = self._entries("states")
         rows = rows.unnest("value").with_columns(of=pl.Series(of, dtype=pl.Int64))
         votes = rows.filter(pl.col("of") >= 0, pl.col("not_useful_at").list.len() > 0)
@@ -185,7 +188,7 @@ class _Known:
             "voted_at": _seconds(votes["at"]),
         }
 
-    def follows(self) -> dict[str, Integers]:
+    def follows(self) -> dict[str, Any]:
         rows, after = self._entries("follows")
         before = self._places(rows, "value")
         both = (after >= 0) & (before >= 0)

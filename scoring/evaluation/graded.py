@@ -80,14 +80,9 @@ def grade_frame(
     counted = rankings.join(queries, on="query_id", how="inner", maintain_order="left")
     numbered = counted.select(*keys, "query", at=pl.int_range(pl.len()))
     found = results.select(*keys, "rank", "memory_id").join(numbered, on=keys, how="inner")
-    found = found.select("at", "query", "rank", "memory_id").sort("at", "rank")
-    place = _places(found)
-    repeated = found.height - found.select(pl.struct("at", "memory_id").n_unique()).item()
-    if repeated:
-        found = found.unique(["at", "memory_id"], keep="first", maintain_order=True)
-        place = _places(found)
-    kept = found.filter(pl.Series(place < depth))
-    place = place[place < depth]
+    found = once(found.select("at", "query", "rank", "memory_id"))
+    place = places(found["at"].to_numpy())
+    kept, place = found.filter(pl.Series(place < depth)), place[place < depth]
     judged = judgments.join(queries, on="query_id").select(
         "query", "memory_id", grade=pl.col("grade").cast(pl.Float64)
     )
@@ -106,10 +101,17 @@ def grade_frame(
     return graded, counted.drop("query")
 
 
-def _places(found: pl.DataFrame) -> Ints:
-    """Place of each row in its ranking, from 0; the rows of a ranking stand together."""
-    at = found["at"].to_numpy()
-    return np.arange(len(at)) - np.searchsorted(at, at)
+def once(results: pl.DataFrame) -> pl.DataFrame:
+    """Results in the order of (``at``, ``rank``), each ``memory_id`` of an ``at`` at its first rank alone."""
+    ordered = results.sort("at", "rank")
+    if ordered.select(pl.struct("at", "memory_id").n_unique()).item() == ordered.height:
+        return ordered
+    return ordered.unique(["at", "memory_id"], keep="first", maintain_order=True)
+
+
+def places(labels: Ints) -> Ints:
+    """Place of each element among those of its label, from 0; the labels are sorted."""
+    return np.arange(len(labels)) - np.searchsorted(labels, labels)
 
 
 def _ideals(judgments: pl.DataFrame, depth: int) -> tuple[Floats, Ints, pl.DataFrame]:

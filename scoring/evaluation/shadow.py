@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import polars as pl
+
+from scoring.evaluation.graded import once, places
 
 COMPARED: Final = pl.Schema(
     {
@@ -42,47 +45,41 @@ def compare_results(lists: pl.DataFrame, logged: pl.DataFrame, shadow: pl.DataFr
         - ``rank_correlation``: Spearman's of the results of both, by their order in each list, in [−1, 1]:
           the same order 1, reversed −1, one result 1, none 0.
     """
-    keys = lists.columns
-    known = [name for name in keys if name in logged.columns]
+    keys, n = lists.columns, lists.height
     numbered = lists.with_row_index("at")
-    first = _once(numbered.join(logged, on=known), "at")
-    second = _once(numbered.join(shadow, on=keys), "at")
-    both = first.join(second, on=["at", "memory_id"], suffix="_shadow")
-    order = [pl.col(name).rank("ordinal").over("at") for name in ("rank", "rank_shadow")]
-    moved = (order[0].cast(pl.Float64) - order[1].cast(pl.Float64)).pow(2)
-    n = pl.col("common").cast(pl.Float64)
-    common = both.with_columns(moved=moved).group_by("at").agg(
-        common=pl.len().cast(pl.Int32),
-        mean_score_change=(pl.col("score_shadow") - pl.col("score")).abs().mean(),
-        mean_rank_change=(pl.col("rank_shadow") - pl.col("rank")).abs().mean(),
-        moved=pl.col("moved").sum(),
-    )  # fmt: skip
-    found = numbered
-    for name, frame in (("logged_count", first), ("shadow_count", second)):
-        counts = frame.group_by("at").agg(pl.len().cast(pl.Int32).alias(name))
-        found = found.join(counts, on="at", how="left", maintain_order="left")
-    found = found.join(common, on="at", how="left", maintain_order="left").with_columns(
-        pl.col("logged_count", "shadow_count", "common").fill_null(0)
+    of_list = ["at", "memory_id", "rank", "score"]
+    first, second = (
+        once(results.join(numbered, on=[name for name in keys if name in results.columns]).select(of_list))
+        for results in (logged, shadow)
     )
-    either = pl.col("logged_count") + pl.col("shadow_count") - pl.col("common")
-    # Spearman's coefficient of ranks without ties, which ordinal ranks are.
-    spearman = 1 - 6 * pl.col("moved") / (n * (n * n - 1))
-    return found.select(
-        *keys,
-        "logged_count",
-        "shadow_count",
-        "mean_score_change",
-        "mean_rank_change",
-        overlap=pl.when(either == 0).then(1.0).otherwise(pl.col("common") / either),
-        only_logged=pl.col("logged_count") - pl.col("common"),
-        only_shadow=pl.col("shadow_count") - pl.col("common"),
-        rank_correlation=pl.when(n == 0).then(0.0).when(n == 1).then(1.0).otherwise(spearman),
-    ).select(*keys, *(pl.col(name).cast(dtype) for name, dtype in COMPARED.items()))
-
-
-def _once(results: pl.DataFrame, key: str) -> pl.DataFrame:
-    """The results with a memory once in each list, at its best rank, as whole numbers that subtract."""
-    best = results.sort(key, "rank", "memory_id").unique(
-        [key, "memory_id"], keep="first", maintain_order=True
+    both = first.join(second, on=["at", "memory_id"], suffix="_shadow", maintain_order="left")
+    at = both["at"].to_numpy()
+    order = np.lexsort((both["rank_shadow"].to_numpy(), at))
+    place = places(at)  # the same for both lists: at is sorted in either order
+    moved = np.empty(len(at), dtype=np.int64)
+    moved[order] = place
+    moved -= place
+    logged_count, shadow_count, common = (
+        np.bincount(frame["at"].to_numpy(), minlength=n) for frame in (first, second, both)
     )
-    return best.select(key, "memory_id", pl.col("rank").cast(pl.Int64), "score")
+
+    def mean(name: str) -> pl.Expr:
+        change = both[f"{name}_shadow"].cast(pl.Float64) - both[name].cast(pl.Float64)
+        total = np.bincount(at, weights=change.abs().to_numpy(), minlength=n)
+        return pl.when(pl.Series(common > 0)).then(pl.Series(total / np.maximum(common, 1)))
+
+    either = logged_count + shadow_count - common
+    # Spearman's coefficient of places, which have no ties.
+    scale = np.where(common > 1, common * (common**2 - 1.0), 1.0)
+    correlation = 1 - 6 * np.bincount(at, weights=moved**2, minlength=n) / scale
+    found = lists.with_columns(
+        logged_count=pl.Series(logged_count),
+        shadow_count=pl.Series(shadow_count),
+        overlap=pl.Series(np.where(either > 0, common / np.maximum(either, 1), 1.0)),
+        only_logged=pl.Series(logged_count - common),
+        only_shadow=pl.Series(shadow_count - common),
+        mean_score_change=mean("score"),
+        mean_rank_change=mean("rank"),
+        rank_correlation=pl.Series(np.where(common > 0, correlation, 0.0)),
+    )
+    return found.with_columns(pl.col(name).cast(dtype) for name, dtype in COMPARED.items())

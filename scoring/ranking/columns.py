@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -224,18 +225,15 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
 
     plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at")
     whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count"}
-    kinds = dict.fromkeys(whole, np.int64) | {"phrase_said": np.bool_}
-    return Columns(
-        starts=ends("starts", memories),
-        first=ends("first", chunks),
-        **{
-            name: np.concatenate(
-                [np.zeros(0, dtype=kinds.get(name, np.float64)), *(getattr(one, name) for one in batches)]
-            )
-            for name in plain
-        },
-        **{name: moved(name, memories) for name in ("number", *_POINTERS)},
-    )
+    kinds: dict[str, Any] = dict.fromkeys(whole, np.int64) | {"phrase_said": np.bool_}
+    joined: dict[str, Any] = {
+        name: np.concatenate(
+            [np.zeros(0, dtype=kinds.get(name, np.float64)), *(getattr(one, name) for one in batches)]
+        )
+        for name in plain
+    }
+    joined |= {name: moved(name, memories) for name in ("number", *_POINTERS)}
+    return Columns(starts=ends("starts", memories), first=ends("first", chunks), **joined)
 
 
 def greatest(values: Floats, starts: Integers, initial: float = 0.0) -> Floats:

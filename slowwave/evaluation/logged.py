@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -21,7 +21,7 @@ SEARCHES_AT_ONCE: Final = 2_000
 _COLUMNS: Final = ("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
 _WHOLE: Final = ("vector_rank", "bm25_rank", "chunk_count", "ordinal")
 _MAY_BE_ABSENT: Final = ("title", "coverage", "rerank")
-_SHOWN: Final = {
+_SHOWN: Final[dict[str, Any]] = {
     "rank": pl.Int32,
     "memory_id": pl.String,
     "score": pl.Float64,
@@ -96,8 +96,10 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
     """The searches of journal entries, which are of kind ``search``."""
     readable, broken = decoded(entries, _PAYLOAD)
     rows = readable.with_columns(
-        pl.col("candidates").struct.unnest(), as_of=moments(readable["as_of"]), there=pl.col("candidates").is_not_null()
-    ).with_columns(pl.col("chunk_id", *_COLUMNS).fill_null([]))  # fmt: skip
+        pl.col("candidates").struct.unnest(),
+        as_of=moments(readable["as_of"]),
+        there=pl.col("candidates").is_not_null(),
+    ).with_columns(pl.col("chunk_id", *_COLUMNS).fill_null([]))  # a search that found nothing keeps no lists
     name = pl.element().str.splitn(":", 2)
     rows = rows.with_columns(
         memory_id=pl.col("chunk_id").list.eval(name.struct[0]),
