@@ -49,7 +49,7 @@ def _variants(report: CycleReport) -> Table:
     wide = out.width >= _WIDE
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("ranking", overflow="fold", min_width=12)
-    more = ("95 %", "wins/ties/losses", "p") if wide else ()
+    more = ("95 %", "won/tied/lost", "p") if wide else ()
     for name in (words.TITLE, "judged@10", "difference", *more):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict")

@@ -27,7 +27,8 @@ _STYLE = """
 .worse { color: var(--worse); font-weight: 600; }
 .equivalent { color: var(--same); font-weight: 600; }
 .undecided { color: var(--faint); }
-main { max-width: 1040px; }
+main { max-width: 1180px; }
+th, td { padding: 5px 8px; }
 img { max-width: 840px; margin: 12px auto; }
 details { background: var(--card); border: 1px solid var(--line); border-radius: 6px; margin: 4px 0; }
 summary { padding: 6px 10px; cursor: pointer; overflow-wrap: anywhere; }
@@ -65,27 +66,27 @@ def cycle_page(report: CycleReport) -> str:
 def _variants(report: CycleReport) -> Iterator[str]:
     yield _heading("Rankings", f"{words.TITLE}, beside what searches showed on the same queries")
     columns = (
-        "ranking", "verdict", words.TITLE, "95 %", "difference", "95 %", "judged@10", "won – tied – lost",
+        "ranking", "verdict", words.TITLE, "95 %", "difference", "95 %", "judged@10", "won/tied/lost",
         "p", "needed",
     )  # fmt: skip
     yield table(columns, [_variant(one) for one in report.variants], numbers=range(2, len(columns)))
     yield paragraph(
         "judged@10 is the share of the first ten results that anybody judged: what is not judged counts as "
         "not relevant, so a ranking with a lower share is undervalued. Needed: how many more queries would "
-        "decide, if mean and spread stay as they are.",
+        "decide, if mean and spread stay as they are. A baseline is trivial: had without this project.",
         "faint",
     )
 
 
 def _variant(one: Standing) -> list[Cell]:
     mean, found = one.means[MAIN], one.against.get(MAIN)
-    name = f"{one.name} (trivial baseline)" if one.role == "baseline" else one.name
+    name = f"{one.name} (baseline)" if one.role == "baseline" else one.name
     measured, judged = (words.number(mean.mean), words.interval(mean)), words.number(one.judged)
     if found is None:
         return [name, "", *measured, "", "", judged, "", "", ""]
     return [
         name, _verdict(found.verdict), *measured, words.number(found.difference, signed=True),
-        words.interval(found, signed=True), judged, f"{found.wins:,} – {found.ties:,} – {found.losses:,}",
+        words.interval(found, signed=True), judged, f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
         words.probability(found.p_value), words.needed(one),
     ]  # fmt: skip
 
@@ -212,7 +213,12 @@ class _Rows:
         ]
         grades = self._grades.get(logged["query_id"], [])
         judged = [
-            [row["title"] or "", words.shown(row["grade"]), row["source"] or "", row["memory_id"]]
+            [
+                row["title"] or "",
+                "–" if row["grade"] is None else f"{row['grade']:g}",
+                row["source"] or "",
+                row["memory_id"],
+            ]
             for row in grades[:_GRADES]
         ]
         more = f"… and {len(grades) - _GRADES:,} more judgments." if len(grades) > _GRADES else ""

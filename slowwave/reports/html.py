@@ -67,7 +67,7 @@ def document(title: str, body: Iterable[str], *, style: str = "") -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, numbers: Sequence[int]) -> str:
-    """A table with the columns `numbers` set to the right; nothing of no rows."""
+    """A table with the columns `numbers` set to the right; nothing of no rows, no head of no names."""
     kinds = {at: _KINDS[name] for at, name in enumerate(columns) if name in _KINDS}
     kinds |= dict.fromkeys(numbers, "n")
 
@@ -80,7 +80,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, numbers: Se
         return f"<tr>{''.join(one(tag, at, cell) for at, cell in enumerate(cells))}</tr>"
 
     body = [line("td", row) for row in rows]
-    lines = "\n".join([line("th", columns), *body])
+    lines = "\n".join([line("th", columns), *body] if any(columns) else body)
     return f'<div class="scroll"><table>\n{lines}\n</table></div>' if body else ""
 
 
