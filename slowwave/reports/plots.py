@@ -2,84 +2,49 @@
 
 Each function takes a frame of :mod:`slowwave.reports.counts` and gives one SVG document, 730 pixels wide (the
 room that Dagster's dialog has), under 60 kB whatever the frame holds: long ranges are drawn in steps of weeks
-or months. The same frame gives the same bytes. Without data the picture says so. A picture has its own light
-ground, so it reads the same on a light and on a dark page; the colours are those of Okabe and Ito (2008),
-which the colour-blind can tell apart.
-
-Matplotlib is loaded when the first picture is drawn.
+or months. The same frame gives the same bytes. Without data the picture says so.
 """
 
 from __future__ import annotations
 
-import io
-import re
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from scoring.intervals import wilson
-from slowwave.errors import SlowwaveError
 from slowwave.reports.counts import REASONS, TIERS, pivoted
+from slowwave.reports.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    HEIGHT,
+    ORANGE,
+    PAPER,
+    PINK,
+    RED,
+    SKY,
+    few_ticks,
+    legend,
+    nothing,
+    picture,
+    tenths,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH, HEIGHT = 7.6, 2.7  # inches of 96 pixels, as a browser draws 72 points
 MOST_STEPS = 92  # of one picture, a quarter of a year day by day
-INK, FAINT, GRID, PAPER = "#33373d", "#6b7280", "#e5e7eb", "#ffffff"
-BLUE, SKY, GREEN, ORANGE, RED, PINK, GREY = (
-    "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#9ca3af",
-)  # fmt: skip
 COLOURS = {
     "implicit": SKY, "quick": ORANGE, "detailed": GREEN,
     "used": BLUE, "ignored": ORANGE, "cited": GREEN, "unclear": GREY,
     "promoted": GREEN, "rate_limited": ORANGE, "tier_not_promotable": PINK, "below_threshold": GREY,
 }  # fmt: skip
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-STYLE: Mapping[str, Any] = {
-    "svg.fonttype": "none",  # text stays text: a tenth of the size, and it can be read out
-    "svg.hashsalt": "slowwave",  # names inside the document are made of this, not of chance
-    "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],  # comes with Matplotlib, so the layout is the same everywhere
-    "font.size": 9.0,
-    "text.color": INK,
-    "axes.edgecolor": GREY,
-    "axes.labelcolor": FAINT,
-    "axes.titlecolor": INK,
-    "axes.titlesize": 10.0,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.8,
-    "xtick.color": GREY,
-    "xtick.labelcolor": FAINT,
-    "ytick.color": GREY,
-    "ytick.labelcolor": FAINT,
-    "ytick.left": False,
-    "legend.frameon": False,
-    "legend.handlelength": 0.9,
-    "legend.handleheight": 0.9,
-    "legend.columnspacing": 1.4,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
-    "savefig.facecolor": PAPER,
-}
-_DECIMALS = re.compile(rb"(\d\.\d)\d{4,}(?![\d<])")  # of places, not of texts: a tenth of a point will do
-_STYLING = threading.Lock()  # a style is global to Matplotlib while it is used
 
 
 def acts_by_day(acts: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
@@ -127,12 +92,12 @@ def rates_by_day(verdicts: pl.DataFrame, days: Sequence[str] = ()) -> bytes:
         above.set_title(title)
         _stack(below, steps, ("used", "ignored", "unclear"))
         below.set_ylabel(steps.unit("verdicts"))
-        _few_ticks(below, 3, whole=steps.size == 1)
+        few_ticks(below, 3, whole=steps.size == 1)
         _days_below(below, steps)
         lines, parts = above.get_lines(), below.get_legend_handles_labels()[0]
-        _legend(above, [*lines, *parts[1:]], ["used", "cited", "ignored", "nothing to judge by"])
+        legend(above, [*lines, *parts[1:]], ["used", "cited", "ignored", "nothing to judge by"])
 
-    return _picture(title, draw, HEIGHT * 1.3) if steps and judged else _nothing(title)
+    return picture(title, draw, HEIGHT * 1.3) if steps and judged else nothing(title)
 
 
 def effectiveness(distribution: pl.DataFrame) -> bytes:
@@ -243,13 +208,11 @@ def _stacked_by_day(frame: pl.DataFrame, days: Sequence[str], *, title: str, uni
         _stack(axes, steps, list(steps.sums))
         axes.set_title(title)
         axes.set_ylabel(steps.unit(unit))
-        _few_ticks(axes, 5, whole=steps.size == 1)
+        few_ticks(axes, 5, whole=steps.size == 1)
         _days_below(axes, steps)
-        _legend(axes, *axes.get_legend_handles_labels())
+        legend(axes, *axes.get_legend_handles_labels())
 
-    return (
-        _nothing(title) if steps is None or not any(map(any, steps.sums.values())) else _picture(title, draw)
-    )
+    return nothing(title) if steps is None or not any(map(any, steps.sums.values())) else picture(title, draw)
 
 
 def _stack(axes: Axes, steps: _Steps, names: Sequence[str]) -> None:
@@ -294,73 +257,12 @@ def _distribution(
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
-        bars = axes.bar(values, counts, width=0.085, color=[colour(value) for value in values])
-        axes.bar_label(bars, [f"{count:,}" if count else "" for count in counts], padding=2, fontsize=8)
+        tenths(axes, values, counts, [colour(value) for value in values])
         axes.set_title(f"{title} ({total:,})")
         axes.set_xlabel(label)
         axes.set_ylabel("memories")
-        axes.set_xticks(
-            values, [f"{value:.1f}".removeprefix("0") if value % 1 else f"{value:.0f}" for value in values]
-        )
-        axes.set_xlim(-0.06, 1.06)
-        axes.set_ylim(0, max(counts) * 1.14)
-        _few_ticks(axes, 5, whole=True)
 
-    return _picture(title, draw) if total else _nothing(title)
-
-
-# -- every picture ---------------------------------------------------------------------------------
-
-
-def _picture(title: str, draw: Callable[[Figure], None], height: float = HEIGHT) -> bytes:
-    """What `draw` puts on a figure, as SVG."""
-    with _styled() as new_figure:
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-        around = ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.09, hspace=0.06)
-        figure = new_figure(figsize=(WIDTH, height), layout=around)
-        draw(figure)
-        document = io.BytesIO()
-        about = {"Title": title, "Date": None, "Creator": None}
-        figure.savefig(document, format="svg", metadata=about)
-    return _DECIMALS.sub(rb"\1", document.getvalue())
-
-
-def _nothing(title: str) -> bytes:
-    """A picture that says that there is nothing to show."""
-
-    def draw(figure: Figure) -> None:
-        figure.text(0.015, 0.8, title, weight="bold", size=10, va="top")
-        figure.text(0.015, 0.42, "Nothing on these days.", color=FAINT, va="top")
-
-    return _picture(title, draw, 0.8)
-
-
-@contextmanager
-def _styled() -> Iterator[Callable[..., Figure]]:
-    """The house's style over Matplotlib's own defaults, whatever the machine's settings; one at a time."""
-    try:
-        from matplotlib import style
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise SlowwaveError(f"{error}. Pictures need it: pip install 'slowwave[plots]'.") from None
-    with _STYLING, style.context(["default", dict(STYLE)]):
-        yield Figure
-
-
-def _legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """On the line of the title, at the right."""
-    axes.legend(
-        handles, labels, loc="lower right", bbox_to_anchor=(1.01, 0.99), ncols=len(labels), borderaxespad=0,
-        fontsize=8.5,
-    )  # fmt: skip
-
-
-def _few_ticks(axes: Axes, count: int, *, whole: bool) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.yaxis.set_major_locator(MaxNLocator(count, integer=whole, min_n_ticks=1))
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+    return picture(title, draw) if total else nothing(title)
 
 
 def _words(name: str) -> str:
