@@ -1,6 +1,8 @@
 """searches, usage_signals -> judgments -> evaluation_scores, shadow_scores, channel_attribution -> cycles."""
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -16,9 +18,13 @@ from slowwave.evaluation import cycles, due, grading, interleaved, measured, tru
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.judging.entries import drain_judgments
 from slowwave.judging.model import JudgeError
+from slowwave.reports.cycle import cycle_report
+from slowwave.reports.cycle_page import cycle_page
 from slowwave.workspace import Workspace
 
 GROUP = "evaluation"
+REPORTS = "reports"
+"""Folder of the pages, in the home."""
 
 
 def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
@@ -160,6 +166,7 @@ def evaluation_cycles(
     """
     space, days = slowwave.space, list(context.partition_keys)
     closed = cycles.advance(space, days[-1], _tried(space), slowwave.clock())
+    pages = {f"report of {name}": dg.MetadataValue.path(str(_write_page(space, name))) for name in closed}
     due.finish(space.store, context.run.run_id, days)
     rows = space.store.read("evaluation_cycles").sort("namespace", "number")
     shown = rows.select("cycle_id", "status", "opened_on", "closed_on", "days", "searches", "queries")
@@ -168,8 +175,20 @@ def evaluation_cycles(
             "dagster/row_count": rows.height,
             "closed": ", ".join(closed) or "none",
             "cycles": table(shown),
+            **pages,
         }
     )
+
+
+def _write_page(space: Workspace, cycle: str) -> Path:
+    """The report of a cycle as a page in the home; it can be written again with `slowwave eval report`."""
+    page = cycle_page(cycle_report(space.store, cycle, margin=space.settings.evaluation.margin))
+    path = space.settings.home / REPORTS / f"cycle-{re.sub(r'[^A-Za-z0-9._-]', '-', cycle)}.html"
+    path.parent.mkdir(exist_ok=True)
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(page, encoding="utf-8")
+    beside.replace(path)
+    return path
 
 
 def _tried(space: Workspace) -> list[Tried]:

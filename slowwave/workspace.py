@@ -252,6 +252,13 @@ class Workspace:
             policy = replace(RankingPolicy(), **known)  # type: ignore[arg-type]
         return replace(policy, **ranking.model_dump(exclude=_NO_PARAMETERS, exclude_none=True))
 
+    @cached_property
+    def interleaved_policy(self) -> RankingPolicy | None:
+        """The ranking whose results searches show in turn with those of the one in force, if any."""
+        file = self.settings.evaluation.interleave
+        other = None if file is None else read_policy(file)
+        return None if other is None or other.version == self.policy.version else other
+
     def close(self) -> None:
         """Release connections and threads of the parts that were opened."""
         if "journal" in self.__dict__:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import JSON as JSON
 from slowwave.cli.output import bars, out, print_json, print_table, reports_errors
+from slowwave.errors import SlowwaveError
 
 if TYPE_CHECKING:
     from slowwave.evaluation.trial import Trial
@@ -116,3 +117,48 @@ def _lacking(summary: dict[str, object]) -> str:
     if "queries_missing" not in summary:
         return ""
     return f"{summary['queries_missing']} more queries, {summary['days_missing']} more days"
+
+
+@evaluation.command("report")
+@reports_errors
+def report(
+    cycle: Annotated[
+        str, typer.Argument(help="NAMESPACE#NUMBER, or a number; default: the last that closed.")
+    ] = "",
+    html: Annotated[Path | None, typer.Option(help="Also write one page with pictures to this file.")] = None,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """What a cycle found: every ranking that was tried beside what was shown, with verdicts."""
+    from slowwave.cli.cycle import print_cycle
+    from slowwave.evaluation.cycles import closed_cycles, cycle_id
+    from slowwave.reports.cycle import as_data, cycle_report
+
+    with open_namespace(namespace) as memory:
+        space = memory._space
+        if not cycle:
+            closed = closed_cycles(space, memory.namespace)
+            number = closed[-1].number if closed else 1
+        elif cycle.startswith(f"{memory.namespace}#") or "#" not in cycle:
+            number = _cycle_number(cycle)
+        else:
+            raise SlowwaveError(f"Cycle {cycle!r} is of another namespace than {memory.namespace!r}.")
+        name = cycle_id(memory.namespace, number)
+        done = cycle_report(space.store, name, margin=space.settings.evaluation.margin)
+    if html is not None:
+        from slowwave.reports.cycle_page import cycle_page
+
+        html.write_text(cycle_page(done), encoding="utf-8")
+    if json:
+        print_json(as_data(done))
+        return
+    print_cycle(done)
+    if html is not None:
+        out.print(f"Page: [bold]{html}[/]")
+
+
+def _cycle_number(text: str) -> int:
+    try:
+        return int(text.rpartition("#")[2])
+    except ValueError:
+        raise SlowwaveError(f"{text!r} is no cycle. Write NAMESPACE#NUMBER or a number.") from None

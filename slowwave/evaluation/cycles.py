@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from scoring.evaluation import Cycle, CyclePlan, SearchDay, contributions, plan_cycles, preference
+from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.known import agreements, said_until, settled
 from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
 from slowwave.evaluation.truth import with_query_ids
@@ -26,6 +27,7 @@ from slowwave.evaluation.variants import Tried
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
+    from slowwave.judging.anchors import Drift
     from slowwave.workspace import Workspace
 
 OPEN, CLOSED = "open", "closed"
@@ -149,6 +151,7 @@ def _freeze(
     """Write down all that a cycle came to; its own row last."""
     store, name = space.store, cycle_id(namespace, cycle.number)
     judgments = settled(said, space.settings.judge.agreement)
+    drifted = grade_anchors(space, namespace, name, now)
     days = [(cycle.opened_on + timedelta(days=number)).isoformat() for number in range(cycle.days)]
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     rows = score(space, searches, judgments.grades, tried)
@@ -176,7 +179,7 @@ def _freeze(
         "searches": cycle.searches, "queries": cycle.queries, "judgment_version": judgments.version,
         "code_version": code_version(),
         "variants": json.dumps({one.variant.name: one.to_dict() for one in tried}, sort_keys=True),
-        "summary": json.dumps(_summary(space, namespace, days, searches, said), sort_keys=True),
+        "summary": json.dumps(_summary(space, namespace, days, searches, said, drifted), sort_keys=True),
         "closed_at": now,
     }  # fmt: skip
     schema = pl.DataFrame(store.empty("evaluation_cycles")).schema
@@ -185,7 +188,12 @@ def _freeze(
 
 
 def _summary(
-    space: Workspace, namespace: str, days: Sequence[str], searches: pl.DataFrame, said: pl.DataFrame
+    space: Workspace,
+    namespace: str,
+    days: Sequence[str],
+    searches: pl.DataFrame,
+    said: pl.DataFrame,
+    drifted: Sequence[Drift],
 ) -> dict[str, Any]:
     """What a cycle says beside its queries' figures."""
     rows = attribute(space, searches)
@@ -195,11 +203,13 @@ def _summary(
     }
     whole = rows.filter(pl.col("channel") == "*")
     counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
-    judges = {judge: _agreement(found) for (_, judge), found in agreements(said).items()}
+    judges: dict[str, Any] = {judge: _agreement(found) for (_, judge), found in agreements(said).items()}
+    for one in drifted:
+        judges.setdefault("drift", {})[one.cycle_id] = asdict(one)
     return {
         "channels": channels,
         "found_by": counted,
-        "judges": judges,
+        "judge": judges,
         "shadow": _shadow(space, namespace, days),
         "interleaving": _interleaving(space, namespace, days),
     }

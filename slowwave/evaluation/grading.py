@@ -10,7 +10,9 @@ import polars as pl
 
 from scoring.evaluation import worth_judging
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.judging.anchors import Drift, drift, judge_again
 from slowwave.judging.loading import load_judge
+from slowwave.judging.model import JudgeError
 from slowwave.judging.running import JudgeReport, run
 from slowwave.store.frames import one_of
 
@@ -51,6 +53,22 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
         reports.append(done)
         left -= done.tokens
     return reports
+
+
+def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -> list[Drift]:
+    """Have the judge grade its anchors once more for a cycle; how it has drifted up to then (rule 6.2).
+
+    A judge that is off or cannot be reached grades nothing: then what is known is given.
+    """
+    settings = space.settings.judge
+    if settings.kind == "off" or not settings.anchors:
+        return []
+    try:
+        judge = load_judge(space)
+        judge_again(space.journal, namespace, judge, cycle, now=now, budget=settings.budget)
+    except JudgeError:
+        return []
+    return drift(space.journal, namespace, judge.name)
 
 
 def shown_pairs(space: Workspace, days: Sequence[str]) -> pl.DataFrame:

@@ -76,8 +76,8 @@ def variants(policy: RankingPolicy, settings: EvaluationSettings) -> list[Tried]
     taken = {LOGGED, *(one.variant.name for one in own)}
     if clash := sorted(taken.intersection(settings.shadow)):
         raise SettingsError(
-            f"evaluation.shadow has a policy called {clash[0]!r}, which is the name of a ranking that is tried "
-            f"anyway. Give it another name."
+            f"evaluation.shadow has a policy called {clash[0]!r}, the name of what is tried anyway. "
+            f"Give it another name."
         )
     return own + [Tried(Variant(name, read_policy(path)), "shadow") for name, path in settings.shadow.items()]
 

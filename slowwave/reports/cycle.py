@@ -102,6 +102,7 @@ class CycleReport:
         channels: channel, results, covered, exclusive, ecr; no rows where the cycle does not tell.
         judge: agreement and drift of the judge, as the cycle tells.
         shadow: figures of each variant's shadow comparison, as the cycle tells.
+        interleaving: which policy's results were preferred where two were shown in turn, as the cycle tells.
         changed: since the cycle before; None of the first.
     """
 
@@ -125,6 +126,7 @@ class CycleReport:
     channels: pl.DataFrame
     judge: dict[str, Any]
     shadow: dict[str, dict[str, Any]]
+    interleaving: dict[str, Any]
     changed: Changed | None
 
     def variant(self, name: str) -> Standing | None:
@@ -173,6 +175,7 @@ def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> Cycl
         channels=_channels(_mapping(told.get("channels"))),
         judge=_mapping(told.get("judge")),
         shadow={name: _mapping(one) for name, one in _mapping(told.get("shadow")).items()},
+        interleaving=_mapping(told.get("interleaving")),
         changed=None if earlier.is_empty() else _changed(store, earlier, scores, grades, variants, margin),
     )
 

@@ -57,6 +57,7 @@ def cycle_page(report: CycleReport) -> str:
         *_course(report),
         *_told("Judge", report.judge),
         *_shadow(report),
+        *_told("Two rankings in turn", report.interleaving),
         *_queries(report),
         *_policies(report),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from scoring.ranking import Candidates, Ranking, RankingPolicy, rank
 from slowwave import ids
+from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.searcher import Found
 
 DERIVED = ("memory_id", "ordinal")  # follow from the chunk's id, so they are not kept
@@ -22,6 +23,7 @@ def logged(
     limit: int,
     as_of: datetime,
     filters: Mapping[str, Any],
+    turns: InTurn | None = None,
 ) -> dict[str, Any]:
     """The payload of a ``search`` entry.
 
@@ -33,9 +35,16 @@ def logged(
         limit: results asked for.
         as_of: the moment that votes were counted at.
         filters: that were given.
+        turns: how it was drawn from two rankings, if it was.
     """
     candidates = found.candidates.to_dict()
-    return {
+    interleaving = turns and {
+        "policy": turns.other.to_dict(),
+        "policy_version": turns.other.version,
+        "teams": turns.teams,
+        "seed": turns.seed,
+    }
+    return ({"interleaving": interleaving} if interleaving else {}) | {
         "query": query,
         "limit": limit,
         "as_of": as_of.isoformat(),
@@ -95,9 +104,16 @@ def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> R
         payload: of a ``search`` entry.
         policy: another one to try.
     """
-    return rank(
-        candidates_of(payload),
-        policy or RankingPolicy.from_dict(payload["policy"]),
-        as_of=datetime.fromisoformat(payload["as_of"]),
-        limit=payload["limit"],
-    )
+    candidates, limit = candidates_of(payload), payload["limit"]
+
+    def ranked(by: RankingPolicy) -> Ranking:
+        return rank(candidates, by, as_of=datetime.fromisoformat(payload["as_of"]), limit=limit)
+
+    if policy is not None:
+        return ranked(policy)
+    own, drawn = ranked(RankingPolicy.from_dict(payload["policy"])), payload.get("interleaving")
+    if drawn is None:
+        return own
+    other = RankingPolicy.from_dict(drawn["policy"])
+    turns = in_turn(own, ranked(other), other, seed=drawn["seed"], limit=limit)
+    return turns.ranking if turns else own

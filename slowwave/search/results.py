@@ -67,6 +67,8 @@ class Result:
         flags: highly_effective, recall_injected, superseded.
         text: its best passage; `passages` are all that were found, in document order.
         explanation: of the score, when it was asked for.
+        team: while two rankings are shown in turn, a name for the one that this result is of, which means
+            nothing beyond this search; else empty.
     """
 
     rank: int
@@ -85,6 +87,7 @@ class Result:
     updated_at: datetime
     passages: tuple[Passage, ...]
     explanation: Explanation | None = None
+    team: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +157,21 @@ class SearchResponse:
         return data
 
 
-def present(ranking: Ranking, found: Found) -> tuple[Result, ...]:
-    """The memories of a ranking as results."""
+def present(ranking: Ranking, found: Found, teams: Sequence[str] = ()) -> tuple[Result, ...]:
+    """The memories of a ranking as results.
+
+    Args:
+        ranking: of the candidates.
+        found: the candidates.
+        teams: of the results, where they are those of two rankings in turn.
+    """
     wanted = positions(ranking.results)
     rows = dict(zip(wanted.tolist(), found.shown.take(pa.array(wanted)).to_pylist(), strict=True))
-    return tuple(_result(memory, rows) for memory in ranking.results)
+    named = teams or [""] * len(ranking.results)
+    return tuple(_result(one, rows, team) for one, team in zip(ranking.results, named, strict=True))
 
 
-def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]]) -> Result:
+def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]], team: str) -> Result:
     best = rows[memory.best]
     outdated = (SUPERSEDED,) if best["status"] == SUPERSEDED else ()
     return Result(
@@ -183,6 +193,7 @@ def _result(memory: RankedMemory, rows: Mapping[int, dict[str, Any]]) -> Result:
             Passage(rows[at]["chunk_id"], rows[at]["text"], tuple(rows[at]["headings"] or ()))
             for at in memory.chunks
         ),
+        team=team,
     )
 
 

@@ -20,6 +20,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.recent import recent_votes
 from slowwave.journal import Entry, JournalError
 from slowwave.search.filters import Filters
+from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.results import (
     NotShown,
@@ -60,22 +61,29 @@ def search(
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
     found = searcher.find(namespace, query, size, filters)
     fetched = time.perf_counter()
-    found = read_by_cross_encoder(space, found, policy, query, moment)
+    other = space.interleaved_policy if as_of is None else None
+    found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
     ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
-    results = present(ranking, found)
+    search_id, turns = ids.new_event_id(), None
+    if other is not None:
+        second = rank(found.candidates, other, as_of=moment, limit=limit)
+        turns = in_turn(ranking, second, other, seed=search_id, limit=limit)
+        ranking = turns.ranking if turns else ranking
+    results = present(ranking, found, turns.labels if turns else ())
     if explain:
         best = [found.candidates.chunk_ids[one.best] for one in ranking.results]
         words = _WORD.findall(query)[:WORDS_EXPLAINED]
         terms = searcher.term_scores(namespace, words, best, filters) if policy.fusion == "convex" else {}
         recent = recent_votes(space.store, namespace, [one.memory_id for one in ranking.results], moment)
-        results = _explained(results, ranking, found, policy, terms, recent)
+        whose = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
+        results = _explained(results, ranking, found, whose, terms, recent)
     ranked = time.perf_counter()
-    search_id = ids.new_event_id()
     warnings: tuple[str, ...] = ()
     if as_of is None and space.settings.journal.log_searches:
         payload = logged(
-            ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters)
-        )
+            ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
+            turns=turns,
+        )  # fmt: skip
         warnings = _journal(space, search_id, namespace, payload, moment, principal, project)
     end = time.perf_counter()
     timings = Timings(
@@ -110,6 +118,15 @@ def _check(query: str, limit: int, project: str) -> None:
         raise SlowwaveError(
             f"project = {project!r}: give a name of at most {MAX_PROJECT_CHARACTERS} characters."
         )
+
+
+def _reader(policy: RankingPolicy, other: RankingPolicy | None) -> RankingPolicy:
+    """Whose wish for the cross-encoder counts."""
+    return policy if other is None or policy.rerank_weight else other
+
+
+def _teams(turns: InTurn | None, results: Sequence[Result]) -> Sequence[str]:
+    return turns.teams if turns else [""] * len(results)
 
 
 def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
@@ -153,7 +170,7 @@ def _explained(
     results: tuple[Result, ...],
     ranking: Ranking,
     found: Found,
-    policy: RankingPolicy,
+    policies: Sequence[RankingPolicy],
     terms: Mapping[str, Mapping[str, float]],
     recent: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> tuple[Result, ...]:
@@ -171,7 +188,7 @@ def _explained(
                 recent.get(one.memory_id, ()),
             ),
         )
-        for result, one in zip(results, ranking.results, strict=True)
+        for result, one, policy in zip(results, ranking.results, policies, strict=True)
     )
 
 
