@@ -11,10 +11,10 @@ Of some queries of each collection in BEIR form, the pairs are
 ``rest``    results that nobody judged: not relevant as far as the collection is complete
 ==========  ============================================================================================
 
-Half of the queries (every second one) of the collections of ``--fit`` (all) fit thresholds; all figures are of the
-other halves. ``judge`` is the default judge as it is in force. The baselines: ``majority`` gives every pair
-the grade that most pairs of the set have; ``words`` (share of the query's stems) and ``cosine`` (of the best
-chunk) give 3 from a threshold on, fitted by kappa, else 0.
+Half of the queries (every second one) of the collections of ``--fit`` (all) fit thresholds; all figures are
+of the other halves. ``judge`` is the default judge as it is in force. The baselines: ``majority`` gives every
+pair the grade that most pairs of the set have; ``words`` (share of the query's stems) and ``cosine`` (of the
+best chunk) give 3 from a threshold on, fitted by kappa, else 0.
 
 Grades are 0 to 3; relevant in a collection that only knows yes and no is 3. ``exact`` and ``tolerant`` (at
 most one apart) are shares of pairs, ``kappa`` is Cohen's of the grades; ``binary`` and ``kappa_binary`` are
