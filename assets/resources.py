@@ -31,7 +31,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def space(self) -> Workspace:
         """The opened home; its parts open when they are first used."""
         if self._space is None:
-            self._space = Workspace(load(self.home or None))
+            self._space = Workspace(load(self.home or None), clock=self.clock)
         return self._space
 
     def clock(self) -> datetime:

@@ -6,7 +6,7 @@ import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
 
-from assets import feedback
+from assets import evaluation, feedback
 from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.contract import CHECKS as CLAUSES
@@ -162,6 +162,6 @@ CHECKS = [
     _unique_key_check("embedded_chunks", dg.AssetKey("embedded_chunks")),
     _unique_key_check("memories", dg.AssetKey("memories")),
     _unique_key_check("chunks", dg.AssetKey("search_index")),
-    *(_unique_key_check(asset.key.path[-1], asset.key) for asset in feedback.ASSETS),
+    *(_unique_key_check(asset.key.path[-1], asset.key) for asset in (*feedback.ASSETS, *evaluation.ASSETS)),
     nothing_late,
 ]

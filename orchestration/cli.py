@@ -66,6 +66,36 @@ def night(
         raise typer.Exit(1)
 
 
+@reports_errors
+def evaluate(
+    date: Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")] = "",
+    since: Annotated[str, typer.Option("--from", help="First day of a range.")] = "",
+    until: Annotated[str, typer.Option("--to", help="Last day of a range.")] = "",
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    """Evaluate now: without dates, every day that rests on something new, up to today."""
+    from slowwave.settings import load, require_home
+
+    settings = require_home(load())
+    from orchestration.night import choose_days, evaluate_due, run_night
+
+    with bars(quiet=json):
+        if date or since or until:
+            first, last = choose_days(settings, date=date, since=since, until=until)
+            reports = [run_night(settings, first, last, job="evaluation")]
+        else:
+            reports = evaluate_due(settings)
+    if json:
+        print_json(reports)
+    else:
+        for report in reports:
+            _print_report(report)
+        if not reports:
+            out.print("Every day is evaluated. Next: [bold]slowwave eval status[/]")
+    if reports and not reports[-1]["success"]:
+        raise typer.Exit(1)
+
+
 def _print_report(report: dict[str, Any]) -> None:
     days = report["from"] if report["from"] == report["to"] else f"{report['from']} to {report['to']}"
     rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 import dagster as dg
+from dagster_duckdb import DuckDBResource
 
-from assets import feedback, ingest
+from assets import evaluation, feedback, ingest, warehouse
 from assets.ingest import IO_MANAGER
 from assets.resources import OneNight, SlowwaveResource
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
-from orchestration.jobs import FEEDBACK, NIGHT, nightly
+from orchestration.jobs import EVALUATION, FEEDBACK, NIGHT, evaluated, nightly
 from orchestration.sensors import late_feedback, watched_vaults
 
 
@@ -21,14 +22,15 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
     """
     return dg.Definitions(
-        assets=[*ingest.ASSETS, *feedback.ASSETS],
+        assets=[*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *warehouse.ASSETS],
         asset_checks=CHECKS,
-        jobs=[NIGHT, FEEDBACK],
-        schedules=[nightly],
+        jobs=[NIGHT, FEEDBACK, EVALUATION],
+        schedules=[nightly, evaluated],
         sensors=[watched_vaults, late_feedback],
         resources={
             "slowwave": slowwave,
             "one_night": OneNight(slowwave=slowwave),
+            "duckdb": DuckDBResource(database=""),
             IO_MANAGER: LancePartitionIOManager(slowwave=slowwave),
         },
         executor=dg.in_process_executor,

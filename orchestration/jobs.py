@@ -4,7 +4,7 @@ from datetime import UTC, timedelta
 
 import dagster as dg
 
-from assets import feedback, ingest
+from assets import evaluation, feedback, ingest, warehouse
 from slowwave.settings import load
 
 NIGHT = dg.define_asset_job(
@@ -19,6 +19,12 @@ FEEDBACK = dg.define_asset_job(
     description="Fold the searches and the feedback of some days into what use has taught.",
 )
 
+EVALUATION = dg.define_asset_job(
+    "evaluation",
+    selection=dg.AssetSelection.assets(*evaluation.ASSETS, *warehouse.ASSETS),
+    description="Measure how good the searches of some days were, and what other rankings would have been.",
+)
+
 
 @dg.schedule(
     job=NIGHT,
@@ -31,3 +37,16 @@ def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
     """Ask for yesterday's partition, once."""
     day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
     return dg.RunRequest(run_key=f"night-{day}", partition_key=day)
+
+
+@dg.schedule(
+    job=EVALUATION,
+    cron_schedule=f"30 {load().night.hour} * * *",
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Every night, after the night: how good the searches of the day that has just ended were.",
+)
+def evaluated(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    """Ask for yesterday's evaluation, once."""
+    day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
+    return dg.RunRequest(run_key=f"evaluation-{day}", partition_key=day)

@@ -19,6 +19,7 @@ from assets.resources import SlowwaveResource
 from orchestration.cli import dagster_home
 from orchestration.definitions import definitions
 from slowwave.errors import SlowwaveError
+from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
@@ -104,6 +105,21 @@ def run_due(settings: Settings) -> list[dict[str, Any]]:
     return [*reports, run_night(settings, start, today)]
 
 
+def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
+    """Evaluate all days that are due, a run for each stretch of days; a report for each run."""
+    space = Workspace(settings)
+    try:
+        due = due_days(space.journal, space.store)
+    finally:
+        space.close()
+    reports: list[dict[str, Any]] = []
+    for first, last in stretches(due):
+        reports.append(run_night(settings, _day(first, settings), last, job="evaluation"))
+        if not reports[-1]["success"]:
+            break
+    return reports
+
+
 def run_night(settings: Settings, first: str, last: str, *, job: str = "night") -> dict[str, Any]:
     """Run a job for a range of days as one run; returns what people want to know of it.
 
@@ -111,7 +127,7 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
         settings: of the home.
         first: first day.
         last: last day.
-        job: night, or feedback for its assets alone.
+        job: night, feedback for its assets alone, or evaluation.
     """
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
     os.environ["DAGSTER_HOME"] = str(dagster_home(settings.home))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
     from slowwave.journal import Entry, Journal
+    from slowwave.judging.labels import Judged
     from slowwave.search import Result, SearchResponse
     from slowwave.store import Store
     from slowwave.wakeup import Packet
@@ -215,7 +216,7 @@ class Memory:
         from slowwave.entries import KEYLESS, save_entry, with_contexts
         from slowwave.notes.arguments import note_of
 
-        now = datetime.now(UTC)
+        now = self._space.now()
         events = [ids.new_event_id() for _ in notes]
         made = [
             note_of(labels, number, fallback_key=KEYLESS + event)
@@ -340,7 +341,7 @@ class Memory:
         """
         from slowwave.wakeup import wakeup
 
-        return wakeup(self._space, self.namespace, budget=budget, as_of=datetime.now(UTC), secret=secret)
+        return wakeup(self._space, self.namespace, budget=budget, as_of=self._space.now(), secret=secret)
 
     # -- feedback --------------------------------------------------------------------------------
 
@@ -364,7 +365,7 @@ class Memory:
 
         return rate(
             self._space, self.namespace, search_id, result, rating,
-            principal=self.principal, now=datetime.now(UTC),
+            principal=self.principal, now=self._space.now(),
         )  # fmt: skip
 
     def observe(
@@ -395,7 +396,7 @@ class Memory:
 
         return observe(
             self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
-            principal=self.principal, now=datetime.now(UTC),
+            principal=self.principal, now=self._space.now(),
         )  # fmt: skip
 
     def outcome(self, project: str, outcome: str) -> Concluded:
@@ -413,7 +414,7 @@ class Memory:
         from slowwave.feedback.capture import conclude
 
         return conclude(
-            self._space, self.namespace, project, outcome, principal=self.principal, now=datetime.now(UTC)
+            self._space, self.namespace, project, outcome, principal=self.principal, now=self._space.now()
         )
 
     def stats(self, memory_id: str) -> MemoryStats:
@@ -424,7 +425,31 @@ class Memory:
         """
         from slowwave.feedback.stats import stats
 
-        return stats(self._space, self.get(memory_id), as_of=datetime.now(UTC))
+        return stats(self._space, self.get(memory_id), as_of=self._space.now())
+
+    def judge(
+        self, query: str, memory_id: str, grade: int | None, *, state: str = "graded", explanation: str = ""
+    ) -> Judged:
+        """Label by hand how well a memory answers a query. The last word of a principal on a pair counts.
+
+        Args:
+            query: as it was asked; without regard to case and white space.
+            memory_id: from save() or search().
+            grade: 0 not relevant, 1 about the subject, 2 answers in part, 3 answers; None in other states.
+            state: graded, unrateable (no grade can be given) or later (look at it again).
+            explanation: why.
+
+        Raises:
+            NotFoundError: this namespace has no such memory.
+            JudgmentError: an empty query, an unknown state, or a grade out of range.
+            JournalError: the journal cannot be written; nothing was taken.
+        """
+        from slowwave.judging.labels import label
+
+        return label(
+            self._space, self.namespace, query, memory_id, grade, state=state, explanation=explanation,
+            principal=self.principal, now=self._space.now(),
+        )  # fmt: skip
 
     # -- one memory ------------------------------------------------------------------------------
 
@@ -469,7 +494,7 @@ class Memory:
                 namespace=self.namespace,
                 source=source,
                 origin="",
-                occurred_at=datetime.now(UTC),
+                occurred_at=self._space.now(),
                 principal=self.principal,
             )
         )
@@ -530,7 +555,7 @@ class Memory:
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:
-            self._happen(self._undo_entry(decision_id, datetime.now(UTC)))
+            self._happen(self._undo_entry(decision_id, self._space.now()))
         return decisions.one(self.store, self.namespace, decision_id)
 
     def quarantine(
@@ -557,7 +582,7 @@ class Memory:
         from slowwave.quarantine import held, release_entry
 
         row = held(self.store, self.namespace, quarantine_id)
-        now = datetime.now(UTC)
+        now = self._space.now()
         acts = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
         if row["duplicate_of"]:  # the two are kept apart from now on
             acts.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))

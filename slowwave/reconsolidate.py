@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
@@ -59,7 +58,7 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
             f"Reconsolidation policy {chosen!r}: set reconsolidation.policy, or give --policy, "
             f"as guarded or literal."
         )
-    now = datetime.now(UTC)
+    now = space.now()
     if not dry_run:
         with space.writing():
             ensure_checkpoint(space.store, f"{RECONSOLIDATION_CHECKPOINT}-{now:%Y%m%dT%H%M%S}", now)

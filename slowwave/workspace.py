@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -35,11 +35,22 @@ PAST_DAYS_KEPT = 4  # rebuilt for searches of the past (count)
 RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
 
 
-class Workspace:
-    """Store, journal, embedder, chunker and policies of one home."""
+def utc_now() -> datetime:
+    """The present moment."""
+    return datetime.now(UTC)
 
-    def __init__(self, settings: Settings) -> None:
+
+class Workspace:
+    """Store, journal, embedder, chunker and policies of one home.
+
+    Args:
+        settings: of the home.
+        clock: gives the present moment (aware); for replays and tests.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Callable[[], datetime] = utc_now) -> None:
         self.settings = settings
+        self.now = clock
         self._checkpointed = False
         self._past: dict[tuple[date | int, ...], Searcher] = {}
 
@@ -53,8 +64,6 @@ class Workspace:
     @cached_property
     def store(self) -> Store:
         """The tables, made when they are not there."""
-        from datetime import UTC, datetime
-
         from slowwave.store import Store
         from slowwave.store.migrations import migrate
 
@@ -64,7 +73,7 @@ class Workspace:
             dimension=self.embedder.dimension,
             storage_options=self.settings.store.storage_options,
         )
-        migrate(store, datetime.now(UTC))
+        migrate(store, self.now())
         return store
 
     @cached_property
@@ -115,7 +124,7 @@ class Workspace:
         """Trigger phrases, and what use has taught."""
         from slowwave.search.knowledge import StoredKnowledge
 
-        return StoredKnowledge(self.store, self.feedback_policy)
+        return StoredKnowledge(self.store, self.feedback_policy, clock=self.now)
 
     @cached_property
     def reranker(self) -> Reranker:
@@ -146,7 +155,7 @@ class Workspace:
         Called before notes are judged; the store remembers the moment.
         """
         if self.settings.gate.mode == "warn" and self.gate_policy.activated_at is None:
-            self.store.put_meta(GATE_ACTIVATED, {"at": datetime.now(UTC).isoformat()}, keep=True)
+            self.store.put_meta(GATE_ACTIVATED, {"at": self.now().isoformat()}, keep=True)
             self.__dict__.pop("gate_policy", None)  # another thread may have been here
 
     @cached_property
@@ -195,7 +204,7 @@ class Workspace:
             return policy, ()
         try:
             with self.writing():  # or two processes would make it at once
-                ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, datetime.now(UTC))
+                ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, self.now())
         except (StoreError, RuntimeError, OSError, ValueError) as error:
             warning = (
                 f"Reconsolidation stays off: no checkpoint of the tables could be made before it ({error}). "

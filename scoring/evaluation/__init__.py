@@ -1,11 +1,21 @@
-"""The maths of quality (rule 6): metrics of a run, comparison of two, separation by a signal."""
+"""The maths of quality (rule 6): metrics of a run, comparison of two, separation by a signal, attribution."""
 
+from scoring.evaluation.agreement import Agreement, agreement
+from scoring.evaluation.attribution import Contribution, attribution, contributions
 from scoring.evaluation.comparison import Comparison, MeanInterval, compare, mean_interval
+from scoring.evaluation.cycles import Cycle, CyclePlan, SearchDay, plan_cycles
 from scoring.evaluation.evaluate import MEASURES, evaluate
+from scoring.evaluation.interleaving import Interleaved, credit, preference, team_draft, winner
+from scoring.evaluation.judgments import Judgments, resolve
 from scoring.evaluation.measure import Measure, parse_measure
+from scoring.evaluation.sampling import worth_judging
+from scoring.evaluation.selections import SelectionPolicy, selections
 from scoring.evaluation.separation import AnswerRate, answer_rate, auroc
 
 __all__ = [
-    "MEASURES", "AnswerRate", "Comparison", "MeanInterval", "Measure", "answer_rate", "auroc", "compare",
-    "evaluate", "mean_interval", "parse_measure",
+    "MEASURES", "Agreement", "AnswerRate", "Comparison", "Contribution", "Cycle", "CyclePlan", "Interleaved",
+    "Judgments", "MeanInterval", "Measure", "SearchDay", "SelectionPolicy", "agreement", "answer_rate",
+    "attribution", "auroc", "compare", "contributions", "credit", "evaluate", "mean_interval",
+    "parse_measure", "plan_cycles", "preference", "resolve", "selections", "team_draft", "winner",
+    "worth_judging",
 ]  # fmt: skip

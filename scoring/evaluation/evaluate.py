@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from scoring.evaluation.graded import grade
+from scoring.evaluation.graded import grade, grade_frame
 from scoring.evaluation.measure import Measure
 from scoring.evaluation.metrics import METRICS
 
@@ -43,4 +43,44 @@ def evaluate(
     return pl.DataFrame(
         {"query_id": graded.query_ids, **columns},
         schema={"query_id": pl.String, **dict.fromkeys(columns, pl.Float64)},
+    )
+
+
+def evaluate_frame(
+    rankings: pl.DataFrame,
+    results: pl.DataFrame,
+    judgments: pl.DataFrame,
+    measures: Sequence[Measure] = MEASURES,
+) -> pl.DataFrame:
+    """`evaluate` for any number of rankings of each query at once, such as searches under several variants.
+
+    Args:
+        rankings: ``query_id`` and the columns that name a ranking (for instance ``search`` and ``variant``):
+            a row for each ranking. One that has no results counts as 0.
+        results: the naming columns, ``rank`` and ``memory_id``; of a repeated memory only the first counts,
+            and those behind it move up. Rankings that `rankings` does not name are left out.
+        judgments: ``query_id``, ``memory_id`` and ``grade`` (above 0 is relevant; fractions are allowed), one
+            row a pair.
+        measures: what to compute.
+
+    Returns:
+        The rows of `rankings` whose query has a relevant judgment, in their order, with a column for each
+        measure and ``relevant``: documents of the judgment list that are relevant (count).
+
+    Raises:
+        ValueError: a ranking is named twice, or a pair is judged twice.
+    """
+    keys = [name for name in rankings.columns if name != "query_id"]
+    for frame, pair, what in (
+        (rankings, keys, "rankings"),
+        (judgments, ["query_id", "memory_id"], "judgments"),
+    ):
+        if frame.select(pair).is_duplicated().any():
+            raise ValueError(f"{what} has two rows of the same {' and '.join(pair)}")
+    depth = max((measure.k for measure in measures), default=1)
+    graded, counted = grade_frame(rankings, results, judgments, depth)
+    columns = {str(measure): METRICS[measure.metric](graded, measure.k) for measure in measures}
+    return counted.with_columns(
+        *(pl.Series(name, values, pl.Float64) for name, values in columns.items()),
+        relevant=pl.Series(graded.relevant, dtype=pl.Int64),
     )

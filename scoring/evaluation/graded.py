@@ -8,6 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -57,6 +58,76 @@ def grade(
         relevant=np.array([len(values) for values in best], dtype=np.int64),
         retrieved=np.array([len(values) for values in results], dtype=np.int64),
     )
+
+
+def grade_frame(
+    rankings: pl.DataFrame, results: pl.DataFrame, judgments: pl.DataFrame, depth: int
+) -> tuple[GradedRankings, pl.DataFrame]:
+    """`grade` of rankings in a frame, of which a query may have many.
+
+    Args:
+        rankings: ``query_id`` and the columns that name a ranking; a row for each, with results or without.
+        results: the naming columns, ``rank`` (any numbers, the least is the first) and ``memory_id``.
+        judgments: ``query_id``, ``memory_id`` and ``grade``, one row a pair.
+        depth: results looked at.
+
+    Returns:
+        The graded rankings, and their rows of `rankings`: those of queries with a relevant judgment, in the
+        order of `rankings`.
+    """
+    keys = [name for name in rankings.columns if name != "query_id"]
+    ideal, relevant, queries = _ideals(judgments, depth)
+    counted = rankings.join(queries, on="query_id", how="inner", maintain_order="left")
+    numbered = counted.select(*keys, "query", at=pl.int_range(pl.len()))
+    found = results.select(*keys, "rank", "memory_id").join(numbered, on=keys, how="inner")
+    found = once(found.select("at", "query", "rank", "memory_id"))
+    place = places(found["at"].to_numpy())
+    kept, place = found.filter(pl.Series(place < depth)), place[place < depth]
+    judged = judgments.join(queries, on="query_id").select(
+        "query", "memory_id", grade=pl.col("grade").cast(pl.Float64)
+    )
+    kept = kept.join(judged, on=["query", "memory_id"], how="left", maintain_order="left")
+    at = kept["at"].to_numpy()
+    grades = np.full((counted.height, depth), UNJUDGED)
+    grades[at, place] = kept["grade"].fill_null(UNJUDGED).to_numpy()
+    query = counted["query"].to_numpy()
+    graded = GradedRankings(
+        query_ids=counted["query_id"].to_list(),
+        grades=grades,
+        ideal=ideal[query],
+        relevant=relevant[query],
+        retrieved=np.bincount(at, minlength=counted.height),
+    )
+    return graded, counted.drop("query")
+
+
+def once(results: pl.DataFrame) -> pl.DataFrame:
+    """Results in the order of (``at``, ``rank``), each ``memory_id`` of an ``at`` at its first rank alone."""
+    ordered = results.sort("at", "rank")
+    if ordered.select(pl.struct("at", "memory_id").n_unique()).item() == ordered.height:
+        return ordered
+    return ordered.unique(["at", "memory_id"], keep="first", maintain_order=True)
+
+
+def places(labels: Ints) -> Ints:
+    """Place of each element among those of its label, from 0; the labels are sorted."""
+    return np.arange(len(labels)) - np.searchsorted(labels, labels)
+
+
+def _ideals(judgments: pl.DataFrame, depth: int) -> tuple[Floats, Ints, pl.DataFrame]:
+    """The best grades of each query that has a relevant document, how many those are, and its number."""
+    relevant = judgments.filter(pl.col("grade") > 0).select(
+        "query_id", grade=pl.col("grade").cast(pl.Float64)
+    )
+    relevant = relevant.sort("query_id", "grade", descending=[False, True])
+    queries = relevant.group_by("query_id", maintain_order=True).len()
+    counts = queries["len"].to_numpy().astype(np.int64)
+    query = np.repeat(np.arange(len(counts)), counts)
+    place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    ideal = np.zeros((len(counts), depth))
+    first = place < depth
+    ideal[query[first], place[first]] = relevant["grade"].to_numpy()[first]
+    return ideal, counts, queries.select("query_id", query=pl.int_range(pl.len()))
 
 
 def _table(rows: list[list[float]], width: int, fill: float) -> Floats:

@@ -19,6 +19,7 @@ Integers = npt.NDArray[np.int64]
 VECTOR = "vector"
 BM25 = "bm25"
 TRIGGER = "trigger"
+LEARNED = "learned"
 TITLE = "title"
 
 
@@ -109,6 +110,7 @@ class Candidates:
             (VECTOR, self.vector_rank[at] > 0),
             (BM25, self.bm25_rank[at] > 0),
             (TRIGGER, self.memory_ids[at] in self.triggers),
+            (LEARNED, self.states.get(self.memory_ids[at], NEUTRAL).learned > 0),
         )
         return tuple(name for name, here in found if here)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from scoring.ranking.arrays import bounded
+
 Floats = npt.NDArray[np.float64]
 NEUTRAL = 0.5
 
@@ -12,7 +14,7 @@ NEUTRAL = 0.5
 def counted(effectiveness: Floats, feedback_count: npt.NDArray[np.int64], minimum: int = 3) -> Floats:
     """Effectiveness (m,) where there are enough data points, else neutral: the formula stays the same."""
     known = (feedback_count >= minimum) & np.isfinite(effectiveness)
-    used: Floats = np.where(known, np.clip(effectiveness, 0.0, 1.0), NEUTRAL)
+    used: Floats = np.where(known, bounded(effectiveness, 0.0, 1.0), NEUTRAL)
     return used
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scoring.ranking.candidates import Candidates, Floats
+from scoring.ranking.arrays import bounded, finite
+from scoring.ranking.candidates import Floats, Integers
+from scoring.ranking.columns import Columns, greatest
 from scoring.ranking.policy import RankingPolicy
 
 
@@ -14,33 +16,37 @@ def normalised_cosine(cosine: Floats, floor: float) -> Floats:
     The scale is absolute: it does not depend on the other candidates, so a query that nothing answers
     keeps low scores.
     """
-    scaled: Floats = np.clip(
-        (np.nan_to_num(cosine, nan=-1.0, posinf=-1.0, neginf=-1.0) - floor) / (1 - floor), 0.0, 1.0
-    )
+    scaled: Floats = bounded((finite(cosine, -1.0) - floor) / (1 - floor), 0.0, 1.0)
     return scaled
 
 
-def normalised_bm25(bm25: Floats) -> Floats:
+def normalised_bm25(bm25: Floats, starts: Integers | None = None) -> Floats:
     """BM25 over the query's best; 0 where the channel did not find the chunk. Shape (n,).
 
     The theoretical minimum, 0, and the per-query maximum: Bruch, Gai and Ingber, "An Analysis of Fusion
     Functions for Hybrid Retrieval" (2023).
+
+    Args:
+        bm25: of the candidates of one query, or of several one after the other.
+        starts: where each query begins, and n at the end; one query where not given.
     """
-    found = np.nan_to_num(bm25, nan=0.0, posinf=0.0, neginf=0.0)
-    best = found.max(initial=0.0)
-    return found / best if best > 0 else np.zeros_like(found)
+    found = finite(bm25)
+    starts = np.array([0, len(found)]) if starts is None else starts
+    best = np.repeat(greatest(found, starts), starts[1:] - starts[:-1])
+    scaled: Floats = np.divide(found, best, out=np.zeros_like(found), where=best > 0)
+    return scaled
 
 
-def convex_combination(candidates: Candidates, policy: RankingPolicy) -> tuple[Floats, Floats]:
-    """What each channel contributes to each candidate: (vector part, full-text part), each (n,)."""
+def convex_combination(columns: Columns, policy: RankingPolicy) -> tuple[Floats, Floats]:
+    """What each channel contributes to each candidate: (vector part, full-text part), each (c,)."""
     weight = policy.vector_weight
     return (
-        weight * normalised_cosine(candidates.cosine, policy.cosine_floor),
-        (1 - weight) * normalised_bm25(candidates.bm25),
+        weight * normalised_cosine(columns.cosine, policy.cosine_floor),
+        (1 - weight) * normalised_bm25(columns.bm25, columns.chunk_starts),
     )
 
 
-def reciprocal_rank(candidates: Candidates, policy: RankingPolicy) -> tuple[Floats, Floats]:
+def reciprocal_rank(columns: Columns, policy: RankingPolicy) -> tuple[Floats, Floats]:
     """Reciprocal rank fusion, scaled so that first place in both channels is 1.
 
     Cormack, Clarke and Büttcher (2009). It only knows ranks: the score has no absolute meaning.
@@ -50,7 +56,7 @@ def reciprocal_rank(candidates: Candidates, policy: RankingPolicy) -> tuple[Floa
         score: Floats = np.where(rank > 0, (policy.rrf_k + 1) / (2 * (policy.rrf_k + np.maximum(rank, 1))), 0)
         return score
 
-    return part(candidates.vector_rank), part(candidates.bm25_rank)
+    return part(columns.vector_rank), part(columns.bm25_rank)
 
 
 FUSIONS = {"convex": convex_combination, "rrf": reciprocal_rank}

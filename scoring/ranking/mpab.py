@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from scoring.ranking.arrays import bounded, finite
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -23,7 +25,7 @@ def mpab(scores: Sequence[float] | Floats, coefficient: float = 0.3, cap: float 
         coefficient: of the bonus.
         cap: most that the bonus may be.
     """
-    clean = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    clean = finite(np.asarray(scores, dtype=np.float64))
     if len(clean) == 0:
         return 0.0
     best = float(clean.max())
@@ -40,5 +42,5 @@ def bonus(others: Floats, count: npt.NDArray[Any], coefficient: float, cap: floa
         cap: most that it may be.
     """
     raw = coefficient * others / np.sqrt(np.maximum(count, 1))
-    earned: Floats = np.where(count > 1, np.clip(raw, 0.0, cap), 0.0)
+    earned: Floats = np.where(count > 1, bounded(raw, 0.0, cap), 0.0)
     return earned

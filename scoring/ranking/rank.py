@@ -6,16 +6,18 @@ clamp → order → cut → recall of short memories; a search that finds nothin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
 
-from scoring.ranking.abstention import signal
+from scoring.ranking.account import Account
 from scoring.ranking.candidates import Candidates
+from scoring.ranking.columns import Columns, columns_of
 from scoring.ranking.policy import RankingPolicy
 from scoring.ranking.ranked import NOTHING, Ranking
-from scoring.ranking.scored import Scored
-from scoring.ranking.sparse_recall import recall
+from scoring.ranking.scored import Scored, Shown
+from scoring.ranking.sparse_recall import Injection, Recalled, distance
 
 
 def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limit: int = 10) -> Ranking:
@@ -34,16 +36,29 @@ def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limi
         raise ValueError(f"limit = {limit}: ask for 0 or more results")
     if len(candidates) == 0:
         return NOTHING
-    scored = Scored(candidates, policy, as_of)
-    order = np.argsort(-scored.score, kind="stable")  # memories are in the order of their ids
-    ordered = tuple((scored.names[at], float(scored.score[at])) for at in order.tolist())
-    sure = signal(candidates)
-    if sure < policy.abstention_floor:
-        return Ranking((), sure, abstained=True, injection=None, _ordered=ordered)
-    shown = order[:limit].tolist()
-    found = recall(candidates, policy, [scored.names[at] for at in shown], limit, scored.barred)
-    if found is not None:
-        shown = [at for at in shown if scored.names[at] != found.displaced]
-        shown.append(scored.place[found.memory_id])
-    results = tuple(scored.result(at, place, found) for place, at in enumerate(shown, start=1))
-    return Ranking(results, sure, abstained=False, injection=found, _ordered=ordered)
+    columns, names = columns_of(candidates, as_of)
+    scored = Scored(columns, policy)
+    shown = Shown(scored, columns, policy, np.array([limit]))
+    scores = scored.score.tolist()
+    ordered = tuple((names[at], scores[at]) for at in shown.order.tolist())
+    found = _injection(shown.recalled, candidates, columns, names)
+    account = Account(candidates, names, columns, scored, policy)
+    results = tuple(
+        account.result(at, place, found) for place, at in enumerate(shown.memories.tolist(), start=1)
+    )
+    sure, abstained = float(shown.signal[0]), bool(shown.abstained[0])
+    return Ranking(results, sure, abstained, injection=found, _ordered=ordered)
+
+
+def _injection(
+    recalled: Recalled, candidates: Candidates, columns: Columns, names: Sequence[str]
+) -> Injection | None:
+    if not len(recalled.memory):
+        return None
+    chunk, displaced = recalled.chunk[0], recalled.displaced[0]
+    return Injection(
+        memory_id=names[recalled.memory[0]],
+        chunk_id=candidates.chunk_ids[columns.position[chunk]],
+        distance=float(distance(columns)[chunk]),
+        displaced=names[displaced] if displaced >= 0 else None,
+    )

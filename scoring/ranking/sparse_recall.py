@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.ranking.candidates import Candidates
+from scoring.ranking.candidates import Floats, Integers
+from scoring.ranking.columns import Columns, Flags, first_of_each
 from scoring.ranking.policy import RankingPolicy
 
 REASON = "sparse_doc_recall"
@@ -33,49 +33,78 @@ class Injection:
     reason: str = REASON
 
 
-def near_and_short(candidates: Candidates, policy: RankingPolicy, limit: int) -> dict[str, tuple[float, int]]:
-    """Distance and position of the nearest chunk of every short memory that has a right to a place."""
-    distance = 1.0 - candidates.cosine
-    rank = candidates.vector_rank
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The k memories that are given a place, one a search at most.
+
+    Attributes:
+        memory: (k,) the memory, by its place in the columns.
+        chunk: (k,) its chunk that is so near.
+        displaced: (k,) the memory whose place it takes; -1 where there was a free one.
+    """
+
+    memory: Integers
+    chunk: Integers
+    displaced: Integers
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+NOBODY = Recalled(_NONE, _NONE, _NONE)
+
+
+def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> Integers:
+    """Chunks of short memories that are so near that their memory has a right to a place.
+
+    Args:
+        columns: of n searches.
+        policy: bounds of the rule.
+        limit: (n,) results asked for.
+    """
+    places = np.maximum(3 * limit, policy.sparse_top) * (limit > 0)
+    rank = columns.vector_rank
     right = (
         (rank > 0)
-        & (rank <= max(3 * limit, policy.sparse_top))
-        & (candidates.chunk_count <= policy.sparse_chunks)
-        & (distance <= policy.sparse_distance + _ROUNDING)
+        & (rank <= places[columns.search][columns.memory])
+        & (columns.chunk_count <= policy.sparse_chunks)
+        & (distance(columns) <= policy.sparse_distance + _ROUNDING)
     )
-    found: dict[str, tuple[float, int]] = {}
-    for at in np.flatnonzero(right).tolist():
-        memory, here = candidates.memory_ids[at], (float(distance[at]), at)
-        if memory not in found or here < found[memory]:
-            found[memory] = here
-    return found
+    return np.flatnonzero(right)
+
+
+def distance(columns: Columns) -> Floats:
+    """Cosine distance of each chunk to its query, (c,); NaN where there is no vector."""
+    return 1.0 - columns.cosine
 
 
 def recall(
-    candidates: Candidates, policy: RankingPolicy, shown: Sequence[str], limit: int, barred: frozenset[str]
-) -> Injection | None:
-    """The one memory that is to be given a place, and whose place it takes.
+    columns: Columns, policy: RankingPolicy, shown: Integers, limit: Integers, barred: Flags
+) -> Recalled:
+    """The one memory of each search that is to be given a place, and whose place it takes.
 
     Args:
-        candidates: of the search.
+        columns: of n searches.
         policy: bounds of the rule.
-        shown: memories of the results, best first, after the cut.
-        limit: results asked for.
-        barred: memories that votes have pushed down: they lost their place by use, not by their length.
+        shown: memories of the results after the cut, search after search, best first.
+        limit: (n,) results asked for.
+        barred: (m,) memories that votes have pushed down: they lost their place by use, not by their length.
     """
-    if not policy.sparse_recall or limit == 0:
-        return None
-    short = near_and_short(candidates, policy, limit)
-    missing = sorted(
-        (distance, memory, at)
-        for memory, (distance, at) in short.items()
-        if memory not in shown and memory not in barred
-    )
-    if not missing:
-        return None
-    distance, memory, at = missing[0]
-    found = Injection(memory, candidates.chunk_ids[at], distance)
-    if len(shown) < limit:
-        return found
-    last = next((one for one in reversed(shown) if one not in short), None)
-    return None if last is None else Injection(found.memory_id, found.chunk_id, distance, last)
+    if not policy.sparse_recall:
+        return NOBODY
+    right = near_and_short(columns, policy, limit)
+    short, out = np.zeros(len(barred), dtype=np.bool_), ~barred
+    short[columns.memory[right]] = True
+    out[shown] = False
+    missing = right[out[columns.memory[right]]]
+    if not len(missing):
+        return NOBODY
+    memory = columns.memory[missing]
+    search = columns.search[memory]
+    nearest = np.lexsort((columns.position[missing], memory, distance(columns)[missing], search))
+    found = nearest[first_of_each(search[nearest])]
+    last = np.full(len(columns), -1)
+    longer = shown[~short[shown]]
+    last[columns.search[longer]] = longer  # of several the last one stays
+    full = np.bincount(columns.search[shown], minlength=len(columns)) >= limit
+    displaced = np.where(full, last, -1)[search[found]]
+    can = (displaced >= 0) | ~full[search[found]]
+    return Recalled(memory[found][can], missing[found][can], displaced[can])

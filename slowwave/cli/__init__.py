@@ -8,12 +8,14 @@ from importlib.metadata import entry_points
 from slowwave.cli import exchange as exchange  # their commands join the app
 from slowwave.cli import feedback as feedback
 from slowwave.cli import find as find
+from slowwave.cli import judge as judge
 from slowwave.cli import mcp as mcp
 from slowwave.cli import report as report
 from slowwave.cli import review as review
 from slowwave.cli import tune as tune
 from slowwave.cli import warehouse as warehouse
 from slowwave.cli.app import app
+from slowwave.cli.evaluate import evaluation
 from slowwave.cli.output import fail
 
 __all__ = ["app", "main"]
@@ -29,10 +31,12 @@ def main() -> None:
 
 
 def _load_plugins() -> None:
-    """Add the commands of rooms above this one (night, ui), which register themselves."""
+    """Add the commands of rooms above this one, which register themselves: `night`; `eval.run` in a group."""
+    groups = {"eval": evaluation}
     for plugin in entry_points(group="slowwave.commands"):
-        if _is_wanted(plugin.name):
-            app.command(plugin.name)(plugin.load())
+        *group, name = plugin.name.split(".")
+        if _is_wanted(group[0] if group else name):
+            (groups[group[0]] if group else app).command(name)(plugin.load())
 
 
 def _is_wanted(name: str) -> bool:

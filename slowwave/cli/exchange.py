@@ -87,7 +87,7 @@ def export(
     """Write the searches and the feedback of a namespace as lines, for other tools or another home."""
     from slowwave import exchange
 
-    with open_namespace(namespace) as memory, bars(), _output(file) as write:
+    with open_namespace(namespace) as memory, bars(), written_to(file) as write:
         report = exchange.export(memory.journal, memory.namespace, write, form=form, first=since, last=until)
     told = f"{report.searches:,} searches and {report.events:,} acts of feedback, {report.lines:,} lines."
     err.print(told if file == "-" else f"[bold]{file}[/]: {told}")
@@ -103,7 +103,7 @@ def export(
 
 
 @contextmanager
-def _output(file: str) -> Iterator[Callable[[bytes], object]]:
+def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
     """Where lines go; a file is put in its place when it is complete."""
     if file == "-":
         yield sys.stdout.buffer.write

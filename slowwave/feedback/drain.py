@@ -77,32 +77,33 @@ class Drained:
 
 def drain_searches(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``searches`` of these days."""
-    return _drained(journal, ("search",), days, _SEARCH, _search_rows)
+    return drained(journal, ("search",), days, _SEARCH, _search_rows)
 
 
 def drain_events(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``events`` of these days."""
-    return _drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows)
+    return drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows)
 
 
-def _drained(
+def drained(
     journal: Journal,
     kinds: Sequence[str],
     days: Sequence[str],
     payload: pl.Struct,
     made: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> Drained:
+    """Rows made of the entries of some kinds and days, whose payloads have (at most) these fields."""
     parts, unreadable = [], list[str]()
     counts = journal.days(kinds).filter(pl.col("day").is_in(list(days)))
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
         for some in _slices(counts):
             entries = journal.read(kinds=kinds, days=some)
-            readable, broken = _decoded(entries, payload)
+            readable, broken = decoded(entries, payload)
             parts.append(made(readable))
             unreadable += broken
             advance(entries.height)
     if not parts:
-        empty, _ = _decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
+        empty, _ = decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
         parts.append(made(empty))
     return Drained(pl.concat(parts), tuple(unreadable))
 
@@ -121,16 +122,21 @@ def _slices(counts: pl.DataFrame) -> Iterator[list[str]]:
         yield some
 
 
-def _decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
-    """Entries with the fields of their payloads, and the ids of those that have no such payload."""
+def decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
+    """Entries with the fields of their payloads, and the ids of those that have no such payload.
+
+    Args:
+        entries: as `Journal.read` gives them.
+        payload: the fields wanted.
+    """
     said = pl.col("payload").cast(pl.String).str.json_decode(payload)
     try:
         return entries.with_columns(said=said).drop("payload").unnest("said"), []
     except pl.exceptions.PolarsError:
         if entries.height == 1:
-            return _decoded(entries.clear(), payload)[0], entries["event_id"].to_list()
+            return decoded(entries.clear(), payload)[0], entries["event_id"].to_list()
         half = entries.height // 2
-        (first, one), (second, two) = _decoded(entries[:half], payload), _decoded(entries[half:], payload)
+        (first, one), (second, two) = decoded(entries[:half], payload), decoded(entries[half:], payload)
         return pl.concat([first, second]), one + two
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from slowwave.mcp import wording
@@ -35,7 +34,7 @@ class Resources:
         from slowwave.gate_report import gate_report
 
         memory = self._mine()
-        report = gate_report(memory._space, memory.namespace, days=GATE_DAYS, as_of=datetime.now(UTC))
+        report = gate_report(memory._space, memory.namespace, days=GATE_DAYS, as_of=memory._space.now())
         return {
             "namespace": memory.namespace,
             "save": {

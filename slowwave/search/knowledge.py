@@ -7,7 +7,7 @@ millisecond to ask.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Protocol
@@ -50,12 +50,20 @@ class StoredKnowledge:
         store: has them.
         policy: how feedback fades.
         until: the last day that counts; None is today.
+        clock: says which day that is.
     """
 
-    def __init__(self, store: Store, policy: FeedbackPolicy | None = None, until: date | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        policy: FeedbackPolicy | None = None,
+        until: date | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         self._store = store
         self._policy = policy or FeedbackPolicy()
         self._until = until
+        self._clock = clock
         self._lock = threading.Lock()
         self._triggers: dict[str, tuple[int, TriggerIndex]] = {}
         self._taught: dict[str, tuple[tuple[int, date], dict[str, MemoryState], dict[str, str]]] = {}
@@ -81,7 +89,7 @@ class StoredKnowledge:
     def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
         with self._lock:
             # Feedback fades from day to day, also when no night runs.
-            mark = (self._store.table("memory_state").version, self._until or datetime.now(UTC).date())
+            mark = (self._store.table("memory_state").version, self._until or self._clock().date())
             known = self._taught.get(namespace)
             if known is None or known[0] != mark:
                 rows = self._rows(namespace)
@@ -95,7 +103,7 @@ class StoredKnowledge:
 
     def _moment(self) -> datetime:
         """The end of the last day that is over, or of the day that is asked for."""
-        day = self._until or datetime.now(UTC).date() - timedelta(days=1)
+        day = self._until or self._clock().date() - timedelta(days=1)
         return datetime.combine(day, time(), UTC) + timedelta(days=1)
 
     def _rows(self, namespace: str) -> pl.DataFrame:

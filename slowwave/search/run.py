@@ -114,7 +114,7 @@ def _check(query: str, limit: int, project: str) -> None:
 
 def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
     """The moment of the search, and what searches the memory of then."""
-    now = datetime.now(UTC)
+    now = space.now()
     if isinstance(as_of, datetime) or not isinstance(as_of, date | None):
         raise SlowwaveError(f"as_of = {as_of!r}: give a date, a search answers as of the end of a day (UTC).")
     if as_of is None or as_of == now.date():

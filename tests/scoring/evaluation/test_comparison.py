@@ -142,11 +142,11 @@ def test_another_seed_gives_another_interval_near_by():
 def test_blocks_do_not_change_what_is_drawn(monkeypatch):
     values = np.random.default_rng(7).random((2, 30))
     whole = compare(*values, margin=0.0, n_draws=500)
-    monkeypatch.setattr("scoring.evaluation.comparison._BLOCK", 30 * 64)
+    monkeypatch.setattr("scoring.evaluation.resampling.BLOCK", 30 * 64)
     parts = compare(*values, margin=0.0, n_draws=500)
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.05)
     assert parts.p_value == pytest.approx(whole.p_value, abs=0.1)
-    monkeypatch.setattr("scoring.evaluation.comparison._BLOCK", 1)
+    monkeypatch.setattr("scoring.evaluation.resampling.BLOCK", 1)
     assert compare(*values, margin=0.0, n_draws=5).n == 30
 
 
@@ -166,3 +166,111 @@ def test_blocks_do_not_change_what_is_drawn(monkeypatch):
 def test_what_cannot_be_compared_is_named(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         compare(*arguments, **{"margin": 0.0, **options})
+
+
+def settled_by(difference, deviation, n=100, margin=0.02, **more):
+    one = Comparison(n, 0.5, 0.5, difference, -1, 1, 0.5, 1, 1, 1, margin, deviation=deviation, **more)
+    assert one.verdict == "insufficient evidence"
+    return one.queries_needed
+
+
+def test_queries_needed_by_hand():
+    # (1.95996 + 0.84162)² = 7.8489, times (deviation / distance)²
+    assert settled_by(0.05, 0.3) == settled_by(-0.05, 0.3) == 283 - 100
+    assert settled_by(0.0, 0.3) == 1_766 - 100  # of the margin's size
+    assert settled_by(0.005, 0.3) == 3_140 - 100  # 0.015 from the margin, nearer than from 0
+    assert settled_by(0.015, 0.3) == 3_140 - 100  # and here nearer to be better
+    assert settled_by(0.05, 0.3, level=0.99) > settled_by(0.05, 0.3)
+    assert settled_by(0.05, 0.3, n=300) == 1  # enough, and yet not settled
+    assert settled_by(0.3, 0.1, n=4) == 16  # never with fewer than 20
+    assert settled_by(0.3, 0.0, n=4) == 16
+
+
+def test_what_no_number_of_queries_settles():
+    assert settled_by(0.0, 0.3, margin=0.0) is None
+    assert settled_by(0.1, float("nan"), n=1) is None
+    assert compare([], [], margin=0.1).queries_needed is None
+
+
+def test_what_is_settled_needs_no_more():
+    rng = np.random.default_rng(8)
+    before = rng.random(100)
+    for shift in (0.3, -0.3, 0.0):
+        found = compare(before, before + shift, margin=0.02)
+        assert found.verdict != "insufficient evidence"
+        assert found.queries_needed == 0
+
+
+def test_the_deviation_is_that_of_the_differences_and_no_part_of_equality():
+    found = compare([0.0, 0.0, 0.0], [0.0, 0.5, 1.0], margin=0.0)
+    assert found.deviation == pytest.approx(0.5)
+    assert found == dataclasses.replace(found, deviation=float("nan"))
+    assert found.queries_needed == 17
+
+
+def test_a_comparison_is_told_in_a_sentence():
+    rng = np.random.default_rng(9)
+    before = rng.random(1_000)
+    better = compare(before, before + 0.1, margin=0.02)
+    assert better.describe() == (
+        "better: +0.1000 (95% interval +0.1000 to +0.1000, p = 0.0001) over 1,000 queries, "
+        "1,000 won, 0 tied, 0 lost"
+    )
+    assert compare(before, before, margin=0.02).describe().startswith("equivalent within 0.02: +0.0000 ")
+    open_ = compare(before[:50], before[50:100], margin=0.02)
+    assert open_.describe().endswith(f"; about {open_.queries_needed:,} more queries may settle it")
+    assert compare([], [], margin=0.0).describe() == "insufficient evidence: no query was compared"
+
+
+def reciprocal_ranks(rng, n, same):
+    """MRR@5 of two rankings that are as good: the answer at a place by chance, the same on some queries."""
+    ranks = rng.geometric(0.1 + 0.8 * rng.random(n), (2, n))
+    values = np.where(ranks <= 5, 1 / ranks, 0.0)
+    return values[0], np.where(rng.random(n) < same, values[0], values[1])
+
+
+def gains(rng, n, same):
+    """Continuous values, as nDCG's."""
+    values = rng.beta(2, 2, n) * np.where(rng.random((2, n)) < same, 1, rng.random((2, n)))
+    return values[0], values[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "same"),
+    [
+        (reciprocal_ranks, 30, 0.3),
+        (reciprocal_ranks, 100, 0.5),
+        (reciprocal_ranks, 200, 0.9),
+        (gains, 60, 0.5),
+    ],
+)
+def test_where_nothing_differs_better_is_rarely_said(kind, n, same):
+    rng, trials = np.random.default_rng(10), 500
+    said = [compare(*kind(rng, n, same), margin=0.0, n_draws=400, seed=at).verdict for at in range(trials)]
+    assert said.count("better") <= 0.05 * trials
+    assert said.count("worse") <= 0.05 * trials
+
+
+def test_a_real_effect_is_seen_the_oftener_the_more_queries_there_are():
+    rng, power = np.random.default_rng(11), []
+    for n in (50, 150, 450):
+        better = 0
+        for at in range(100):
+            before, after = reciprocal_ranks(rng, n, 0.5)
+            lifted = np.where(rng.random(n) < 0.2, 1.0, after)
+            better += compare(before, lifted, margin=0.02, n_draws=400, seed=at).verdict == "better"
+        power.append(better / 100)
+    assert power[0] < power[1] < power[2]
+    assert power[2] > 0.95
+
+
+def test_as_many_more_queries_as_needed_mostly_settle_it():
+    """By what a first look at 60 queries says; of a known effect, so that its luck does not decide."""
+    rng, settled = np.random.default_rng(12), 0
+    for at in range(60):
+        first = compare(np.zeros(60), rng.normal(0.0, 0.3, 60), margin=0.05, n_draws=400, seed=at)
+        known = dataclasses.replace(first, difference=0.1, low=-1.0, high=1.0, p_value=0.5)
+        n = 60 + known.queries_needed
+        more = compare(np.zeros(n), rng.normal(0.1, 0.3, n), margin=0.05, n_draws=400, seed=at)
+        settled += more.verdict == "better"
+    assert 0.65 <= settled / 60 <= 0.95

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.ranking import Candidates, RankingPolicy
+from scoring.ranking.columns import Columns, columns_of
 from scoring.ranking.fusion import (
     FUSIONS,
     convex_combination,
@@ -18,16 +21,17 @@ NAN, INF = np.nan, np.inf
 scores = st.lists(st.floats(-1, 1) | st.just(NAN), max_size=10).map(np.array)
 
 
-def candidates(cosine, bm25, vector_rank=None, bm25_rank=None) -> Candidates:
+def columns(cosine, bm25, vector_rank=None, bm25_rank=None) -> Columns:
     size = len(cosine)
-    return Candidates(
-        [f"m{at}:00000" for at in range(size)],
-        [f"m{at}" for at in range(size)],
+    found = Candidates(
+        [f"m{at:05d}:00000" for at in range(size)],
+        [f"m{at:05d}" for at in range(size)],
         np.array(cosine, dtype=float),
         np.array(bm25, dtype=float),
         np.array(vector_rank if vector_rank is not None else [0] * size, dtype=np.int64),
         np.array(bm25_rank if bm25_rank is not None else [0] * size, dtype=np.int64),
     )
+    return columns_of(found, datetime(2026, 3, 1, tzinfo=UTC))[0]
 
 
 @pytest.mark.parametrize(
@@ -59,8 +63,13 @@ def test_bm25_is_scaled_by_the_best_of_the_query():
     assert normalised_bm25(np.array([])).tolist() == []
 
 
+def test_each_of_several_queries_has_its_own_best_bm25():
+    found = np.array([4.0, 2.0, 6.0, NAN, NAN])
+    assert normalised_bm25(found, np.array([0, 2, 2, 3, 5])).tolist() == [1, 0.5, 1, 0, 0]
+
+
 def test_a_convex_combination_by_hand():
-    found = candidates([0.65, NAN, 1.0], [2.0, 8.0, NAN])
+    found = columns([0.65, NAN, 1.0], [2.0, 8.0, NAN])
     vector, text = convex_combination(found, RankingPolicy(vector_weight=0.7, cosine_floor=0.3))
     assert vector == pytest.approx([0.35, 0, 0.7])
     assert text == pytest.approx([0.075, 0.3, 0])
@@ -68,7 +77,7 @@ def test_a_convex_combination_by_hand():
 
 @pytest.mark.parametrize(("weight", "expected"), [(0.0, [0.0, 1.0]), (1.0, [0.5, 0.0])])
 def test_a_weight_of_nothing_leaves_the_other_channel_alone(weight, expected):
-    found = candidates([0.5, NAN], [NAN, 3.0])
+    found = columns([0.5, NAN], [NAN, 3.0])
     assert (
         sum(convex_combination(found, RankingPolicy(vector_weight=weight, cosine_floor=0.0))).tolist()
         == expected
@@ -76,7 +85,7 @@ def test_a_weight_of_nothing_leaves_the_other_channel_alone(weight, expected):
 
 
 def test_reciprocal_ranks_by_hand():
-    found = candidates([NAN] * 5, [NAN] * 5, [1, 2, 10, 0, 0], [1, 0, 3, 2, 0])
+    found = columns([NAN] * 5, [NAN] * 5, [1, 2, 10, 0, 0], [1, 0, 3, 2, 0])
     vector, text = reciprocal_rank(found, RankingPolicy(fusion="rrf", rrf_k=10))
     assert vector == pytest.approx([0.5, 11 / 24, 11 / 40, 0, 0])
     assert text == pytest.approx([0.5, 0, 11 / 26, 11 / 24, 0])
@@ -86,7 +95,7 @@ def test_reciprocal_ranks_by_hand():
 
 @given(st.lists(st.integers(0, 1_000), min_size=1, max_size=20), st.integers(1, 1_000))
 def test_a_better_rank_is_never_worth_less(ranks, k):
-    found = candidates([NAN] * len(ranks), [NAN] * len(ranks), ranks, ranks)
+    found = columns([NAN] * len(ranks), [NAN] * len(ranks), ranks, ranks)
     total = sum(reciprocal_rank(found, RankingPolicy(fusion="rrf", rrf_k=k)))
     for at, rank in enumerate(ranks):
         assert (total[at] > 0) == (rank > 0)
@@ -98,5 +107,5 @@ def test_a_better_rank_is_never_worth_less(ranks, k):
 
 @pytest.mark.parametrize("fusion", sorted(FUSIONS))
 def test_nothing_found_gives_no_scores(fusion):
-    vector, text = FUSIONS[fusion](candidates([], []), RankingPolicy())
+    vector, text = FUSIONS[fusion](columns([], []), RankingPolicy())
     assert (len(vector), len(text)) == (0, 0)

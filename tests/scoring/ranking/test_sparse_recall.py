@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
 
 from scoring.ranking import MemoryState, rank
+from scoring.ranking.columns import columns_of
 from scoring.ranking.scored import BARRED_BELOW
 from scoring.ranking.sparse_recall import REASON, near_and_short, recall
 
@@ -49,8 +50,10 @@ def test_on_a_full_list_it_takes_the_place_of_the_lowest():
 
 def test_a_free_place_displaces_nobody():
     found = world(2, {"s": 0.1})
-    given_place = recall(found, WORDS, ["l0", "l1"], 5, frozenset())
-    assert (given_place.memory_id, given_place.displaced) == ("s", None)
+    columns, names = columns_of(found, NOW)
+    given_place = recall(columns, WORDS, np.array([0, 1]), np.array([5]), np.zeros(3, dtype=bool))
+    assert [names[at] for at in given_place.memory] == ["s"]
+    assert given_place.displaced.tolist() == [-1]
     shown, ranking = ask(found, 5)
     assert (shown, ranking.injection) == (["l0", "l1", "s"], None)  # it is there anyway
 
@@ -144,7 +147,8 @@ def test_the_nearest_of_two_chunks_counts():
     shown, ranking = ask(found, 1)
     assert (shown, ranking.injection.chunk_id) == (["s"], "s:00001")
     assert ranking.injection.distance == pytest.approx(0.1)
-    assert near_and_short(found, WORDS, 1) == {"s": (pytest.approx(0.1), 2)}
+    columns, _ = columns_of(found, NOW)
+    assert columns.position[near_and_short(columns, replace(WORDS, sparse_distance=0.2), np.array([1]))] == 2
 
 
 @pytest.mark.parametrize(("count", "enters"), [(0, True), (1, True), (2, False), (7, False)])
@@ -197,5 +201,7 @@ def test_at_most_one_is_injected_and_all_bounds_hold(found, policy, limit):
     assert ranking.results[-1].multiplier >= BARRED_BELOW
     if injection.displaced is not None:
         assert len(ranking.results) == limit
-        assert injection.displaced not in near_and_short(found, policy, limit)
+        columns, names = columns_of(found, NOW)
+        short = columns.memory[near_and_short(columns, policy, np.array([limit]))]
+        assert names.index(injection.displaced) not in short
         assert injection.displaced not in {one.memory_id for one in ranking.results}

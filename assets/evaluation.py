@@ -1,0 +1,181 @@
+"""searches, usage_signals -> judgments -> evaluation_scores, shadow_scores, channel_attribution -> cycles."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from assets import feedback, ingest
+from assets.feedback import replaced
+from assets.ingest import KINDS, WHOLE_RANGE
+from assets.partitions import DAILY
+from assets.report import table
+from assets.resources import OneNight, SlowwaveResource
+from slowwave.evaluation import cycles, due, grading, interleaved, measured, truth
+from slowwave.evaluation.variants import Tried, variants
+from slowwave.judging.entries import drain_judgments
+from slowwave.judging.model import JudgeError
+from slowwave.workspace import Workspace
+
+GROUP = "evaluation"
+
+
+def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
+    """An asset of this group; a range of its days is one run, and one run at a time works on them."""
+    made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
+        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
+        deps=deps, **more,
+    )  # fmt: skip
+    return made
+
+
+@asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
+def judgments(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """How well memories answer queries, as each day said: by people, a judge, use, and trigger phrases.
+
+    The judge is asked about some pairs of each day that have no grade yet; what it says is in the journal, so
+    running the day again asks nothing twice.
+    """
+    space, days = slowwave.space, list(context.partition_keys)
+    problem = _judge(context, slowwave, days)
+    due.begin(space.journal, space.store, context.run.run_id)
+    unreadable: list[str] = []
+
+    def made(part: list[str]) -> pl.DataFrame:
+        said = drain_judgments(space.journal, part)
+        unreadable.extend(said.unreadable)
+        triggers = truth.trigger_judgments(space.store, part)
+        return pl.concat([said.rows, triggers, truth.selection_judgments(space.store, part)])
+
+    rows, written = replaced(context, space.store, made, "source", "state", "grade", "namespace", "query_id")
+    by_source = rows.group_by("source", "state").agg(
+        pl.len().alias("judgments"), pl.col("grade").mean().alias("mean grade")
+    )
+    return dg.MaterializeResult(
+        metadata={
+            **written,
+            "judgments": table(by_source.sort("source", "state")),
+            "queries": rows.select("namespace", "query_id").n_unique(),
+            "unreadable": len(unreadable),
+            **problem,
+        }
+    )
+
+
+def _judge(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, days: Sequence[str]
+) -> dict[str, Any]:
+    """Ask the judge; that it cannot be reached is told and stops no night."""
+    try:
+        reports = grading.grade_days(slowwave.space, days, slowwave.clock())
+    except JudgeError as error:
+        context.log.warning(f"The judge could not grade: {error}")
+        return {"judge": str(error)}
+    counted = {
+        f"judge {name}": sum(getattr(one, name) for one in reports)
+        for name in ("graded", "failed", "skipped", "left", "tokens")
+    }
+    problems = [line for one in reports for line in one.problems][:10]
+    return counted | ({"judge problems": "; ".join(problems)} if problems else {})
+
+
+@asset(judgments, feedback.searches)
+def evaluation_scores(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """How good each search was: as it was shown, and as every other ranking that is tried would have been.
+
+    By the judgments known at the end of its day. Searches of queries without a relevant judgment are not
+    counted; one that showed nothing counts as 0.
+    """
+    space, tried = slowwave.space, _tried(slowwave.space)
+    rows, written = replaced(
+        context, space.store, lambda days: measured.score_days(space, days, tried),
+        "variant", *measured.METRICS.values(), "abstained",
+    )  # fmt: skip
+    return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40)})
+
+
+def _means(rows: pl.DataFrame) -> pl.DataFrame:
+    means = [pl.col(name).mean() for name in measured.METRICS.values()]
+    by_variant = rows.group_by("variant").agg(pl.len().alias("searches"), *means, pl.col("abstained").sum())
+    return by_variant.sort("ndcg_10", "variant", descending=[True, False])
+
+
+@asset(feedback.searches)
+def shadow_scores(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """How far the results of other rankings are from what was shown: tried on what each search considered."""
+    space, tried = slowwave.space, _tried(slowwave.space)
+    means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
+    rows, written = replaced(
+        context, space.store, lambda days: measured.compare_days(space, days, tried), "variant", *means
+    )
+    found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
+    return dg.MaterializeResult(metadata={**written, "means": table(found.sort("variant"))})
+
+
+@asset(feedback.searches)
+def channel_attribution(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Which channels found the results of each search, and which results only one channel found."""
+    space = slowwave.space
+    counts = ["results", "covered", "exclusive"]
+    rows, written = replaced(
+        context, space.store, lambda days: measured.attribute_days(space, days), "channel", *counts
+    )
+    found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
+    shares = found.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
+    return dg.MaterializeResult(metadata={**written, "channels": table(shares)})
+
+
+@asset(feedback.searches, feedback.usage_signals)
+def interleavings(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Searches that showed two rankings in turn, and how many results of each were used."""
+    space = slowwave.space
+    counts = ["credit_a", "credit_b"]
+    rows, written = replaced(
+        context, space.store, lambda days: interleaved.interleaved_days(space, days), "policy_b", *counts,
+        "observed",
+    )  # fmt: skip
+    found = rows.filter("observed").group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
+    return dg.MaterializeResult(metadata={**written, "credit": table(found.sort("policy_b"))})
+
+
+@asset(evaluation_scores, shadow_scores, channel_attribution, interleavings, pool="lance_evaluation_cycles")
+def evaluation_cycles(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Closes the cycles that are due by the end of the last day, and notes how far the open ones are.
+
+    A cycle of a namespace takes at least 100 distinct queries with a relevant judgment and 14 days. What it
+    came to is written down with its judgments, policies and code version, and never changed.
+    """
+    space, days = slowwave.space, list(context.partition_keys)
+    closed = cycles.advance(space, days[-1], _tried(space), slowwave.clock())
+    due.finish(space.store, context.run.run_id, days)
+    rows = space.store.read("evaluation_cycles").sort("namespace", "number")
+    shown = rows.select("cycle_id", "status", "opened_on", "closed_on", "days", "searches", "queries")
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": rows.height,
+            "closed": ", ".join(closed) or "none",
+            "cycles": table(shown),
+        }
+    )
+
+
+def _tried(space: Workspace) -> list[Tried]:
+    return variants(space.policy, space.settings.evaluation)
+
+
+ASSETS = [
+    judgments, evaluation_scores, shadow_scores, channel_attribution, interleavings, evaluation_cycles,
+]  # fmt: skip

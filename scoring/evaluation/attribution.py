@@ -1,0 +1,143 @@
+"""Which channel found what (rule 6.5): coverage and Exclusive Contribution Rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
+
+CHANNELS = ("vector", "bm25", "trigger")
+ALL = "*"
+DEPTH = 10
+
+_COUNTS = ("results", "covered", "exclusive", "single", "multi", "unattributed")
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one channel brought to many searches.
+
+    Attributes:
+        channel: its name.
+        searches: that had results (count).
+        results: in their top K (count).
+        covered: of these the ones that the channel found (count).
+        exclusive: of these the ones that no other channel found (count).
+        coverage: covered ÷ results, with its interval.
+        ecr: exclusive ÷ results, with its interval.
+    """
+
+    channel: str
+    searches: int
+    results: int
+    covered: int
+    exclusive: int
+    coverage: float
+    coverage_low: float
+    coverage_high: float
+    ecr: float
+    ecr_low: float
+    ecr_high: float
+
+
+def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str] = CHANNELS) -> pl.DataFrame:
+    """Count, for each search, what each channel found of its top K.
+
+    The rate of exclusive contribution (``ecr``) divides by the results that are really in the top K, however
+    few. A search without results has no row: a share of nothing says nothing.
+
+    Args:
+        results: search_id, rank (from 1), memory_id, channels (list of text; empty or null where it is not
+            known what found the result).
+        k: results that count.
+        channels: each has a row of every search, also where it found nothing; any other channel has one of
+            the searches where it found something.
+
+    Returns:
+        search_id, channel, results (in the top K), and of a channel covered, exclusive (counts) and ecr; of
+        the row of channel ``*`` single, multi and unattributed: results found by one channel, several, none.
+        Sorted by search_id and channel.
+
+    Raises:
+        ValueError: `k` is below 1, or a rank is.
+    """
+    if k < 1:
+        raise ValueError(f"k = {k}: at least one result must count")
+    if (results["rank"] < 1).any():
+        raise ValueError(f"rank = {results['rank'].to_numpy().min()}: ranks start at 1")
+    known = pl.col("channels").fill_null([]).list.unique().list.drop_nulls()
+    top = results.filter(pl.col("rank") <= k).select("search_id", channel=known)
+    top = top.with_columns(finders=pl.col("channel").list.len())
+    whole = top.group_by("search_id").agg(
+        results=pl.len(),
+        single=(pl.col("finders") == 1).sum(),
+        multi=(pl.col("finders") > 1).sum(),
+        unattributed=(pl.col("finders") == 0).sum(),
+    )
+    found = (
+        top.filter(pl.col("finders") > 0)
+        .explode("channel")
+        .group_by("search_id", "channel")
+        .agg(covered=pl.len(), exclusive=(pl.col("finders") == 1).sum())
+    )
+    named = whole.select("search_id").join(
+        pl.DataFrame({"channel": list(channels)}, schema={"channel": pl.String}), how="cross"
+    )
+    each = (
+        pl.concat([named, found.select("search_id", "channel")])
+        .unique()
+        .join(found, on=["search_id", "channel"], how="left")
+        .with_columns(pl.col("covered", "exclusive").fill_null(0))
+        .join(whole.select("search_id", "results"), on="search_id")
+    )
+    # Not polars' own division: by a column of one value it is a multiplication, another last digit.
+    each = each.with_columns(ecr=pl.Series(each["exclusive"].to_numpy() / each["results"].to_numpy()))
+    rows = pl.concat([each, whole.with_columns(channel=pl.lit(ALL))], how="diagonal_relaxed")
+    return rows.select(
+        "search_id", "channel", *(pl.col(name).cast(pl.Int32) for name in _COUNTS), "ecr"
+    ).sort("search_id", "channel")  # fmt: skip
+
+
+def contributions(
+    rows: pl.DataFrame, *, level: float = LEVEL, n_draws: int = DRAWS, seed: int = 0
+) -> list[Contribution]:
+    """What each channel brought to all searches of `rows`, by channel.
+
+    Rates are those of all results together, so that a search with two results weighs less than one with ten.
+    The results of a search are found together, not one by one; so whole searches are drawn for the intervals
+    (Wilson's, over results, would be too narrow).
+
+    Args:
+        rows: of `attribution`, each search with its row of channel ``*``.
+        level: level of the intervals.
+        n_draws: draws of the bootstrap.
+        seed: the same seed gives the same intervals.
+    """
+    totals = rows.filter(pl.col("channel") == ALL).select("search_id", whole="results")
+    made = []
+    for channel in sorted(set(rows["channel"].unique()) - {ALL}):
+        found = rows.filter(pl.col("channel") == channel).select("search_id", "covered", "exclusive")
+        counts = (
+            totals.join(found, on="search_id", how="left")
+            .select("whole", "covered", "exclusive")
+            .fill_null(0)
+            .to_numpy()
+        )
+        if len(counts):
+            made.append(_contribution(channel, counts.astype(np.float64), level, n_draws, seed))
+    return made
+
+
+def _contribution(channel: str, counts: np.ndarray, level: float, n_draws: int, seed: int) -> Contribution:
+    drawn = resampled_totals(counts, n_draws=n_draws, seed=seed)
+    results, covered, exclusive = (int(total) for total in counts.sum(axis=0))
+    coverage = percentiles(ratio(drawn[:, 1], drawn[:, 0]), level)
+    ecr = percentiles(ratio(drawn[:, 2], drawn[:, 0]), level)
+    return Contribution(
+        channel, len(counts), results, covered, exclusive,
+        covered / results, *coverage, exclusive / results, *ecr,
+    )  # fmt: skip

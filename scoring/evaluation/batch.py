@@ -1,0 +1,223 @@
+"""Logged searches as columns, ready to be ranked again (rule 6.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from scoring.ranking import Candidates
+from scoring.ranking.candidates import Floats, Integers
+from scoring.ranking.columns import Columns, columns_of, concatenated, first_of_each
+
+_FLOATS: Final = pl.List(pl.Float64)
+_WHOLE: Final = pl.List(pl.Int64)
+_STATE: Final = pl.Struct(
+    {
+        "effectiveness": pl.Float64,
+        "feedback_count": pl.Int64,
+        "not_useful_at": pl.List(pl.String),
+        "learned": pl.Float64,
+    }
+)
+CANDIDATES: Final = {
+    "cosine": _FLOATS,
+    "bm25": _FLOATS,
+    "vector_rank": _WHOLE,
+    "bm25_rank": _WHOLE,
+    "chunk_count": _WHOLE,
+    "title": _FLOATS,
+    "coverage": _FLOATS,
+    "rerank": _FLOATS,
+    "triggers": pl.Map(pl.String, pl.List(pl.String)),
+    "follows": pl.Map(pl.String, pl.String),
+    "states": pl.Map(pl.String, _STATE),
+    "confidence": pl.Map(pl.String, pl.List(pl.String)),
+}
+"""Fields of `Candidates.to_dict` by their types; numbers that share a list with text are text."""
+_LISTS: Final = {name: kind for name, kind in CANDIDATES.items() if isinstance(kind, pl.List)}
+REQUIRED: Final = ("memory_id", "ordinal", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
+_ABSENT: Final = {"title": 0.0, "coverage": 0.0, "rerank": float("nan")}
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """n searches with their candidates.
+
+    Attributes:
+        columns: the candidates.
+        limit: (n,) results that each search asked for.
+        memory_ids: ids that the numbers of the columns stand for.
+    """
+
+    columns: Columns
+    limit: Integers
+    memory_ids: pl.Series
+
+    def __len__(self) -> int:
+        """Number of searches."""
+        return len(self.limit)
+
+    @classmethod
+    def of(cls, searches: Iterable[tuple[Candidates, datetime, int]]) -> Batch:
+        """From (candidates, moment of the search, results asked for), one each search."""
+        columns, names, limits = list[Columns](), list[str](), list[int]()
+        for candidates, as_of, limit in searches:
+            one, ids = columns_of(candidates, as_of)
+            columns.append(one)
+            names += ids
+            limits.append(limit)
+        return cls(
+            concatenated(columns),
+            np.array(limits, dtype=np.int64),
+            pl.Series("memory_id", names, pl.String),
+        )
+
+    @classmethod
+    def of_frame(cls, searches: pl.DataFrame) -> Batch:
+        """From a frame with a row a search, without a loop over them.
+
+        Args:
+            searches: ``limit``, ``as_of`` (Datetime with a time zone), ``memory_id`` and ``ordinal`` (lists,
+                an element each chunk) and the columns of `CANDIDATES`; the lists of a row that are not null
+                are of one length. A null list is an absent one, as is a null map.
+        """
+        n = searches.height
+        searches = searches.with_columns(search=pl.int_range(n, dtype=pl.Int64))
+        chunks = _chunks(searches)
+        ids = pl.Series("memory_id", chunks["memory_id"].unique().sort())
+        memory_type = pl.Enum(ids)
+        code = _codes(chunks["memory_id"], memory_type)
+        key = _int(chunks, "search") * max(len(ids), 1) + code
+        order = np.lexsort((_int(chunks, "ordinal"), key))
+        chunks, key = chunks[order], key[order]
+        begins = np.flatnonzero(first_of_each(key))
+        memories = key[begins]  # sorted: the place of a memory is found by bisection
+        known = _Known(searches, memories, memory_type)
+        size = len(memories)
+        plain: dict[str, Any] = {
+            name: (_float if kind == _FLOATS else _int)(chunks, name) for name, kind in _LISTS.items()
+        }
+        columns = Columns(
+            starts=np.searchsorted(memories, np.arange(n + 1) * max(len(ids), 1)),
+            first=np.append(begins, len(key)),
+            as_of=_seconds(searches["as_of"]),
+            position=_int(chunks, "position"),
+            **plain,
+            number=np.arange(size),
+            **known.triggers(n),
+            **known.states(),
+            points=known.points(),
+            **known.follows(),
+        )
+        return cls(
+            columns, searches["limit"].to_numpy().astype(np.int64), ids.gather(memories % max(len(ids), 1))
+        )
+
+
+def _chunks(searches: pl.DataFrame) -> pl.DataFrame:
+    """A row a chunk."""
+    length = pl.col("memory_id").list.len()
+    filled = [
+        pl.coalesce(name, pl.lit(value).repeat_by(length)).alias(name) for name, value in _ABSENT.items()
+    ]
+    found = searches.filter(length > 0).select("search", *REQUIRED, *filled)
+    names = [*REQUIRED, *_ABSENT]
+    return found.with_columns(position=pl.int_ranges(length)).explode(*names, "position")
+
+
+class _Known:
+    """What is known of the memories of searches, looked up by search and memory.
+
+    Args:
+        searches: with their maps.
+        memories: (m,) the keys of the memories that are there, sorted.
+        memory_type: every memory id, sorted.
+    """
+
+    def __init__(self, searches: pl.DataFrame, memories: Integers, memory_type: pl.Enum) -> None:
+        self._searches, self._memories, self._type = searches, memories, memory_type
+
+    def _entries(self, name: str) -> tuple[pl.DataFrame, Integers]:
+        """Rows (search, key, value) of a map, and the memory of each; -1 where it was not found."""
+        entries = pl.col(name).map.entries()
+        rows = self._searches.select("search", entry=entries).filter(pl.col("entry").list.len() > 0)
+        rows = rows.explode("entry").unnest("entry")
+        return rows, self._places(rows, "key")
+
+    def _places(self, rows: pl.DataFrame, column: str) -> Integers:
+        if not len(self._memories):
+            return np.full(rows.height, -1)
+        code = _codes(rows[column], self._type)
+        wanted = _int(rows, "search") * len(self._type.categories) + code
+        place = np.minimum(np.searchsorted(self._memories, wanted), len(self._memories) - 1)
+        return np.where((code >= 0) & (self._memories[place] == wanted), place, -1)
+
+    def _values(self, of: Integers, values: np.ndarray, absent: float) -> np.ndarray:
+        found = np.full(len(self._memories), absent, dtype=values.dtype)
+        found[of[of >= 0]] = values[of >= 0]
+        return found
+
+    def triggers(self, n: int) -> dict[str, Any]:
+        rows, of = self._entries("triggers")
+        strength = _second(rows["value"])
+        said = np.zeros(n, dtype=np.bool_)
+        said[_int(rows, "search")[strength == 1.0]] = True
+        return {"trigger": self._values(of, strength, 0.0), "phrase_said": said}
+
+    def points(self) -> Floats:
+        rows, of = self._entries("confidence")
+        return self._values(of, _second(rows["value"]), 0.0)
+
+    def states(self) -> dict[str, Any]:
+        rows, of = self._entries("states")
+        rows = rows.unnest("value").with_columns(of=pl.Series(of, dtype=pl.Int64))
+        votes = rows.filter(pl.col("of") >= 0, pl.col("not_useful_at").list.len() > 0)
+        votes = votes.select("of", "not_useful_at").explode("not_useful_at")
+        votes = votes.with_columns(at=moments(votes["not_useful_at"])).drop_nulls("at")
+        return {
+            "effectiveness": self._values(of, _float(rows, "effectiveness"), 0.5),
+            "feedback_count": self._values(of, _int(rows.fill_null(0), "feedback_count"), 0),
+            "learned": self._values(of, _float(rows.fill_null(0.0), "learned"), 0.0),
+            "voted": _int(votes, "of"),
+            "voted_at": _seconds(votes["at"]),
+        }
+
+    def follows(self) -> dict[str, Any]:
+        rows, after = self._entries("follows")
+        before = self._places(rows, "value")
+        both = (after >= 0) & (before >= 0)
+        return {"follower": after[both], "followed": before[both]}
+
+
+def moments(texts: pl.Series) -> pl.Series:
+    """Moments as `datetime.isoformat` writes them, with a time zone; null where it is no such moment."""
+    return texts.str.to_datetime("%+", time_unit="us", time_zone="UTC", strict=False)
+
+
+def _second(pairs: pl.Series) -> Floats:
+    """The number that each pair of a text and a number has; 0 where there is none."""
+    return pairs.list.get(1, null_on_oob=True).cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
+
+
+def _seconds(series: pl.Series) -> Floats:
+    return series.dt.epoch("us").to_numpy() / 1_000_000
+
+
+def _codes(ids: pl.Series, memory_type: pl.Enum) -> Integers:
+    """Places of the ids among all, which are sorted; -1 where one is not among them."""
+    physical = ids.cast(memory_type, strict=False).to_physical()
+    return physical.cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def _int(frame: pl.DataFrame, name: str) -> Integers:
+    return frame[name].to_numpy().astype(np.int64, copy=False)
+
+
+def _float(frame: pl.DataFrame, name: str) -> npt.NDArray[np.float64]:
+    return frame[name].fill_null(float("nan")).to_numpy().astype(np.float64)

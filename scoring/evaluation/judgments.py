@@ -1,0 +1,111 @@
+"""From everything that was said of a pair of query and memory to the one grade that counts (rule 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import combinations
+
+import polars as pl
+
+from scoring.evaluation.digest import digest
+
+SOURCES = ("manual", "judge", "selections", "triggers")
+"""Who grades, the most trusted first: its grade counts, whatever the others say."""
+GRADED = "graded"
+CONFLICT = 1.0
+
+_PAIR = ["namespace", "query_id", "memory_id"]
+_GRADES = pl.Schema(
+    {
+        "namespace": pl.String, "query_id": pl.String, "memory_id": pl.String, "grade": pl.Float64,
+        "source": pl.String, "judgments": pl.Int32,
+    }
+)  # fmt: skip
+_CONFLICTS = pl.Schema(
+    {
+        "namespace": pl.String, "query_id": pl.String, "memory_id": pl.String, "source": pl.String,
+        "grade": pl.Float64, "other_source": pl.String, "other_grade": pl.Float64,
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Judgments:
+    """The judgment list of a moment.
+
+    Attributes:
+        grades: namespace, query_id, memory_id, grade (0 to 3), source (the one that counts), judgments (how
+            many of it were averaged); a row a pair, sorted by it.
+        conflicts: pairs on which two sources are 1 grade or more apart: namespace, query_id, memory_id,
+            source and grade of the more trusted one, other_source and other_grade; sorted.
+        version: 32 hex digits, the same for the same grades and sources whatever they came from.
+    """
+
+    grades: pl.DataFrame
+    conflicts: pl.DataFrame
+    version: str
+
+
+def resolve(rows: pl.DataFrame, *, admitted: Collection[str] = ()) -> Judgments:
+    """Settle on one grade a pair.
+
+    Of each principal the newest word within a source counts, and where that is no grade (*unrateable*,
+    *later*, no opinion) none of theirs does. Grades of one source are averaged; then the most trusted source
+    decides: what people say over judges, judges over use, use over a memory's own trigger phrases.
+
+    Args:
+        rows: of ``judgments`` up to the moment: judgment_id, day, namespace, query_id, memory_id, source,
+            grade, state, judge, principal, made_at.
+        admitted: judges (as in column ``judge``) whose agreement with people is proven; the words of others
+            do not count, nor do they replace what an admitted one said under the same principal.
+
+    Raises:
+        ValueError: a source is not one of `SOURCES`, or a grade is not in [0, 3].
+    """
+    _check(rows)
+    counted = rows.filter(
+        (pl.col("source") != "judge") | pl.col("judge").is_in(sorted(admitted)).fill_null(value=False)
+    )
+    latest = (
+        counted.with_columns(pl.col("principal").fill_null(""))
+        .sort("day", "made_at", "judgment_id")
+        .unique([*_PAIR, "source", "principal"], keep="last", maintain_order=True)
+        .filter((pl.col("state") == GRADED) & pl.col("grade").is_not_null())
+    )
+    of_source = (
+        latest.sort("principal")
+        .group_by(*_PAIR, "source", maintain_order=True)
+        .agg(pl.col("grade").mean().round(9), judgments=pl.len().cast(pl.Int32))
+        .with_columns(trust=pl.col("source").replace_strict(list(SOURCES), range(len(SOURCES))))
+        .sort(*_PAIR, "trust")
+    )
+    grades = of_source.unique(_PAIR, keep="first", maintain_order=True).select(*_GRADES)
+    return Judgments(grades, _conflicts(of_source), version(grades))
+
+
+def version(grades: pl.DataFrame) -> str:
+    """Digest of a judgment list: namespace, query_id, memory_id, grade, source; rows in any order."""
+    rows = grades.select(*_PAIR, "grade", "source").sort(_PAIR)
+    return digest(str(value) for row in rows.iter_rows() for value in row)
+
+
+def _check(rows: pl.DataFrame) -> None:
+    unknown = rows.filter(~pl.col("source").is_in(SOURCES))["source"]
+    if len(unknown):
+        raise ValueError(f"source = {unknown[0]!r} is not one of {', '.join(SOURCES)}")
+    outside = rows.filter(~pl.col("grade").is_between(0, 3) | pl.col("grade").is_nan())["grade"]
+    if len(outside):
+        raise ValueError(f"grade = {outside[0]} is not in [0, 3]")
+
+
+def _conflicts(of_source: pl.DataFrame) -> pl.DataFrame:
+    found = [pl.DataFrame(schema=_CONFLICTS)]
+    for one, other in combinations(SOURCES, 2):
+        both = of_source.filter(source=one).join(
+            of_source.filter(source=other).select(*_PAIR, other_source="source", other_grade="grade"),
+            on=_PAIR,
+        )
+        apart = (pl.col("grade") - pl.col("other_grade")).abs() >= CONFLICT - 1e-9
+        found.append(both.filter(apart).select(*_CONFLICTS))
+    return pl.concat(found).sort(*_PAIR, "source", "other_source")

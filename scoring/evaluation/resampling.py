@@ -1,0 +1,63 @@
+"""Drawing again from what was observed: how far a ratio of totals would move (bootstrap)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+DRAWS = 2_000
+LEVEL = 0.95
+BLOCK = 1 << 22  # numbers drawn at a time
+
+
+def resampled_totals(rows: npt.ArrayLike, *, n_draws: int = DRAWS, seed: int = 0) -> Floats:
+    """Totals of n rows drawn with replacement out of these n, once a draw, (n_draws, m).
+
+    What belongs together is one row: draw searches, not their results, since those are not independent. Equal
+    rows are drawn as one kind, so many rows of small counts cost little, and the order of rows changes
+    nothing.
+
+    Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 6.
+
+    Args:
+        rows: (n, m) counts or sums, at least one row.
+        n_draws: draws.
+        seed: the same seed gives the same totals.
+    """
+    kinds, counts = np.unique(np.asarray(rows, dtype=np.float64), axis=0, return_counts=True)
+    rng = np.random.default_rng(seed)
+    n, shares = int(counts.sum()), counts / counts.sum()
+    drawn = [rng.multinomial(n, shares, size) @ kinds for size in blocks(n_draws, len(kinds))]
+    return np.concatenate(drawn)
+
+
+def percentiles(draws: npt.ArrayLike, level: float = LEVEL) -> tuple[float, float]:
+    """Percentile interval of a figure from its draws; those in which it is undefined (NaN) are left out.
+
+    NaN where it is undefined in all of them.
+    """
+    values = np.asarray(draws, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return float("nan"), float("nan")
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def ratio(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
+    """Quotients, NaN where it would be by 0."""
+    top, bottom = np.broadcast_arrays(np.asarray(above, np.float64), np.asarray(below, np.float64))
+    quotients = np.full(top.shape, np.nan)
+    np.divide(top, bottom, out=quotients, where=bottom != 0)
+    return quotients
+
+
+def blocks(n_draws: int, n: int) -> Iterator[int]:
+    """Sizes of the blocks of draws of n numbers each, so that memory stays bounded."""
+    size = max(1, BLOCK // n)
+    for start in range(0, n_draws, size):
+        yield min(size, n_draws - start)

@@ -1,0 +1,53 @@
+"""Which pairs of query and memory are worth a judgment (rule 6.1)."""
+
+from __future__ import annotations
+
+import polars as pl
+from numpy import array, float64, log
+
+from scoring.evaluation.digest import uniform
+
+_PAIR = ["namespace", "query_id", "memory_id"]
+
+
+def worth_judging(
+    candidates: pl.DataFrame, n: int, *, seed: str, judged: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Draw at most `n` pairs: fewest judgments first, then by chance, the likelier the more a pair matters.
+
+    A pair's size is the searches of its query over its rank: frequent queries and top ranks are preferred,
+    yet rare ones come up too, so the sample is not one of frequent queries alone. Pairs are drawn one after
+    the other without putting them back, each with a chance proportional to its size. The draw depends on
+    the seed and the pair only: it is the same on every machine, and another candidate that comes or goes does
+    not change the order of the others.
+
+    Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006).
+
+    Args:
+        candidates: namespace, query_id, memory_id, rank (the best one shown, from 1), searches (of the query,
+            count) and judgments (so far, count); a row a pair.
+        n: most pairs wanted.
+        seed: another one, such as the day, draws others.
+        judged: pairs (namespace, query_id, memory_id) that this judge has already judged; never drawn.
+
+    Returns:
+        Rows of `candidates`, the first to judge first.
+
+    Raises:
+        ValueError: `n` is below 0, or a rank or a number of searches below 1.
+    """
+    if n < 0:
+        raise ValueError(f"n = {n}: ask for 0 pairs or more")
+    wrong = candidates.filter((pl.col("rank") < 1) | (pl.col("searches") < 1))
+    if wrong.height:
+        rank, searches = wrong.select("rank", "searches").row(0)
+        raise ValueError(f"rank = {rank} and searches = {searches}: both start at 1")
+    left = candidates if judged is None else candidates.join(judged.select(_PAIR), on=_PAIR, how="anti")
+    drawn = array([uniform(seed, *pair) for pair in left.select(_PAIR).iter_rows()], dtype=float64)
+    size = left["searches"].to_numpy() / left["rank"].to_numpy()
+    return (
+        left.with_columns(_turn=pl.Series(-log(drawn) / size, dtype=pl.Float64))
+        .sort("judgments", "_turn", *_PAIR)
+        .head(n)
+        .drop("_turn")
+    )

@@ -1,0 +1,102 @@
+"""The results of one search with the account of their scores (rule 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scoring.ranking.breakdown import Contribution
+from scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
+from scoring.ranking.columns import Columns
+from scoring.ranking.confidence import MEDIUM
+from scoring.ranking.policy import RankingPolicy
+from scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
+from scoring.ranking.scored import Scored
+from scoring.ranking.sparse_recall import Injection
+
+_TERMS = (
+    "score", "best", "semantic", "served", "combined", "learned", "trusted", "multiplier", "penalty", "clamp",
+)  # fmt: skip
+
+
+class Account:
+    """What is said of the memories of one search.
+
+    Args:
+        candidates: of the search.
+        names: ids of its memories, in the order of the columns.
+        columns: the candidates as columns.
+        scored: their scores.
+        policy: that made them.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        names: Sequence[str],
+        columns: Columns,
+        scored: Scored,
+        policy: RankingPolicy,
+    ) -> None:
+        self._candidates, self._names, self._policy = candidates, names, policy
+        self._first, self._position = columns.first.tolist(), columns.position.tolist()
+        self._parts = {source: part.tolist() for source, part in scored.parts.items()}
+        self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
+
+    def result(self, at: int, place: int, injection: Injection | None) -> RankedMemory:
+        """The memory `at` as the result in this place."""
+        name, term = self._names[at], {name: values[at] for name, values in self._terms.items()}
+        state = self._candidates.states.get(name, NEUTRAL)
+        chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
+        flags = []
+        enough = state.feedback_count >= self._policy.effectiveness_from
+        if enough and term["served"] >= self._policy.highly_effective:
+            flags.append(HIGHLY_EFFECTIVE)
+        if injection is not None and injection.memory_id == name:
+            flags.append(RECALL_INJECTED)
+        return RankedMemory(
+            rank=place,
+            memory_id=name,
+            score=term["score"],
+            best=self._position[term["best"]],
+            chunks=chunks,
+            confidence=self._candidates.confidence.get(name, MEDIUM),
+            flags=tuple(flags),
+            contributions=self._breakdown(at, term, len(chunks)),
+            semantic=term["semantic"],
+            effectiveness=term["served"],
+            combined=term["combined"],
+            feedback_count=state.feedback_count,
+            multiplier=term["multiplier"],
+        )
+
+    def _breakdown(self, at: int, term: Mapping[str, float], chunks: int) -> tuple[Contribution, ...]:
+        name = self._names[at]
+        state = self._candidates.states.get(name, NEUTRAL)
+        trusted = self._candidates.confidence.get(name, MEDIUM)
+        weight = self._policy.effectiveness_weight
+        phrase, _ = self._candidates.triggers.get(name, ("", 0.0))
+        said: Mapping[str, tuple[str, str]] = {
+            VECTOR: ("text", "meaning"),
+            BM25: ("text", "words"),
+            TITLE: ("title", "words of the query"),
+            TRIGGER: ("trigger_phrases", phrase),
+            "mpab": ("chunks", f"{chunks - 1} more"),
+            "neighbour": ("follows", "before or after"),
+            "rerank": ("text", "cross-encoder"),
+        }
+        rows = [
+            Contribution(source, *said[source], (1 - weight) * part[at])
+            for source, part in self._parts.items()
+            if part[at] != 0 or source in (VECTOR, BM25)
+        ]
+        votes = f"{state.feedback_count} data points"
+        rows.append(Contribution("effectiveness", "feedback", votes, weight * term["served"]))
+        if term["learned"]:
+            rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))
+        rows.append(Contribution("confidence", trusted.field, trusted.tier, term["trusted"]))
+        if term["penalty"]:
+            votes = f"{len(state.not_useful_at)} not useful"
+            rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
+        if term["clamp"]:
+            rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
+        return tuple(rows)

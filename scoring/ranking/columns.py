@@ -1,0 +1,258 @@
+"""The candidates of n searches as columns, which every rule of a ranking reads; one search is a batch of one.
+
+Chunks are in the order of (search, memory id, place in the document), memories in that of (search, memory
+id). So what belongs together stands together, and the place of a memory is the place of its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR, Candidates, Floats, Integers
+
+Flags = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint8]
+
+CHANNELS = (BM25, LEARNED, TRIGGER, VECTOR)
+"""Every channel, by name; the first is bit 1 of a code, the next bit 2, and so on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """c chunks of m memories that n searches found.
+
+    Attributes:
+        starts: (n + 1,) first memory of each search, and m at the end; a search may have none.
+        first: (m + 1,) first chunk of each memory, and c at the end; every memory has a chunk.
+        as_of: (n,) moment of each search, in seconds since 1970.
+        phrase_said: (n,) whether the query says a trigger phrase whole.
+        position: (c,) place of the chunk in the candidates as they were given.
+        cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
+        number: (m,) place of the memory's id in the list of ids that came with the columns.
+        trigger: (m,) strength of the triggered phrase, 0 where none was.
+        effectiveness, feedback_count, learned: (m,) as in `MemoryState`.
+        points: (m,) of confidence.
+        voted: (v,) memory of each not-useful vote.
+        voted_at: (v,) its moment, in seconds since 1970.
+        follower: (f,) a memory that comes after another one of the same search.
+        followed: (f,) that other one.
+    """
+
+    starts: Integers
+    first: Integers
+    as_of: Floats
+    phrase_said: Flags
+    position: Integers
+    cosine: Floats
+    bm25: Floats
+    vector_rank: Integers
+    bm25_rank: Integers
+    chunk_count: Integers
+    title: Floats
+    coverage: Floats
+    rerank: Floats
+    number: Integers
+    trigger: Floats
+    effectiveness: Floats
+    feedback_count: Integers
+    learned: Floats
+    points: Floats
+    voted: Integers
+    voted_at: Floats
+    follower: Integers
+    followed: Integers
+
+    def __len__(self) -> int:
+        """Number of searches."""
+        return len(self.as_of)
+
+    @cached_property
+    def count(self) -> Integers:
+        """Chunks of each memory, (m,)."""
+        return self.first[1:] - self.first[:-1]
+
+    @cached_property
+    def memory(self) -> Integers:
+        """Memory of each chunk, (c,)."""
+        return np.repeat(np.arange(len(self.count)), self.count)
+
+    @cached_property
+    def search(self) -> Integers:
+        """Search of each memory, (m,)."""
+        return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
+
+    @cached_property
+    def chunk_starts(self) -> Integers:
+        """First chunk of each search, and c at the end, (n + 1,)."""
+        return self.first[self.starts]
+
+    @cached_property
+    def found_by(self) -> Codes:
+        """Channels that found each chunk, (c,), a bit each in the order of `CHANNELS`."""
+        of_memory = (self.learned > 0) * _bit(LEARNED) | (self.trigger > 0) * _bit(TRIGGER)
+        own = (self.bm25_rank > 0) * _bit(BM25) | (self.vector_rank > 0) * _bit(VECTOR)
+        code: Codes = own | of_memory[self.memory]
+        return code
+
+    def without(self, channels: Collection[str]) -> Columns:
+        """What these searches would have found without some channels.
+
+        Chunks that nothing else found are gone. Of the others the scores and ranks of these channels are
+        missing; what is known of words, titles and neighbours, and the cross-encoder's opinion, stay.
+
+        Raises:
+            ValueError: a channel is not known.
+        """
+        if unknown := sorted(set(channels).difference(CHANNELS)):
+            raise ValueError(f"{', '.join(unknown)}: no channel. Known: {', '.join(CHANNELS)}")
+        if not channels:
+            return self
+        taken = np.bitwise_or.reduce([_bit(name) for name in channels])
+        kept = self._only((self.found_by == 0) | (self.found_by & ~taken != 0))
+        changed: dict[str, np.ndarray] = {}
+        for name, score, place in ((VECTOR, "cosine", "vector_rank"), (BM25, "bm25", "bm25_rank")):
+            if name in channels:
+                changed[score] = np.full_like(kept.cosine, np.nan)
+                changed[place] = np.zeros_like(kept.vector_rank)
+        if TRIGGER in channels:
+            changed["trigger"] = np.zeros_like(kept.trigger)
+            changed["phrase_said"] = np.zeros_like(kept.phrase_said)
+        if LEARNED in channels:
+            changed["learned"] = np.zeros_like(kept.learned)
+        return replace(kept, **changed)
+
+    def _only(self, chunks: Flags) -> Columns:
+        """With these chunks alone, and the memories that have one of them."""
+        if chunks.all():
+            return self
+        count = np.add.reduceat(chunks, self.first[:-1], dtype=np.int64) if len(chunks) else self.count
+        there = count > 0
+        new_place = np.cumsum(there) - 1
+        votes = there[self.voted]
+        pairs = there[self.follower] & there[self.followed]
+        return replace(
+            self,
+            starts=np.concatenate([[0], np.cumsum(there)])[self.starts],
+            first=np.concatenate([[0], np.cumsum(count[there])]),
+            **{name: getattr(self, name)[chunks] for name in _OF_CHUNKS},
+            **{name: getattr(self, name)[there] for name in _OF_MEMORIES},
+            voted=new_place[self.voted[votes]],
+            voted_at=self.voted_at[votes],
+            follower=new_place[self.follower[pairs]],
+            followed=new_place[self.followed[pairs]],
+        )
+
+
+_OF_SEARCHES = ("as_of", "phrase_said")
+_OF_CHUNKS = (
+    "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
+)  # fmt: skip
+_OF_MEMORIES = ("number", "trigger", "effectiveness", "feedback_count", "learned", "points")
+_POINTERS = ("voted", "follower", "followed")
+
+
+def _bit(channel: str) -> np.uint8:
+    return np.uint8(1 << CHANNELS.index(channel))
+
+
+def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[str]]:
+    """The candidates of one search, and the ids of its memories in the order of the columns."""
+    ids, ordinal = candidates.memory_ids, candidates.ordinal.tolist()
+    rows = sorted(zip(ids, ordinal, candidates.chunk_ids, range(len(ids)), strict=True))
+    in_order = [row[0] for row in rows]
+    names = list(dict.fromkeys(in_order))
+    place = dict(zip(names, range(len(names)), strict=True))
+    memory = np.array([place[name] for name in in_order], dtype=np.int64)
+    size = len(names)
+    trigger, learned, points = np.zeros(size), np.zeros(size), np.zeros(size)
+    effectiveness, feedback_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
+    for name, (_, strength) in candidates.triggers.items():
+        if name in place:
+            trigger[place[name]] = strength
+    for name, said in candidates.confidence.items():
+        if said.points and name in place:
+            points[place[name]] = said.points
+    votes = []
+    for name, state in candidates.states.items():
+        if name in place:
+            at = place[name]
+            effectiveness[at], feedback_count[at] = state.effectiveness, state.feedback_count
+            learned[at] = state.learned
+            votes += [(at, when.timestamp()) for when in state.not_useful_at]
+    pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
+    known = [(here, there) for here, there in pairs if here is not None and there is not None]
+    position = np.array([row[3] for row in rows], dtype=np.int64)
+    columns = Columns(
+        starts=np.array([0, size]),
+        first=np.flatnonzero(first_of_each(np.append(memory, -1))),
+        as_of=np.array([as_of.timestamp()]),
+        phrase_said=np.array([any(strength == 1.0 for _, strength in candidates.triggers.values())]),
+        position=position,
+        **{name: getattr(candidates, name)[position] for name in _OF_CHUNKS[1:]},
+        number=np.arange(size),
+        trigger=trigger,
+        effectiveness=effectiveness,
+        feedback_count=feedback_count,
+        learned=learned,
+        points=points,
+        voted=np.array([at for at, _ in votes], dtype=np.int64),
+        voted_at=np.array([when for _, when in votes], dtype=np.float64),
+        follower=np.array([here for here, _ in known], dtype=np.int64),
+        followed=np.array([there for _, there in known], dtype=np.int64),
+    )
+    return columns, names
+
+
+def concatenated(batches: Sequence[Columns]) -> Columns:
+    """Several batches as one, in their order."""
+    memories = np.cumsum([0, *(len(one.count) for one in batches)])
+    chunks = np.cumsum([0, *(len(one.cosine) for one in batches)])
+
+    def moved(name: str, by: Integers) -> Integers:
+        parts = [getattr(one, name) + add for one, add in zip(batches, by, strict=False)]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def ends(name: str, by: Integers) -> Integers:
+        parts = [getattr(one, name)[1:] + add for one, add in zip(batches, by, strict=False)]
+        return np.concatenate([np.zeros(1, dtype=np.int64), *parts])
+
+    plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at")
+    whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count"}
+    kinds: dict[str, Any] = dict.fromkeys(whole, np.int64) | {"phrase_said": np.bool_}
+    joined: dict[str, Any] = {
+        name: np.concatenate(
+            [np.zeros(0, dtype=kinds.get(name, np.float64)), *(getattr(one, name) for one in batches)]
+        )
+        for name in plain
+    }
+    joined |= {name: moved(name, memories) for name in ("number", *_POINTERS)}
+    return Columns(starts=ends("starts", memories), first=ends("first", chunks), **joined)
+
+
+def greatest(values: Floats, starts: Integers, initial: float = 0.0) -> Floats:
+    """The greatest value of each of n stretches, and at least `initial`; stretches may be empty.
+
+    Args:
+        values: (c,) of all of them.
+        starts: (n + 1,) where each begins, and c at the end.
+        initial: value of an empty one.
+    """
+    found = np.full(len(starts) - 1, initial)
+    filled = np.flatnonzero(starts[1:] != starts[:-1])
+    if len(filled):
+        found[filled] = np.maximum(np.maximum.reduceat(values, starts[filled]), initial)
+    return found
+
+
+def first_of_each(labels: Integers) -> Flags:
+    """Where each run of equal labels begins, (k,)."""
+    begins = np.ones(len(labels), dtype=np.bool_)
+    begins[1:] = labels[1:] != labels[:-1]
+    return begins

@@ -1,0 +1,118 @@
+"""The commands that measure: eval compare, report, status; `eval run` is the night's (orchestration)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.output import JSON as JSON
+from slowwave.cli.output import bars, out, print_json, print_table, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.evaluation.trial import Trial
+
+evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and what would make it better.")
+app.add_typer(evaluation, name="eval")
+
+VERDICTS = {
+    "better": "green3", "worse": "red", "equivalent": "grey62", "insufficient evidence": "orange1",
+}  # fmt: skip
+
+
+@evaluation.command("compare")
+@reports_errors
+def compare(
+    second: Annotated[
+        str, typer.Argument(help="A policy file, or a name: seeds, 'BM25 alone', 'no MPAB', …")
+    ],
+    first: Annotated[
+        str, typer.Argument(help="What it is compared with; logged is what was shown.")
+    ] = "logged",
+    since: Annotated[str, typer.Option("--from", help="First day (UTC) of the searches.")] = "",
+    until: Annotated[str, typer.Option("--to", help="Last day; default: today.")] = "",
+    days: Annotated[int, typer.Option(min=1, help="Days, where no first one is given.")] = 90,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Try another ranking on what past searches considered; nothing in force is changed."""
+    from dataclasses import asdict
+    from datetime import timedelta
+
+    from slowwave.cli.find import parsed_day
+    from slowwave.evaluation.trial import trial
+
+    with open_namespace(namespace) as memory, bars(quiet=json):
+        last = parsed_day("to", until) if until else memory._space.now().date()
+        start = parsed_day("from", since) if since else last - timedelta(days=days - 1)
+        done = trial(memory._space, memory.namespace, first, second, since=start, until=last)
+    if json:
+        found = {
+            name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
+            for name, one in done.by_metric.items()
+        }
+        print_json(asdict(done) | {"by_metric": found})
+        return
+    _print_trial(done)
+
+
+def _print_trial(done: Trial) -> None:
+    rows = [
+        [
+            name, one.baseline, one.candidate, f"{one.difference:+.4f} [{one.low:+.4f}, {one.high:+.4f}]",
+            f"{one.p_value:.3f}", f"{one.wins}/{one.ties}/{one.losses}", one.verdict,
+            "" if not one.queries_needed else f"{one.queries_needed:,}",
+        ]
+        for name, one in done.by_metric.items()
+    ]  # fmt: skip
+    columns = (
+        "metric", done.first, done.second, "difference, 95 %", "p", "win/tie/loss", "verdict",
+        "queries to settle",
+    )  # fmt: skip
+    queries = next(iter(done.by_metric.values())).n
+    caption = (
+        f"{queries:,} queries in {done.judged:,} judged of {done.searches:,} searches, {done.since} to "
+        f"{done.until}; judgments {done.judgment_version[:12]}"
+    )
+    print_table(f"{done.second} against {done.first}", columns, rows, caption=caption)
+    if not queries:
+        out.print(
+            "No search of these days has a relevant judgment. `slowwave observe` and `slowwave feedback` "
+            "make them from use, `slowwave judge` by hand."
+        )
+
+
+@evaluation.command("status")
+@reports_errors
+def status(namespace: Namespace = "", json: Json = False) -> None:
+    """The cycles of a namespace: the closed ones, and what the open one still needs."""
+    import json as reader
+
+    from slowwave.store.frames import quote
+
+    with open_namespace(namespace) as memory:
+        rows = memory.store.read("evaluation_cycles", f"namespace = {quote(memory.namespace)}").sort("number")
+    found = [
+        row | {name: reader.loads(row[name] or "{}") for name in ("summary", "variants")}
+        for row in rows.iter_rows(named=True)
+    ]
+    if json:
+        print_json(found)
+        return
+    if not found:
+        out.print("No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`.")
+        return
+    cells = [
+        [row["cycle_id"], row["status"], row["opened_on"], row["closed_on"] or "", row["days"],
+         row["searches"], row["queries"], _lacking(row["summary"])]
+        for row in found
+    ]  # fmt: skip
+    columns = ("cycle", "status", "from", "to", "days", "evaluated searches", "queries", "needs")
+    print_table("Cycles of evaluation", columns, cells)
+
+
+def _lacking(summary: dict[str, object]) -> str:
+    if "queries_missing" not in summary:
+        return ""
+    return f"{summary['queries_missing']} more queries, {summary['days_missing']} more days"

@@ -1,0 +1,329 @@
+"""The commands about judgments: labelling by hand, asking the judge, agreement, import and export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.exchange import written_to
+from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.judging.exchange import JudgmentsReport
+    from slowwave.judging.running import JudgeReport
+    from slowwave.judging.worth import Candidate
+    from slowwave.memory import Memory, MemoryRecord
+
+judging = typer.Typer(
+    invoke_without_command=True,
+    help="How well memories answer queries: label pairs by hand, or ask the judge.",
+)
+app.add_typer(judging, name="judge")
+
+By = Annotated[str, typer.Option("--by", help="Who judges; default: command line.")]
+Form = Annotated[str, typer.Option("--format", help="qrels or jsonl.")]
+_KEYS = (
+    "0 not relevant · 1 about it · 2 answers in part · 3 answers · u unrateable · l later · s skip · q quit"
+)
+_STATES = {"u": "unrateable", "l": "later"}
+_TEXT = 1_500  # characters of a memory that are shown
+
+
+@judging.callback()
+@reports_errors
+def judge(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Pairs to look at.")] = 20,
+    namespace: Namespace = "",
+    by: By = "",
+) -> None:
+    """Label pairs that searches showed, one after the other."""
+    if context.invoked_subcommand is not None:
+        return
+    from slowwave.judging.worth import candidates, worth_judging
+
+    with open_namespace(namespace) as memory:
+        memory.principal = by or memory.principal
+        found = candidates(memory.journal, memory.namespace, who=memory.principal)
+        chosen = worth_judging(found, limit)
+        if not chosen:
+            out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
+            return
+        taken = _label(memory, chosen)
+    out.print(f"{taken:,} taken; {len(found) - taken:,} more pairs wait." if taken else "Nothing was taken.")
+
+
+def _label(memory: Memory, chosen: list[Candidate]) -> int:
+    """Show pairs and take what is said of them; how many labels."""
+    from slowwave.errors import NotFoundError
+
+    taken = 0
+    for number, one in enumerate(chosen, start=1):
+        try:
+            record = memory.get(one.memory_id)
+        except NotFoundError:  # imported searches show what is no memory
+            continue
+        _show(one, record, f"{number} of {len(chosen)}")
+        answer = _answer()
+        if answer == "q":
+            break
+        if answer == "s":
+            continue
+        grade = int(answer) if answer.isdigit() else None
+        memory.judge(one.query, one.memory_id, grade, state=_STATES.get(answer, "graded"))
+        taken += 1
+    return taken
+
+
+def _show(one: Candidate, record: MemoryRecord, place: str) -> None:
+    out.print()
+    out.rule(place, align="left")
+    out.print(one.query, style="bold", markup=False, highlight=False)
+    labels = f"rank {one.rank}, shown {one.shown:,} times, {one.labels:,} labels"
+    out.print(labels, style="dim", markup=False, highlight=False)
+    out.print(record.title, style="bold blue", markup=False, highlight=False)
+    text = record.content if len(record.content) <= _TEXT else f"{record.content[:_TEXT]}…"
+    out.print(text, markup=False, highlight=False)
+
+
+def _answer() -> str:
+    """The next key; the end of the input is q."""
+    while True:
+        out.print(f"[dim]{_KEYS}[/]\n> ", end="", highlight=False)
+        line = sys.stdin.readline()
+        answer = line.strip().lower()
+        if not line:
+            return "q"
+        if answer in {"0", "1", "2", "3", "u", "l", "s", "q"}:
+            return answer
+
+
+@judging.command("set")
+@reports_errors
+def judge_set(
+    query: Annotated[str, typer.Argument(help="The query, as it was asked.")],
+    memory_id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id, from save or search.")],
+    grade: Annotated[str, typer.Argument(help="0, 1, 2, 3, unrateable or later.")],
+    explanation: Annotated[str, typer.Option(help="Why.")] = "",
+    namespace: Namespace = "",
+    by: By = "",
+    json: Json = False,
+) -> None:
+    """Label one pair."""
+    from dataclasses import asdict
+
+    from slowwave.judging import JudgmentError
+
+    said: dict[str, Any] = {"explanation": explanation}
+    number = int(grade) if grade.isascii() and grade.isdigit() else None
+    if number is None:
+        if grade not in _STATES.values():
+            raise JudgmentError(f"{grade!r} is no grade. Say 0, 1, 2, 3, unrateable or later.")
+        said["state"] = grade
+    with open_namespace(namespace) as memory:
+        memory.principal = by or memory.principal
+        done = memory.judge(query, memory_id, number, **said)
+    if json:
+        print_json(asdict(done))
+        return
+    out.print(f"{'Taken' if done.new else 'Was said before'}: {grade} for [bold]{done.memory_id}[/].")
+
+
+@judging.command("list")
+@reports_errors
+def judge_list(
+    judge: Annotated[str, typer.Option(help="Grades of this judge; '*': everything.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """The labels by hand, or a judge's grades, the newest first."""
+    from slowwave.judging.exchange import wanted
+
+    with open_namespace(namespace) as memory:
+        rows = wanted(memory.journal, memory.namespace, judge).sort("made_at", "judgment_id", descending=True)
+    shown = rows.head(limit).to_dicts()
+    if json:
+        print_json(shown)
+        return
+    if not shown:
+        out.print("No judgments. [bold]slowwave judge[/] takes labels by hand.")
+        return
+    cells = [
+        [
+            row["query"], row["memory_id"], row["state"] if row["grade"] is None else f"{row['grade']:g}",
+            row["principal"], f"{row['made_at']:%F %H:%M}", row["explanation"],
+        ]
+        for row in shown
+    ]  # fmt: skip
+    more = f"and {rows.height - limit:,} more (--limit)" if rows.height > limit else ""
+    columns = ["query", "memory", "grade", "by", "when (UTC)", "why"]
+    print_table(f"{rows.height:,} judgments", columns, cells, caption=more)
+
+
+@judging.command("run")
+@reports_errors
+def judge_run(
+    pairs: Annotated[int | None, typer.Option(min=1, help="Pairs; default: the setting judge.pairs.")] = None,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Have the judge of the settings grade pairs that searches showed; can be repeated, and goes on."""
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from slowwave.judging.loading import load_judge
+    from slowwave.judging.model import JUDGE, identity
+    from slowwave.judging.running import run
+    from slowwave.judging.worth import candidates, worth_judging
+
+    with open_namespace(namespace) as memory, bars(quiet=json):
+        judge = load_judge(memory._space)
+        found = candidates(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
+        wanted = worth_judging(found, memory.settings.judge.pairs if pairs is None else pairs)
+        asked = [(one.query, one.memory_id) for one in wanted]
+        report = run(memory._space, memory.namespace, judge, asked, now=datetime.now(UTC))
+    if json:
+        print_json(asdict(report))
+        return
+    _tell_run(report)
+
+
+def _tell_run(report: JudgeReport) -> None:
+    rows = [
+        ["graded", report.graded],
+        ["failed", report.failed],
+        ["graded before", report.skipped],
+        ["no such memory", report.unknown],
+        ["secret, not sent", report.withheld],
+        ["left", report.left],
+        ["tokens", report.tokens],
+    ]
+    print_table(
+        f"Judge {report.judge}", ["what", "count"], [row for row in rows if row[1] or row[0] == "graded"]
+    )
+    for problem in report.problems:
+        err.print(f"[yellow]Failed:[/] {_plain(problem)}", highlight=False, soft_wrap=True)
+    if report.stopped == "budget":
+        err.print("[yellow]Stopped:[/] the next pair could exceed judge.budget. Run it again to go on.")
+    elif report.stopped:
+        err.print("[yellow]Stopped:[/] the judge does not answer. Run it again to go on.")
+
+
+@judging.command("agreement")
+@reports_errors
+def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
+    """How far each judge agrees with the labels by hand, and with its own first grades."""
+    from dataclasses import asdict
+
+    from slowwave.judging.agreement import agreement
+    from slowwave.judging.anchors import drift
+
+    with open_namespace(namespace) as memory:
+        bar = memory.settings.judge.agreement
+        found = agreement(memory.journal, memory.namespace, bar)
+        names = dict.fromkeys(one.judge.split("/")[0] for one in found)
+        drifts = [one for name in names for one in drift(memory.journal, memory.namespace, name)]
+    if json:
+        print_json(
+            {"bar": bar, "judges": [asdict(one) for one in found], "drift": [asdict(one) for one in drifts]}
+        )
+        return
+    if not found:
+        out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
+        return
+    cells = [
+        [
+            one.judge, one.pairs, one.exact, f"{one.low:.2f} to {one.high:.2f}", one.tolerant,
+            "" if one.kappa is None else f"{one.kappa:.3f}", "met" if one.met else "not met",
+        ]
+        for one in found
+    ]  # fmt: skip
+    columns = ["judge", "pairs", "exact", "95 %", "within one", "kappa", f"bar {bar:.2f}"]
+    caption = "pairs that people have graded, too; below the bar a judge's grades reach no gate"
+    print_table("Agreement with labels by hand", columns, cells, caption=caption)
+    if drifts:
+        cells = [[one.cycle_id, one.judge, one.pairs, one.exact, one.tolerant, one.shift] for one in drifts]
+        columns = ["cycle", "judge", "anchors", "same", "within one", "mean change"]
+        print_table("Anchors, beside their first grades", columns, cells)
+
+
+@judging.command("import")
+@reports_errors
+def judge_import(
+    files: Annotated[list[str], typer.Argument(help="Judgments: plain, .gz or .zip; '-' is standard input.")],
+    form: Form = "jsonl",
+    queries: Annotated[
+        str,
+        typer.Option(help='Of qrels: texts of the queries, {"_id": …, "text": …} or id, tab, text a line.'),
+    ] = "",
+    namespace: Namespace = "",
+    by: By = "",
+    json: Json = False,
+) -> None:
+    """Bring in labels; memories are named by id or by source."""
+    from dataclasses import asdict
+    from datetime import UTC, datetime
+
+    from slowwave.judging import JudgmentError
+    from slowwave.judging.exchange import Options, import_judgments, read_queries
+
+    if form == "qrels" and not queries:
+        raise JudgmentError("qrels name queries by id: give their texts with --queries FILE.")
+    with open_namespace(namespace) as memory, bars(quiet=json):
+        options = Options(
+            memory.namespace, by or memory.principal, datetime.now(UTC), memory.settings.night.first_day,
+            read_queries(queries) if queries else {},
+        )  # fmt: skip
+        report = import_judgments(memory._space, files, form, options)
+    if json:
+        print_json(asdict(report))
+        return
+    _tell_import(report)
+
+
+def _tell_import(report: JudgmentsReport) -> None:
+    out.print(
+        f"{report.lines:,} lines: {report.written:,} judgments written, {report.already:,} known before, "
+        f"{report.unknown:,} of unknown memories, {report.malformed:,} not taken."
+    )
+    for name in report.unknown_names:
+        err.print(f"[yellow]Unknown memory:[/] {_plain(name)}", highlight=False, soft_wrap=True)
+    for problem in report.problems:
+        err.print(f"[yellow]Not taken:[/] {_plain(str(problem))}", highlight=False, soft_wrap=True)
+
+
+@judging.command("export")
+@reports_errors
+def judge_export(
+    file: Annotated[str, typer.Argument(help="Where to write; '-' is standard output.")] = "-",
+    form: Form = "jsonl",
+    queries: Annotated[str, typer.Option(help="Of qrels: where the texts of the queries are written.")] = "",
+    judge: Annotated[str, typer.Option(help="The grades of this judge; '*': of everyone.")] = "",
+    namespace: Namespace = "",
+) -> None:
+    """Write the labels by hand, or a judge's grades."""
+    from slowwave.exchange import ExchangeError
+    from slowwave.judging.exchange import FORMATS, export_judgments, export_qrels
+
+    if form not in FORMATS:
+        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
+    nowhere: Callable[[bytes], object] = len
+    with open_namespace(namespace) as memory, written_to(file) as write:
+        if form == "jsonl":
+            count = export_judgments(memory.journal, memory.namespace, write, judge=judge)
+        else:
+            with written_to(queries) if queries else nullcontext(nowhere) as write_query:
+                count = export_qrels(memory.journal, memory.namespace, write, write_query, judge=judge)
+    err.print(f"{count:,} judgments.")
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

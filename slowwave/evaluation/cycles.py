@@ -1,0 +1,244 @@
+"""Cycles of evaluation: which one is open, which close, and what is written down then (rule 6.7).
+
+A closed cycle is never changed. Its judgments and its queries' figures are written first and its own row
+last, so that one that was killed half-way is written again from the start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date, datetime, timedelta
+from functools import cache
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from scoring.evaluation import Cycle, CyclePlan, SearchDay, contributions, plan_cycles, preference
+from slowwave.evaluation.known import agreements, said_until, settled
+from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
+from slowwave.evaluation.truth import with_query_ids
+from slowwave.evaluation.variants import Tried
+from slowwave.store.frames import quote
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+OPEN, CLOSED = "open", "closed"
+
+
+def cycle_id(namespace: str, number: int) -> str:
+    """Id of a cycle: ``namespace#number``."""
+    return f"{namespace}#{number}"
+
+
+def advance(space: Workspace, until: str, tried: Sequence[Tried], now: datetime) -> list[str]:
+    """Close every cycle that is due by the end of a day, and note how far the open ones are.
+
+    Args:
+        space: has searches and judgments.
+        until: the day.
+        tried: the rankings that a closing cycle compares.
+        now: when it is closed.
+
+    Returns:
+        Ids of the cycles that were closed.
+    """
+    names = space.store.scan("searches", f"day <= {quote(until)}", columns=["namespace"])["namespace"]
+    done = []
+    for namespace in names.unique().sort():
+        while (closing := _close_next(space, namespace, until, tried, now)) is not None:
+            done.append(closing)
+    return done
+
+
+def closed_cycles(space: Workspace, namespace: str) -> list[Cycle]:
+    """The cycles of a namespace that are closed, the first one first."""
+    rows = space.store.read(
+        "evaluation_cycles", f"namespace = {quote(namespace)} AND status = '{CLOSED}'",
+        columns=["number", "opened_on", "closed_on", "days", "searches", "queries"],
+    )  # fmt: skip
+    return [
+        Cycle(number, date.fromisoformat(opened), date.fromisoformat(closed), *counts)
+        for number, opened, closed, *counts in rows.sort("number").iter_rows()
+    ]
+
+
+def _close_next(
+    space: Workspace, namespace: str, until: str, tried: Sequence[Tried], now: datetime
+) -> str | None:
+    """Close the cycle that is due first; None where none is, and then its progress is noted."""
+    closed = closed_cycles(space, namespace)
+    last = closed[-1].closed_on if closed else None
+    start = (last + timedelta(days=1)).isoformat() if last else ""
+    if start > until:
+        return None
+    asked = _asked(space, namespace, start, until)
+    said = said_until(space.store, until, namespace=namespace)
+    as_of, bounds = date.fromisoformat(until), _bounds(space)
+    days = _search_days(asked, said)
+    plan = plan_cycles(closed, days, as_of, **bounds)
+    if not plan.closing:
+        _note_progress(space, namespace, plan)
+        return None
+    # Judgments may have been taken back since: what counts are those at the end of the closing day.
+    day = plan.closing[0].closed_on
+    while day is not None and day <= as_of:
+        by_then = said.filter(pl.col("day") <= day.isoformat())
+        grades = settled(by_then, space.settings.judge.agreement)
+        relevant = grades.grades.filter(pl.col("grade") > 0)["query_id"].unique()
+        counted = asked.filter(pl.col("day") <= day.isoformat(), pl.col("query_id").is_in(relevant.implode()))
+        if counted["query_id"].n_unique() >= bounds["least_queries"]:
+            opened = plan.closing[0].opened_on
+            cycle = Cycle(
+                plan.closing[0].number, opened, day, (day - opened).days + 1, counted.height,
+                counted["query_id"].n_unique(),
+            )  # fmt: skip
+            return _freeze(space, namespace, cycle, by_then, tried, now)
+        day += timedelta(days=1)
+    _note_progress(space, namespace, plan_cycles(closed, _search_days(asked, said.clear()), as_of, **bounds))
+    return None
+
+
+def _bounds(space: Workspace) -> dict[str, int]:
+    given = space.settings.evaluation
+    return {"least_queries": given.cycle_searches, "least_days": given.cycle_days}
+
+
+def _asked(space: Workspace, namespace: str, start: str, until: str) -> pl.DataFrame:
+    """Day, search_id and query_id of the searches of a period."""
+    where = f"namespace = {quote(namespace)} AND day >= {quote(start)} AND day <= {quote(until)}"
+    rows = space.store.scan("searches", where, columns=["day", "namespace", "search_id", "query"])
+    return with_query_ids(rows).drop("namespace", "query")
+
+
+def _search_days(asked: pl.DataFrame, said: pl.DataFrame) -> list[SearchDay]:
+    """What each day brought to a cycle: a search counts from the day on which it is known what answers it."""
+    relevant = said.filter(pl.col("grade") > 0).group_by("query_id").agg(since=pl.col("day").min())
+    evaluated = asked.join(relevant, on="query_id").select(
+        "query_id", day=pl.max_horizontal("day", "since")
+    ).group_by("day").agg(searches=pl.len(), queries="query_id")  # fmt: skip
+    days = pl.concat([asked.select("day"), evaluated.select("day")]).unique().sort("day")
+    rows = days.join(evaluated, on="day", how="left", maintain_order="left")
+    return [
+        SearchDay(date.fromisoformat(day), searches or 0, frozenset(queries or ()))
+        for day, searches, queries in rows.iter_rows()
+    ]
+
+
+def _note_progress(space: Workspace, namespace: str, plan: CyclePlan) -> None:
+    if plan.open is None:
+        return
+    one = plan.open
+    row = {
+        "cycle_id": cycle_id(namespace, one.number), "namespace": namespace, "number": one.number,
+        "status": OPEN, "opened_on": one.opened_on.isoformat(), "days": one.days, "searches": one.searches,
+        "queries": one.queries,
+        "summary": json.dumps({"queries_missing": plan.queries_missing, "days_missing": plan.days_missing}),
+    }  # fmt: skip
+    space.store.upsert("evaluation_cycles", pl.DataFrame([row]))
+
+
+def _freeze(
+    space: Workspace, namespace: str, cycle: Cycle, said: pl.DataFrame, tried: Sequence[Tried], now: datetime
+) -> str:
+    """Write down all that a cycle came to; its own row last."""
+    store, name = space.store, cycle_id(namespace, cycle.number)
+    judgments = settled(said, space.settings.judge.agreement)
+    days = [(cycle.opened_on + timedelta(days=number)).isoformat() for number in range(cycle.days)]
+    searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
+    rows = score(space, searches, judgments.grades, tried)
+    asked = searches.sort("seq").unique("query_id", keep="first", maintain_order=True)
+    by_query = (
+        rows.group_by("variant", "query_id")
+        .agg(pl.col(METRICS.values()).mean(), pl.col("relevant").first(), searches=pl.len().cast(pl.Int32))
+        .join(asked.select("query_id", "query"), on="query_id")
+        .with_columns(
+            cycle_id=pl.lit(name), namespace=pl.lit(namespace),
+            cycle_score_id=pl.concat_str(pl.lit(name), "variant", "query_id", separator=":"),
+        )
+        .sort("cycle_score_id")
+    )  # fmt: skip
+    used = judgments.grades.join(asked.select("query_id"), on="query_id", how="semi").with_columns(
+        cycle_id=pl.lit(name),
+        cycle_judgment_id=pl.concat_str(pl.lit(name), "query_id", "memory_id", separator=":"),
+    )
+    mine = f"cycle_id = {quote(name)}"
+    for table, found in (("cycle_judgments", used), ("cycle_scores", by_query)):
+        store.upsert(table, found.select(store.specs[table].schema.names), delete=mine)
+    row = {
+        "cycle_id": name, "namespace": namespace, "number": cycle.number, "status": CLOSED,
+        "opened_on": cycle.opened_on.isoformat(), "closed_on": days[-1], "days": cycle.days,
+        "searches": cycle.searches, "queries": cycle.queries, "judgment_version": judgments.version,
+        "code_version": code_version(),
+        "variants": json.dumps({one.variant.name: one.to_dict() for one in tried}, sort_keys=True),
+        "summary": json.dumps(_summary(space, namespace, days, searches, said), sort_keys=True),
+        "closed_at": now,
+    }  # fmt: skip
+    schema = pl.DataFrame(store.empty("evaluation_cycles")).schema
+    store.upsert("evaluation_cycles", pl.DataFrame([row], schema=schema))
+    return name
+
+
+def _summary(
+    space: Workspace, namespace: str, days: Sequence[str], searches: pl.DataFrame, said: pl.DataFrame
+) -> dict[str, Any]:
+    """What a cycle says beside its queries' figures."""
+    rows = attribute(space, searches)
+    channels = {
+        one.channel: {name: value for name, value in asdict(one).items() if name != "channel"}
+        for one in contributions(rows)
+    }
+    whole = rows.filter(pl.col("channel") == "*")
+    counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
+    judges = {judge: _agreement(found) for (_, judge), found in agreements(said).items()}
+    return {
+        "channels": channels,
+        "found_by": counted,
+        "judges": judges,
+        "shadow": _shadow(space, namespace, days),
+        "interleaving": _interleaving(space, namespace, days),
+    }
+
+
+def _agreement(found: Any) -> dict[str, Any]:  # noqa: ANN401 - Agreement
+    figures = {name: list(getattr(found, name)) for name in ("exact", "tolerant", "binary", "kappa")}
+    return {"pairs": found.n, "meets": found.meets(), **(figures if found.n else {})}
+
+
+def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
+    where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
+    rows = space.store.scan("shadow_scores", where)
+    means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
+    found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
+    return {row.pop("variant"): row for row in found.sort("variant").iter_rows(named=True)}
+
+
+def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
+    where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
+    rows = space.store.scan("interleavings", f"{where} AND observed")
+    found: dict[str, Any] = {}
+    for (policy,), mine in rows.sort("policy_b").group_by("policy_b", maintain_order=True):
+        won = preference(mine["credit_a"], mine["credit_b"], margin=space.settings.evaluation.margin)
+        found[str(policy)] = {
+            "searches": won.n,
+            "preferred": won.difference,
+            "low": won.low,
+            "high": won.high,
+            "verdict": won.verdict,
+        }
+    return found
+
+
+@cache
+def code_version() -> str:
+    """Version of the package and a digest of the rules' source, which changes when a rule does."""
+    state = hashlib.blake2b(digest_size=6)
+    rules = Path(__file__).parents[2]
+    for file in sorted((*rules.glob("scoring/**/*.py"), *rules.glob("quality/**/*.py"))):
+        state.update(file.relative_to(rules).as_posix().encode() + b"\0" + file.read_bytes())
+    return f"{installed('slowwave')}+{state.hexdigest()}"

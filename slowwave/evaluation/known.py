@@ -1,0 +1,67 @@
+"""The judgments that count at the end of a day, and which judges have earned that theirs do (rule 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from scoring.evaluation import Agreement, Judgments, agreement, resolve
+from slowwave.store.frames import quote
+
+if TYPE_CHECKING:
+    from slowwave.store import Store
+
+_PAIR = ["namespace", "query_id", "memory_id"]
+_RESOLVED = (
+    "judgment_id", "day", *_PAIR, "source", "grade", "state", "judge", "principal", "made_at",
+)  # fmt: skip
+
+
+def said_until(store: Store, day: str, *, namespace: str | None = None) -> pl.DataFrame:
+    """Everything that was said of pairs of query and memory up to the end of a day."""
+    mine = "" if namespace is None else f" AND namespace = {quote(namespace)}"
+    return store.scan("judgments", f"day <= {quote(day)}{mine}", columns=_RESOLVED)
+
+
+def agreements(said: pl.DataFrame) -> dict[tuple[str, str], Agreement]:
+    """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
+
+    Labels of several people are averaged and rounded. A judge without such a pair is there, with n = 0.
+    """
+    people = resolve(said.filter(pl.col("source") == "manual")).grades
+    found = {}
+    for (namespace, judge), rows in said.filter(pl.col("source") == "judge").group_by("namespace", "judge"):
+        theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=_PAIR, suffix="_people")
+        both = theirs.select("grade_people", "grade").to_numpy().round().astype(int)
+        found[str(namespace), str(judge)] = agreement(both[:, 0], both[:, 1])
+    return found
+
+
+def settled(said: pl.DataFrame, bar: float) -> Judgments:
+    """One grade a pair; a judge below the bar is not heard (rule 6.2).
+
+    Args:
+        said: up to a moment, of any namespaces.
+        bar: agreement with people from which a judge is heard.
+    """
+    heard: dict[str, list[str]] = {}
+    for (namespace, judge), found in agreements(said).items():
+        if found.meets(bar):
+            heard.setdefault(namespace, []).append(judge)
+    parts = [
+        resolve(rows, admitted=heard.get(str(namespace), []))
+        for (namespace,), rows in said.sort("namespace").group_by("namespace", maintain_order=True)
+    ]
+    if not parts:
+        return resolve(said)
+    from scoring.evaluation.judgments import version
+
+    grades = pl.concat([part.grades for part in parts])
+    return Judgments(grades, pl.concat([part.conflicts for part in parts]), version(grades))
+
+
+def settled_by_day(said: pl.DataFrame, days: Sequence[str], bar: float) -> Mapping[str, Judgments]:
+    """The same for the end of each of these days."""
+    return {day: settled(said.filter(pl.col("day") <= day), bar) for day in days}

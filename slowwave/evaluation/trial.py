@@ -1,0 +1,91 @@
+"""Comparing two rankings on the searches of some days, whenever someone asks (rule 6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from scoring.evaluation import Comparison, compare
+from scoring.evaluation.replay import Variant
+from slowwave.errors import SlowwaveError
+from slowwave.evaluation.known import said_until, settled
+from slowwave.evaluation.measured import METRICS, score, searches_of
+from slowwave.evaluation.variants import LOGGED, Tried, variants
+from slowwave.policies import read_policy
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Two rankings on the same queries.
+
+    Attributes:
+        first: name of the one that is in place.
+        second: name of the other.
+        since: first day of the searches.
+        until: last one.
+        searches: of these days (count).
+        judged: of them, those whose query has a relevant judgment and whose candidates are known (count).
+        judgment_version: of the judgments that were used.
+        by_metric: what was found, by metric; over queries, each the mean of its searches.
+    """
+
+    first: str
+    second: str
+    since: str
+    until: str
+    searches: int
+    judged: int
+    judgment_version: str
+    by_metric: Mapping[str, Comparison]
+
+
+def named(space: Workspace, name: str) -> Tried | None:
+    """The ranking that a name or a policy file stands for; None is what was shown.
+
+    Raises:
+        SlowwaveError: there is none of this name, and no such file.
+    """
+    if name == LOGGED:
+        return None
+    known = {
+        one.variant.name: one
+        for one in variants(space.policy, space.settings.evaluation.model_copy(update={"ablations": True}))
+    }
+    if name in known:
+        return known[name]
+    if not Path(name).expanduser().is_file():
+        raise SlowwaveError(f"{name!r} is neither a policy file nor one of: {', '.join([LOGGED, *known])}.")
+    return Tried(Variant(name, read_policy(Path(name))), "shadow")
+
+
+def trial(space: Workspace, namespace: str, first: str, second: str, *, since: date, until: date) -> Trial:
+    """Try two rankings on what the searches of some days considered, by all judgments that are known now.
+
+    Raises:
+        SlowwaveError: a ranking is not known, or they are the same.
+    """
+    if first == second:
+        raise SlowwaveError(f"Both rankings are {first!r}. Name two different ones.")
+    pair = [one for one in (named(space, first), named(space, second)) if one is not None]
+    days = [(since + timedelta(days=n)).isoformat() for n in range((until - since).days + 1)]
+    searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
+    today = max(until, space.now().date()).isoformat()
+    judgments = settled(said_until(space.store, today, namespace=namespace), space.settings.judge.agreement)
+    rows = score(space, searches, judgments.grades, pair)
+    by_query = rows.group_by("variant", "query_id").agg(pl.col(METRICS.values()).mean())
+    one, other = (by_query.filter(pl.col("variant") == name).drop("variant") for name in (first, second))
+    both = one.join(other, on="query_id", suffix="_second").sort("query_id")
+    found = {
+        measure: compare(both[column], both[f"{column}_second"], margin=space.settings.evaluation.margin)
+        for measure, column in METRICS.items()
+    }
+    judged = rows.filter(pl.col("variant") == second)["search_id"].n_unique()
+    return Trial(first, second, days[0], days[-1], searches.height, judged, judgments.version, found)

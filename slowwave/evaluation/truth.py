@@ -1,0 +1,157 @@
+"""Rows of ``judgments`` that follow from other tables: trigger phrases (A) and selections (B) (rule 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from scoring.evaluation.selections import selections
+from slowwave import ids
+from slowwave.store.frames import one_of, quote
+
+if TYPE_CHECKING:
+    from slowwave.store import Store
+
+TRIGGERS, SELECTIONS = "triggers", "selections"
+TRIGGER_GRADE = 3.0
+WITHDRAWN, NO_OPINION = "withdrawn", "no opinion"
+_IMPRESSION = ["day", "namespace", "query_id", "query", "memory_id", "rank", "clicked"]
+
+
+def with_query_ids(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows with ``namespace`` and ``query``, and the id of the query (``query_id``)."""
+    asked = rows.select("namespace", "query").unique()
+    names = [ids.query_id(*one) for one in asked.iter_rows()]
+    return rows.join(
+        asked.with_columns(query_id=pl.Series(names, dtype=pl.String)),
+        on=["namespace", "query"], how="left", maintain_order="left",
+    )  # fmt: skip
+
+
+def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
+    """A: each trigger phrase of a note that was saved on one of these days should find its memory.
+
+    A phrase that a later version of the note has no more, or whose note was forgotten, is withdrawn.
+    """
+    staged = _staged(store, one_of("day", days))
+    names = staged["memory_id"].unique().to_list()
+    first = quote(min(days))
+    earlier = store.read_by(
+        "staged_notes", "memory_id", names, columns=_NOTE, also=f"act IN ('save', 'forget') AND day < {first}"
+    )
+    before = _newest(_accepted(store, earlier))
+    acts = pl.concat([before, _accepted(store, staged)]).sort("memory_id", "revision")
+    phrases = pl.when(pl.col("act") == "save").then("trigger_phrases").otherwise(None).fill_null([])
+    acts = acts.with_columns(phrases=phrases).with_columns(
+        gone=pl.col("phrases").shift(1).over("memory_id").fill_null([]).list.set_difference("phrases")
+    )
+    acts = acts.filter(pl.col("day").is_between(pl.lit(min(days)), pl.lit(max(days))))
+    said = [
+        acts.explode(column)
+        .filter(pl.col(column).is_not_null() & (pl.col(column).str.strip_chars() != ""))
+        .select(
+            "day", "namespace", "memory_id", "principal", "revision", made_at="occurred_at", query=column,
+            state=pl.lit(state), grade=pl.lit(grade, pl.Float64),
+        )
+        for column, state, grade in (("phrases", "graded", TRIGGER_GRADE), ("gone", WITHDRAWN, None))
+    ]  # fmt: skip
+    rows = (
+        with_query_ids(pl.concat(said))
+        .sort("revision")
+        .unique(["day", "query_id", "memory_id"], keep="last", maintain_order=True)
+    )
+    return _as_rows(store, rows.with_columns(source=pl.lit(TRIGGERS)))
+
+
+_NOTE = ["day", "namespace", "memory_id", "revision", "act", "trigger_phrases", "principal", "occurred_at"]
+
+
+def _staged(store: Store, where: str) -> pl.DataFrame:
+    return store.read("staged_notes", f"act IN ('save', 'forget') AND {where}", columns=_NOTE)
+
+
+def _newest(notes: pl.DataFrame) -> pl.DataFrame:
+    return notes.sort("revision").unique("memory_id", keep="last", maintain_order=True)
+
+
+def _accepted(store: Store, notes: pl.DataFrame) -> pl.DataFrame:
+    """Without those that were refused: no search can find them."""
+    names = notes["memory_id"].unique().to_list()
+    held = store.read_by("quarantine", "memory_id", names, columns=["memory_id", "revision"])
+    return notes.join(held, on=["memory_id", "revision"], how="anti")
+
+
+def selection_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
+    """B: what the selections of all searches up to the end of each day say, of what that day touched.
+
+    A search counts from the day of its first verdict on; verdicts of later days change nothing. A pair on
+    which use has no opinion yet has a row without a grade.
+    """
+    rows = selections(impressions(store, max(days)), first_day=min(days), last_day=max(days))
+    ends = pl.col("day").str.to_datetime("%Y-%m-%d", time_unit="us", time_zone="UTC").dt.offset_by("1d")
+    rows = rows.filter(pl.col("day").is_in(list(days))).with_columns(
+        source=pl.lit(SELECTIONS),
+        state=pl.when(pl.col("grade").is_null()).then(pl.lit(NO_OPINION)).otherwise(pl.lit("graded")),
+        made_at=ends - pl.duration(microseconds=1),
+        principal=pl.lit(""),
+        clicks=pl.col("clicks").cast(pl.Float64),
+    )
+    return _as_rows(store, rows)
+
+
+def impressions(store: Store, until: str) -> pl.DataFrame:
+    """What searches showed, of those that got a verdict on any result: a row per search and memory.
+
+    Returns:
+        day (of the first verdict), namespace, query_id, query, memory_id, rank, clicked.
+    """
+    clicked = clicked_results(store, until)
+    first = clicked.group_by("search_id").agg(pl.col("day").first())
+    asked = store.scan(
+        "searches", f"day <= {quote(until)}", columns=["search_id", "namespace", "query", "shown"]
+    )
+    shown = with_query_ids(asked.join(first, on="search_id")).explode("shown")
+    rows = shown.filter(pl.col("shown").is_not_null()).with_columns(
+        memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
+    )
+    rows = rows.join(clicked.drop("day"), on=["search_id", "memory_id"], how="left")
+    return rows.with_columns(pl.col("clicked").fill_null(value=False)).select(_IMPRESSION)
+
+
+def clicked_results(store: Store, until: str, searches: Sequence[str] | None = None) -> pl.DataFrame:
+    """What was said of results on the first day on which anything was said of their search.
+
+    Args:
+        store: has the signals.
+        until: the last day that counts.
+        searches: only of these; None is all.
+
+    Returns:
+        search_id, memory_id, day and clicked: an answer used it by more than words of the query, or it was
+        rated helpful.
+    """
+    columns = ["day", "search_id", "memory_id", "verdict", "weight"]
+    where = f"tier != 'detailed' AND day <= {quote(until)}"
+    if searches is None:
+        said = store.scan("usage_signals", where, columns=columns)
+    else:
+        said = store.read_by("usage_signals", "search_id", searches, columns=columns, also=where)
+    first = said.group_by("search_id").agg(pl.col("day").min())
+    positive = (pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0)).any()
+    return (
+        said.join(first, on=["search_id", "day"])
+        .group_by("search_id", "memory_id")
+        .agg(pl.col("day").first(), clicked=positive)
+    )
+
+
+def _as_rows(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
+    key = pl.concat_str("day", "source", "query_id", "memory_id", separator=":")
+    empty = store.empty("judgments")
+    made = rows.with_columns(judgment_id=key)
+    known = made.select(
+        pl.col(name).cast(empty.schema[name]) for name in empty.columns if name in made.columns
+    )
+    return pl.concat([empty, known], how="diagonal")

@@ -1,0 +1,170 @@
+"""Searches of a real journal, ranked again together and one by one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from scoring.evaluation.replay import Variant, replay
+from scoring.ranking import SEEDS, RankingPolicy
+from slowwave import ids
+from slowwave.evaluation.logged import logged_searches
+from slowwave.journal import Entry
+from slowwave.search.log import replay as replay_one
+
+NOTES = {
+    "deploy": "The deploy day of the harbour is Thursday, and Friday where the tide is low for the crane.",
+    "battery": "The battery of the northern gauge lasts two winters; the southern one lasts a single winter.",
+    "rota": "Who is awake in the night shift stands on the rota beside the door of the harbour office.",
+    "gauge": "The gauge of the pier is read at noon, and again in the evening when the tide was unusual.",
+}
+QUERIES = (
+    "who is awake",
+    "deploy day",
+    "gauge of the pier",
+    "battery in winter",
+    "zzz",
+    "harbour tide crane",
+)
+POLICIES = (RankingPolicy(), SEEDS, RankingPolicy(fusion="rrf", effectiveness_weight=0.1))
+
+
+@pytest.fixture
+def asked(memory):
+    """A memory that was searched; the searches by their ids."""
+    memory.save_many(
+        [
+            {"content": content, "key": key, "title": key.capitalize(),
+             "trigger_phrases": ["who is awake"] if key == "rota" else []}
+            for key, content in NOTES.items()
+        ]
+    )  # fmt: skip
+    now = datetime.now(UTC)
+    taught = [
+        {"state_id": memory_id, "day": "2026-03-01", "namespace": "ada", "memory_id": memory_id,
+         "effectiveness": effectiveness, "feedback_count": 5, "not_useful_at": moments, "strength": 0.7}
+        for memory_id, effectiveness, moments in (
+            (ids.memory_id("ada", "deploy"), 0.123456789012345, [now, now - timedelta(days=40)]),
+            (ids.memory_id("ada", "gauge"), 0.9, []),
+        )
+    ]  # fmt: skip
+    types = {"feedback_count": pl.Int32, "not_useful_at": pl.List(pl.Datetime("us", "UTC"))}
+    memory.store.upsert("memory_state", pl.DataFrame(taught, schema_overrides=types))
+    return {
+        response.search_id: response
+        for limit in (1, 2, 10)
+        for response in (memory.search(query, limit=limit) for query in QUERIES)
+    }
+
+
+def days(memory) -> list[str]:
+    return memory.journal.days(["search"])["day"].unique().to_list()
+
+
+def test_searches_ranked_together_are_what_each_alone_gives_to_the_last_digit(memory, asked):
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    assert slice_.searches["search_id"].to_list() == list(asked)
+    assert slice_.left_out == ()
+    variants = [Variant(str(at), policy) for at, policy in enumerate(POLICIES)]
+    found = replay(slice_.batch, variants, depth=None)
+    expected = [
+        (at, variant.name, one.rank, one.memory_id, one.score)
+        for variant in variants
+        for at, search_id in enumerate(asked)
+        for one in replay_one(memory.journal.get(search_id).payload, variant.policy).results
+    ]
+    assert found.drop("channels").rows() == expected
+
+
+def test_under_its_own_policy_a_replay_is_what_was_shown(memory, asked):
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    again = replay(slice_.batch, [Variant("own", memory.policy)], depth=None)
+    names = ["search", "rank", "memory_id", "score", "channels"]
+    assert again.select(names).equals(slice_.shown.select(names))
+    shown = slice_.shown.group_by("search", maintain_order=True).agg("memory_id")
+    for search, memories in shown.iter_rows():
+        assert memories == [one.memory_id for one in asked[slice_.searches["search_id"][search]]]
+
+
+def test_a_search_is_of_the_query_that_has_its_words(memory, asked):
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    assert slice_.searches["query"].to_list() == list(QUERIES) * 3
+    assert slice_.searches["query_id"].to_list() == [ids.query_id("ada", query) for query in QUERIES] * 3
+    assert slice_.searches["limit"].to_list() == [1] * 6 + [2] * 6 + [10] * 6
+    assert slice_.searches["policy_version"].unique().to_list() == [memory.policy.version]
+
+
+def test_slices_together_are_the_whole(memory, asked):
+    variants = [Variant("v", POLICIES[0])]
+    (whole,) = logged_searches(memory.journal, days(memory), "ada")
+    slices = list(logged_searches(memory.journal, days(memory), "ada", at_once=5))
+    assert [len(one.batch) for one in slices] == [5, 5, 5, 3]
+    ids_ = [search_id for one in slices for search_id in one.searches["search_id"]]
+    assert ids_ == whole.searches["search_id"].to_list()
+    rows = [
+        (ids_.index(one.searches["search_id"][search]), *rest)
+        for one in slices
+        for search, *rest in replay(one.batch, variants).rows()
+    ]
+    assert rows == replay(whole.batch, variants).rows()
+
+
+def test_another_namespace_and_another_day_are_not_read(memory, asked):
+    assert list(logged_searches(memory.journal, days(memory), "bob")) == []
+    assert list(logged_searches(memory.journal, ["2020-01-01"], "ada")) == []
+    assert list(logged_searches(memory.journal, [], "ada")) == []
+
+
+def test_what_cannot_be_ranked_again_is_told_and_left_out(memory, asked):
+    payload = memory.journal.get(next(iter(asked))).payload
+    considered = payload["candidates"]
+    other = {
+        "imported": {name: value for name, value in payload.items() if name != "candidates"},
+        "no limit": {**payload, "limit": None},
+        "negative": {**payload, "limit": -1},
+        "no moment": {**payload, "as_of": "yesterday"},
+        "short": {**payload, "candidates": {**considered, "cosine": considered["cosine"][:-1]}},
+        "lost": {name: value for name, value in payload.items() if name != "as_of"},
+        "no ids": {**payload, "candidates": {**considered, "chunk_id": []}},
+        "no place": {
+            **payload,
+            "candidates": {**considered, "chunk_id": ["x"] * len(considered["chunk_id"])},
+        },
+        "hole": {**payload, "candidates": {**considered, "bm25_rank": [None] * len(considered["bm25_rank"])}},
+        "text": {**payload, "candidates": "none"},
+        "words": {**payload, "candidates": {**considered, "vector_rank": ["first"]}},
+        "list": {"query": ["a"]},
+    }
+    nothing = {**payload, "candidates": {}}
+    entries = [
+        Entry(event_id=name, kind="search", namespace="ada", subject=name, occurred_at=datetime.now(UTC),
+              principal="p", payload=said)
+        for name, said in (*other.items(), ("nothing", nothing))
+    ]  # fmt: skip
+    memory.journal.append(entries)
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    assert slice_.searches["search_id"].to_list() == [*asked, "nothing"]
+    assert sorted(slice_.left_out) == sorted(other)
+    found = replay(slice_.batch, [Variant("own", memory.policy)], depth=None)
+    assert found.filter(pl.col("search") == len(asked)).height == 0
+    assert found.drop("variant").equals(slice_.shown.filter(pl.col("search") < len(asked)))
+
+
+def test_votes_have_the_age_of_their_own_search(memory, asked):
+    """The same candidates, asked 60 days later: older votes take less."""
+    search_id = next(one for one, response in asked.items() if response.query == "deploy day")
+    payload = memory.journal.get(search_id).payload
+    later = datetime.fromisoformat(payload["as_of"]) + timedelta(days=60)
+    memory.journal.append(
+        [Entry(event_id="later", kind="search", namespace="ada", subject="later", principal="p",
+               occurred_at=datetime.now(UTC), payload={**payload, "as_of": later.isoformat()})]
+    )  # fmt: skip
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    deploy = ids.memory_id("ada", "deploy")
+    kept = replay(slice_.batch, [Variant("v", replace(memory.policy, sparse_recall=False))], depth=20)
+    scores = dict(kept.filter(pl.col("memory_id") == deploy).select("search", "score").iter_rows())
+    first = slice_.searches["search_id"].to_list().index(search_id)
+    assert scores[len(asked)] > scores[first]
