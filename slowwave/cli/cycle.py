@@ -33,7 +33,7 @@ def print_cycle(report: CycleReport) -> None:
         out.print(_variants(report))
     if not report.channels.is_empty():
         out.print(_channels(report))
-    for name, told in words.judge_rows(report.judge, "judge: "):
+    for name, told in words.plain_rows(report.judges, "judge "):
         out.print(f"{escape(name)} {escape(told)}", highlight=False)
     for line in words.since(report):
         out.print(line, highlight=False)
