@@ -82,7 +82,8 @@ def _channels(report: CycleReport) -> Table:
     table.add_column("channel")
     for name in ("results", "covered", "exclusive", "ECR"):
         table.add_column(name, justify="right")
-    for channel, *values in report.channels.iter_rows():
+    columns = ("channel", "results", "covered", "exclusive", "ecr")
+    for channel, *values in report.channels.select(columns).iter_rows():
         table.add_row(escape(channel), *map(words.shown, values))
     return table
 
