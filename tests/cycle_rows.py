@@ -28,18 +28,23 @@ VARIANTS: dict[str, tuple[float, float, str]] = {
 }
 WORDS = ("deploy", "ferry", "gauge", "ledger", "relay", "radar", "tide", "survey", "battery", "mast")
 CHANNELS = {
-    "vector": {"results": 900, "covered": 700, "exclusive": 250, "ecr": 250 / 900},
+    "vector": {
+        "results": 900,
+        "covered": 700,
+        "exclusive": 250,
+        "ecr": 0.278,
+        "ecr_low": 0.25,
+        "ecr_high": 0.3,
+    },
     "bm25": {"results": 900, "covered": 520, "exclusive": 140, "ecr": 140 / 900},
     "trigger": {"results": 900, "covered": 90, "exclusive": 9, "ecr": 0.01},
 }
 SUMMARY: dict[str, Any] = {
     "channels": CHANNELS,
-    "judge": {
-        "name": "default",
-        "agreement": 0.86,
-        "kappa": 0.61,
-        "met": True,
-        "drift": {"anchors": 20, "changed": 1},
+    "found_by": {"results": 900, "single": 399, "multi": 490, "unattributed": 11},
+    "judges": {"default": {"pairs": 60, "meets": True, "kappa": [0.61, 0.44, 0.75], "drift": {"changed": 1}}},
+    "interleaving": {
+        "patient": {"searches": 80, "preferred": 0.1, "low": 0.02, "high": 0.2, "verdict": "better"}
     },
     "shadow": {
         name: {"overlap": 0.9, "rank_correlation": 0.8, "searches": 400} for name in ("patient", "cautious")

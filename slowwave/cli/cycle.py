@@ -33,6 +33,8 @@ def print_cycle(report: CycleReport) -> None:
         out.print(_variants(report))
     if not report.channels.is_empty():
         out.print(_channels(report))
+    for name, told in words.plain_rows(report.judges, "judge "):
+        out.print(f"{escape(name)} {escape(told)}", highlight=False)
     for line in words.since(report):
         out.print(line, highlight=False)
     if not report.scores.is_empty():
@@ -80,7 +82,8 @@ def _channels(report: CycleReport) -> Table:
     table.add_column("channel")
     for name in ("results", "covered", "exclusive", "ECR"):
         table.add_column(name, justify="right")
-    for channel, *values in report.channels.iter_rows():
+    columns = ("channel", "results", "covered", "exclusive", "ecr")
+    for channel, *values in report.channels.select(columns).iter_rows():
         table.add_row(escape(channel), *map(words.shown, values))
     return table
 

@@ -1,4 +1,4 @@
-"""What use has taught, for people: counts, pictures and one page of them."""
+"""For people: what use has taught, what evaluation cycles found; counts, pictures, and pages of them."""
 
 from slowwave.reports.feedback import FeedbackReport, feedback_report
 

@@ -20,10 +20,12 @@ LOGGED = "logged"
 METRICS = {"mrr_5": "MRR@5", "ndcg_10": "nDCG@10", "recall_20": "Recall@20", "hit_rate_1": "HitRate@1"}
 MAIN = "ndcg_10"
 MARGIN = 0.02
-_Z = 1.959964  # of a 95 % interval
+_ROLES = ("in force", "shadow", "baseline", "channel", "stage")
 _MEAN_DRAWS = 2_000  # of the interval of a mean, which decides nothing
-_CHANNELS = {"channel": pl.String, "results": pl.Int64, "covered": pl.Int64, "exclusive": pl.Int64,
-             "ecr": pl.Float64}  # fmt: skip
+_CHANNELS = {
+    "channel": pl.String, "results": pl.Int64, "covered": pl.Int64, "exclusive": pl.Int64,
+    "coverage": pl.Float64, "ecr": pl.Float64, "ecr_low": pl.Float64, "ecr_high": pl.Float64,
+}  # fmt: skip
 _GIVEN = ("mrr_5", "ndcg_10", "recall_20", "hit_rate_1", "judged_10")
 
 
@@ -40,8 +42,7 @@ class Standing:
         means: of each metric, with its interval over queries.
         judged: mean share of its first ten results that anybody judged.
         against: for each metric, compared with the logged one on the same queries; nothing of the logged one.
-        needed: further queries after which something could be said of `MAIN`, if what was seen goes on
-            (count); 0: something can be said; None: no number of them is known to do.
+        needed: `Comparison.queries_needed` of `MAIN`.
     """
 
     name: str
@@ -95,14 +96,16 @@ class CycleReport:
         judgment_version: hash of the judgments.
         code_version: of Slowwave.
         margin: difference of a metric that does not matter.
-        variants: the logged one first, then in the order of the cycle.
+        variants: the logged one first, then by role.
         scores: variant, query_id, query, searches, the metrics, judged_10, relevant; a row a query.
         grades: its judgments: query_id, memory_id, title (null of a secret memory), grade, source.
         course: logged `MAIN` of this cycle and those before: number, closed_on, queries, mean, low, high.
-        channels: channel, results, covered, exclusive, ecr; no rows where the cycle does not tell.
-        judge: agreement and drift of the judge, as the cycle tells.
+        channels: channel, results, covered, exclusive, coverage, ecr and its interval ecr_low, ecr_high; no
+            rows where the cycle does not tell.
+        found_by: results that a single channel, several (multi) or none found (counts), as the cycle tells.
+        judges: agreement and drift of each judge, as the cycle tells.
         shadow: figures of each variant's shadow comparison, as the cycle tells.
-        interleaving: which policy's results were preferred where two were shown in turn, as the cycle tells.
+        interleaving: figures of each policy whose results were shown in turn, as the cycle tells.
         changed: since the cycle before; None of the first.
     """
 
@@ -124,9 +127,10 @@ class CycleReport:
     grades: pl.DataFrame
     course: pl.DataFrame
     channels: pl.DataFrame
-    judge: dict[str, Any]
+    found_by: dict[str, Any]
+    judges: dict[str, Any]
     shadow: dict[str, dict[str, Any]]
-    interleaving: dict[str, Any]
+    interleaving: dict[str, dict[str, Any]]
     changed: Changed | None
 
     def variant(self, name: str) -> Standing | None:
@@ -173,9 +177,10 @@ def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> Cycl
         grades=grades,
         course=_course(store, namespace, [*earlier.rows(), (cycle_id, number, row["closed_on"])]),
         channels=_channels(_mapping(told.get("channels"))),
-        judge=_mapping(told.get("judge")),
-        shadow={name: _mapping(one) for name, one in _mapping(told.get("shadow")).items()},
-        interleaving=_mapping(told.get("interleaving")),
+        found_by=_mapping(told.get("found_by")),
+        judges=_mapping(told.get("judges")),
+        shadow=_mappings(told.get("shadow")),
+        interleaving=_mappings(told.get("interleaving")),
         changed=None if earlier.is_empty() else _changed(store, earlier, scores, grades, variants, margin),
     )
 
@@ -219,13 +224,19 @@ def _grades(store: Store, namespace: str, cycle_id: str) -> pl.DataFrame:
 
 
 def _standings(scores: pl.DataFrame, tried: Mapping[str, Any], margin: float) -> tuple[Standing, ...]:
-    measured = set(scores["variant"])
-    names = [name for name in (LOGGED, *tried, *sorted(measured)) if name in measured]
+    measured = set(scores["variant"]) - {LOGGED}
+    roles = {name: str(_mapping(tried.get(name)).get("role", "")) for name in measured}
+    order = {name: at for at, name in enumerate(dict.fromkeys((*tried, *sorted(measured))))}
+    ranked = sorted(measured, key=lambda name: (_place(roles[name]), order[name]))
     logged = scores.filter(pl.col("variant") == LOGGED)
     return tuple(
         _standing(name, _mapping(tried.get(name)), scores.filter(pl.col("variant") == name), logged, margin)
-        for name in dict.fromkeys(names)
+        for name in [*([] if logged.is_empty() else [LOGGED]), *ranked]
     )
+
+
+def _place(role: str) -> int:
+    return _ROLES.index(role) if role in _ROLES else len(_ROLES)
 
 
 def _standing(
@@ -243,7 +254,7 @@ def _standing(
         means=means,
         judged=_mean(mine["judged_10"]),
         against=against,
-        needed=0 if main is None else _still_needed(main, logged, mine),
+        needed=0 if main is None else main.queries_needed,
     )
 
 
@@ -256,20 +267,6 @@ def compared(before: pl.DataFrame, after: pl.DataFrame, margin: float) -> dict[s
         metric: compare(both[metric].to_numpy(), both[f"{metric}_after"].to_numpy(), margin=margin)
         for metric in METRICS
     }
-
-
-def _still_needed(found: Comparison, before: pl.DataFrame, after: pl.DataFrame) -> int | None:
-    """Queries that a verdict lacks if mean and spread stay as they are (a normal approximation)."""
-    if found.verdict != "insufficient evidence":
-        return 0
-    both = before.join(after, on="query_id", how="inner", suffix="_after")
-    spread = (both[f"{MAIN}_after"] - both[MAIN]).std()
-    if not isinstance(spread, float) or not spread:
-        return max(found.least_queries - found.n, 0) or None
-    # Either the interval comes to leave out 0, or to lie inside the margin.
-    widths = [width for width in (abs(found.difference), found.margin - abs(found.difference)) if width > 0]
-    enough = [math.ceil((_Z * spread / width) ** 2) for width in widths]
-    return max(min(enough) - found.n, found.least_queries - found.n, 1) if enough else None
 
 
 def _channels(told: Mapping[str, Any]) -> pl.DataFrame:
@@ -350,6 +347,10 @@ def _loaded(text: str | None) -> dict[str, Any]:
 
 def _mapping(value: object) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _mappings(value: object) -> dict[str, dict[str, Any]]:
+    return {name: _mapping(one) for name, one in _mapping(value).items()}
 
 
 def _mean(values: pl.Series) -> float:

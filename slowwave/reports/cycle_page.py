@@ -55,9 +55,9 @@ def cycle_page(report: CycleReport) -> str:
         *_metrics(report),
         *_channels(report),
         *_course(report),
-        *_told("Judge", report.judge),
-        *_shadow(report),
-        *_told("Two rankings in turn", report.interleaving),
+        *_judges(report),
+        *_compared("Shadow", "how far other rankings' results are from those that were shown", report.shadow),
+        *_compared("Interleaving", "whose results were used when two took turns", report.interleaving),
         *_queries(report),
         *_policies(report),
     ]
@@ -121,11 +121,18 @@ def _marked(value: str, found: Comparison | None) -> Cell:
 def _channels(report: CycleReport) -> Iterator[str]:
     yield _heading("Channels", "which found what was shown, and what only one of them found (ECR)")
     yield image(cycle_plots.channels(report), "Contribution of the channels")
+    names = ("results", "covered", "exclusive", "coverage", "ecr")
     rows = [
-        [row["channel"], *(words.shown(row[name]) for name in ("results", "covered", "exclusive", "ecr"))]
+        [
+            row["channel"],
+            *(words.shown(row[name]) for name in names),
+            words.ends(row["ecr_low"], row["ecr_high"]),
+        ]
         for row in report.channels.iter_rows(named=True)
     ]
-    yield table(["channel", "results", "covered", "exclusive", "ECR"], rows, numbers=[1, 2, 3, 4])
+    columns = ["channel", "results", "covered", "exclusive", "coverage", "ECR", "95 %"]
+    yield table(columns, rows, numbers=range(1, len(columns)))
+    yield paragraph(words.found_by(report), "faint")
 
 
 def _course(report: CycleReport) -> Iterator[str]:
@@ -153,20 +160,18 @@ def _course(report: CycleReport) -> Iterator[str]:
             yield table(["query", "before", "now", "change"], cells, numbers=[1, 2, 3])
 
 
-def _told(title: str, told: dict[str, Any]) -> Iterator[str]:
-    if told:
-        yield _heading(title, "")
-        yield table(["", ""], words.judge_rows(told), numbers=[1])
+def _judges(report: CycleReport) -> Iterator[str]:
+    if report.judges:
+        yield _heading("Judges", "agreement with labels by hand, and its 95 % interval")
+        yield table(["", ""], words.plain_rows(report.judges), numbers=[1])
 
 
-def _shadow(report: CycleReport) -> Iterator[str]:
-    if not report.shadow:
+def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterator[str]:
+    if not told:
         return
-    names = list(dict.fromkeys(name for one in report.shadow.values() for name in one))
-    rows = [
-        [variant, *(words.shown(one.get(name)) for name in names)] for variant, one in report.shadow.items()
-    ]
-    yield _heading("Shadow", "how far the results of other rankings are from those that were shown")
+    names = list(dict.fromkeys(name for one in told.values() for name in one))
+    rows = [[variant, *(words.shown(one.get(name)) for name in names)] for variant, one in told.items()]
+    yield _heading(title, note)
     columns = ["ranking", *(name.replace("_", " ") for name in names)]
     yield table(columns, rows, numbers=range(1, len(columns)))
 

@@ -101,6 +101,7 @@ def channels(report: CycleReport) -> bytes:
     }
     names = list(dict.fromkeys([*report.channels["channel"], *without]))
     rates = dict(report.channels.select("channel", "ecr").iter_rows())
+    bounds = {row[0]: row[1:] for row in report.channels.select("channel", "ecr_low", "ecr_high").iter_rows()}
 
     def draw(figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True)
@@ -108,6 +109,9 @@ def channels(report: CycleReport) -> bytes:
         bars = left.barh(range(len(names)), shares, height=0.55, color=SKY)
         told = ["not told" if rates.get(name) is None else f"{100 * rates[name]:.1f} %" for name in names]
         left.bar_label(bars, told, padding=3, fontsize=8)
+        for place, (low, high) in enumerate(bounds.get(name, (None, None)) for name in names):
+            if low is not None and high is not None:
+                left.hlines(place + 0.36, 100 * low, 100 * high, color=BLUE, linewidth=1.6)
         left.set_title("Found by this channel alone")
         left.set_xlabel("% of the top ten")
         left.set_xlim(0, max(*shares, 1.0) * 1.3)

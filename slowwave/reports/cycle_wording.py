@@ -88,8 +88,13 @@ def then_and_now(row: Mapping[str, float], metric: str) -> str:
 
 def interval(found: MeanInterval | Comparison, *, signed: bool = False) -> str:
     """The ends of an interval."""
-    low, high = (number(value, signed=signed) for value in (found.low, found.high))
-    return "–" if low == "–" else f"{low} … {high}"
+    return ends(found.low, found.high, signed=signed)
+
+
+def ends(low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """Two numbers as an interval."""
+    first, last = (number(value, signed=signed) for value in (low, high))
+    return "–" if first == "–" else f"{first} … {last}"
 
 
 def probability(value: float) -> str:
@@ -104,13 +109,13 @@ def needed(one: Standing) -> str:
     return "unknown" if one.needed is None else f"~{one.needed:,}"
 
 
-def judge_rows(told: Mapping[str, object], before: str = "") -> list[tuple[str, str]]:
-    """What a cycle says of its judge or of a variant's shadow, name by name, whatever it is."""
+def plain_rows(told: Mapping[str, object], before: str = "") -> list[tuple[str, str]]:
+    """What a cycle tells of its judges, name by name, whatever it is."""
     rows: list[tuple[str, str]] = []
     for name, value in told.items():
         words = f"{before}{name.replace('_', ' ')}"
         if isinstance(value, Mapping):
-            rows += judge_rows(value, f"{words}: ")
+            rows += plain_rows(value, f"{words}: ")
         else:
             rows.append((words, shown(value)))
     return rows
@@ -123,6 +128,8 @@ def shown(value: object) -> str:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, list):
+        if len(value) == 3 and all(isinstance(one, float) for one in value):
+            return f"{number(value[0])} ({ends(*value[1:])})"
         return ", ".join(map(shown, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
@@ -148,3 +155,13 @@ def since(report: CycleReport) -> list[str]:
         f"went from {number(found.baseline)} to {number(found.candidate)} ({difference}): {found.verdict}.",
         f"{changed.moved.height - fell:,} of them rose, {fell:,} fell.",
     ]
+
+
+def found_by(report: CycleReport) -> str:
+    """By how many channels results were found, or nothing."""
+    told = report.found_by
+    if not told.get("results"):
+        return ""
+    parts = {"single": "by one channel", "multi": "by several", "unattributed": "by none"}
+    counts = ", ".join(f"{told.get(name, 0):,} {said}" for name, said in parts.items())
+    return f"Of {counted(told['results'], 'result')} in the top ten: {counts}."
