@@ -50,7 +50,7 @@ def judge(
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
         found = candidates(memory.journal, memory.namespace, who=memory.principal)
-        chosen = worth_judging(found, limit)
+        chosen = worth_judging(found, limit, seed=memory._space.now().date().isoformat())
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
             return
@@ -185,7 +185,8 @@ def judge_run(
     with open_namespace(namespace) as memory, bars(quiet=json):
         judge = load_judge(memory._space)
         found = candidates(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
-        wanted = worth_judging(found, memory.settings.judge.pairs if pairs is None else pairs)
+        most = memory.settings.judge.pairs if pairs is None else pairs
+        wanted = worth_judging(found, most, seed=memory._space.now().date().isoformat())
         asked = [(one.query, one.memory_id) for one in wanted]
         report = run(memory._space, memory.namespace, judge, asked, now=datetime.now(UTC))
     if json:

@@ -209,7 +209,7 @@ def _summary(
     return {
         "channels": channels,
         "found_by": counted,
-        "judge": judges,
+        "judges": judges,
         "shadow": _shadow(space, namespace, days),
         "interleaving": _interleaving(space, namespace, days),
     }

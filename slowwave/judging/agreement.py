@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.intervals import wilson
+from scoring.evaluation import agreement as measured
 from slowwave.judging.model import JUDGE, MANUAL
 from slowwave.judging.worth import last_words
 
@@ -51,33 +52,16 @@ def agreement(journal: Journal, namespace: str, bar: float) -> list[Agreement]:
     found = []
     for (name,), of_judge in sorted(judges.group_by("judge")):
         both = of_judge.drop_nulls("by_hand")
-        found.append(_agreement(name, both["grade"].round().to_list(), both["by_hand"].to_list(), bar))
+        found.append(_agreement(name, both["grade"].to_list(), both["by_hand"].to_list(), bar))
     return found
 
 
 def _agreement(name: str, judged: Sequence[float], by_hand: Sequence[float], bar: float) -> Agreement:
-    # Call site of the measures of agreement.
-    pairs = len(judged)
-    same = sum(one == other for one, other in zip(judged, by_hand, strict=True))
-    near = sum(abs(one - other) <= 1 for one, other in zip(judged, by_hand, strict=True))
-    share = same / pairs if pairs else 0.0
-    low, high = wilson(same, pairs)
+    if not judged:
+        return Agreement(name, 0, 0.0, 0.0, 0.0, 0.0, None, met=False)
+    found = measured(by_hand, judged)
+    kappa = None if isnan(found.kappa.value) else found.kappa.value
     return Agreement(
-        name, pairs, share, low, high, near / pairs if pairs else 0.0, kappa(judged, by_hand),
-        bool(pairs) and same >= bar * pairs - 1e-9,
+        name, found.n, found.exact.value, found.exact.low, found.exact.high, found.tolerant.value, kappa,
+        found.meets(bar),
     )  # fmt: skip
-
-
-def kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Cohen's kappa of two lists of grades: agreement beyond what their distributions give by chance.
-
-    None without grades, or where both give one and the same grade only.
-
-    Source: Cohen (1960), A coefficient of agreement for nominal scales.
-    """
-    n = len(one)
-    expected = sum(one.count(grade) * other.count(grade) for grade in set(one)) / (n * n) if n else 1.0
-    if expected == 1:
-        return None
-    observed = sum(a == b for a, b in zip(one, other, strict=True)) / n
-    return (observed - expected) / (1 - expected)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from scoring.evaluation import worth_judging as draw
 from slowwave import ids
 from slowwave.journal import payload_of
 from slowwave.judging.entries import drain_judgments
@@ -17,6 +18,12 @@ from slowwave.judging.model import MANUAL
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
+
+_DRAWN = {
+    "namespace": pl.String, "query_id": pl.String, "memory_id": pl.String, "rank": pl.Int64,
+    "searches": pl.Int64, "judgments": pl.Int64, "at": pl.Int64,
+}  # fmt: skip
+_LAST = 1_000_000  # labels of none
 
 RECENT_DAYS = 30
 """Days with searches that are looked at, the newest (count)."""
@@ -102,10 +109,19 @@ def last_words(journal: Journal, namespace: str) -> pl.DataFrame:
     return rows.sort("made_at", maintain_order=True).unique(pair, keep="last", maintain_order=True)
 
 
-def worth_judging(found: list[Candidate], limit: int) -> list[Candidate]:
-    """The pairs that are labelled next: what was not put off, with the fewest labels, at the top ranks."""
-    order = sorted(
-        found,
-        key=lambda one: (one.later, one.labels, one.rank, -one.shown, one.query, one.memory_id),
-    )
-    return order[:limit]
+def worth_judging(found: Sequence[Candidate], limit: int, *, seed: str) -> list[Candidate]:
+    """The pairs that are labelled next, by `scoring.evaluation.worth_judging`; what was put off comes last.
+
+    Args:
+        found: pairs.
+        limit: most pairs wanted.
+        seed: such as the day; another one draws others.
+    """
+    rows = {
+        "namespace": "", "query_id": [one.query for one in found],
+        "memory_id": [one.memory_id for one in found], "rank": [one.rank for one in found],
+        "searches": [one.shown for one in found],
+        "judgments": [one.labels + _LAST * one.later for one in found], "at": range(len(found)),
+    }  # fmt: skip
+    drawn = draw(pl.DataFrame(rows, schema=_DRAWN), limit, seed=seed)
+    return [found[at] for at in drawn["at"]]
