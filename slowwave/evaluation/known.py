@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from scoring.evaluation import Agreement, Judgments, agreement, resolve
+from scoring.evaluation.comparison import DRAWS
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -25,31 +26,39 @@ def said_until(store: Store, day: str, *, namespace: str | None = None) -> pl.Da
     return store.scan("judgments", f"day <= {quote(day)}{mine}", columns=_RESOLVED)
 
 
-def agreements(said: pl.DataFrame) -> dict[tuple[str, str], Agreement]:
+def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
     """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
 
     Labels of several people are averaged and rounded. A judge without such a pair is there, with n = 0.
+
+    Args:
+        said: up to a moment.
+        n_draws: of the intervals of the coefficients.
     """
     people = resolve(said.filter(pl.col("source") == "manual")).grades
     found = {}
     for (namespace, judge), rows in said.filter(pl.col("source") == "judge").group_by("namespace", "judge"):
         theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=_PAIR, suffix="_people")
-        both = theirs.select("grade_people", "grade").to_numpy().round().astype(int)
-        found[str(namespace), str(judge)] = agreement(both[:, 0], both[:, 1])
+        found[str(namespace), str(judge)] = agreement(
+            theirs["grade_people"], theirs["grade"], n_draws=n_draws
+        )
     return found
 
 
-def settled(said: pl.DataFrame, bar: float) -> Judgments:
+def settled(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = None) -> Judgments:
     """One grade a pair; a judge below the bar is not heard (rule 6.2).
 
     Args:
         said: up to a moment, of any namespaces.
         bar: agreement with people from which a judge is heard.
+        about: namespace and query_id of the queries that are wanted; None is all.
     """
     heard: dict[str, list[str]] = {}
-    for (namespace, judge), found in agreements(said).items():
+    for (namespace, judge), found in agreements(said, n_draws=1).items():
         if found.meets(bar):
             heard.setdefault(namespace, []).append(judge)
+    if about is not None:
+        said = said.join(about, on=["namespace", "query_id"], how="semi")
     parts = [
         resolve(rows, admitted=heard.get(str(namespace), []))
         for (namespace,), rows in said.sort("namespace").group_by("namespace", maintain_order=True)
@@ -62,6 +71,15 @@ def settled(said: pl.DataFrame, bar: float) -> Judgments:
     return Judgments(grades, pl.concat([part.conflicts for part in parts]), version(grades))
 
 
-def settled_by_day(said: pl.DataFrame, days: Sequence[str], bar: float) -> Mapping[str, Judgments]:
-    """The same for the end of each of these days."""
-    return {day: settled(said.filter(pl.col("day") <= day), bar) for day in days}
+def settled_by_day(said: pl.DataFrame, asked: pl.DataFrame, bar: float) -> Mapping[str, Judgments]:
+    """What was known at the end of each day of the queries that were asked on it.
+
+    Args:
+        said: up to the last of these days.
+        asked: day, namespace and query_id.
+        bar: agreement with people from which a judge is heard.
+    """
+    return {
+        str(day): settled(said.filter(pl.col("day") <= day), bar, queries)
+        for (day,), queries in asked.group_by("day")
+    }

@@ -41,12 +41,9 @@ def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Rows of ``evaluation_scores``: each day by the judgments that were known at its end."""
     searches = searches_of(space, days)
-    known = settled_by_day(said_until(space.store, max(days)), days, space.settings.judge.agreement)
-    grades = [
-        one.grades.join(asked, on=["namespace", "query_id"], how="semi").with_columns(day=pl.lit(day))
-        for (day,), asked in searches.group_by("day")
-        for one in (known[str(day)],)
-    ]
+    asked = searches.select("day", "namespace", "query_id").unique()
+    known = settled_by_day(said_until(space.store, max(days)), asked, space.settings.judge.agreement)
+    grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in known.items()]
     if not grades:
         return space.store.empty("evaluation_scores")
     return score(space, searches, pl.concat(grades), tried)
