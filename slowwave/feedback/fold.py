@@ -30,6 +30,7 @@ FOLDED = (
     "verdict", "value", "weight", "evidence",
 )  # fmt: skip
 """Columns of ``usage_signals`` that the folds read."""
+_DECIDED = ("day", "namespace", "memory_id", "to_tier", "reason", "useful", "voters", "decided_at")
 EXPLICIT = "tier != 'implicit'"
 _OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at"]
 
@@ -99,7 +100,7 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
     if praised.is_empty():
         return empty
     before = f"day < {quote(first)}"
-    earlier = store.read("promotions", before)
+    earlier = store.scan("promotions", before, columns=_DECIDED)
     names = list({*_ids(praised), *earlier.filter(pl.col("reason") == "rate_limited")["memory_id"]})
     quick = f"tier = 'quick' AND {before}"
     votes = pl.concat(
