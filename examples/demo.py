@@ -45,26 +45,26 @@ def main() -> None:
     say = Console(highlight=False)
     start = time.monotonic()
     say.rule("[bold]1. Watch a vault[/]  the notes of Skerry Data, a small tide-gauge company")
-    slowwave("ingest", str(HERE / "vault"))
+    run("ingest", str(HERE / "vault"))
     say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index, learn: twelve Dagster assets")
-    slowwave("night")
+    run("night")
     say.print("\n  What was not let in; it is kept, whole, and can be released:")
-    slowwave("quarantine", "list")
+    run("quarantine", "list")
     say.print("\n  What became of notes beside what was known; every decision can be undone:")
-    slowwave("decisions")
+    run("decisions")
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
     grade(say)
     say.rule("[bold]4. Ask why[/]  every score, down to the words")
-    slowwave("explain", QUESTIONS[0], "--limit", "2")
+    run("explain", QUESTIONS[0], "--limit", "2")
     say.rule("[bold]5. Say what helped[/]  ratings and answers; the next night learns from them")
     teach(say)
     say.rule("[bold]6. Measure it[/]  every search ranked again by others, judged by what was used")
-    slowwave("eval", "run")
-    slowwave("eval", "compare", "BM25 alone")
-    slowwave("eval", "status")
+    run("eval", "run")
+    run("eval", "compare", "BM25 alone")
+    run("eval", "status")
     say.rule("[bold]7. Start a session[/]  what an assistant should know before it is asked anything")
-    slowwave("wakeup", "--budget", "400")
+    run("wakeup", "--budget", "400")
     say.rule("[bold]Where to look next[/]")
     shown = os.path.relpath(home)
     say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
@@ -75,7 +75,7 @@ def main() -> None:
     say.print("  What is planted in the vault: examples/README.md. What everything means: README.md.")
 
 
-def slowwave(*words: str) -> None:
+def run(*words: str) -> None:
     """Run a command of the command line as a person would."""
     command = Path(sys.executable).with_name("slowwave")
     subprocess.run([command, *words], check=True)
@@ -110,14 +110,14 @@ def teach(say: Console) -> None:
             memory.feedback(found.search_id, 2, "unhelpful")
     say.print(f"  Three times asked and answered: [bold cyan]{question}[/]")
     say.print(f"  helpful: [bold]{found[0].title}[/], unhelpful: [bold]{found[1].title}[/]\n")
-    slowwave("night")
+    run("night")
     with slowwave.open(namespace="default", principal="demo") as memory:
         after = {result.memory_id: result.score for result in memory.search(question, limit=10)}
     for before in found.results[:2]:
         now = after.get(before.memory_id)
         shown = "not shown any more" if now is None else f"{now:.2f}"
         say.print(f"  {before.score:.2f} → {shown}  [bold]{before.title}[/]")
-    slowwave("report", "feedback", "-k", "3")
+    run("report", "feedback", "-k", "3")
 
 
 def grade(say: Console) -> None:
