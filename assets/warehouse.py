@@ -55,7 +55,6 @@ def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.Material
             "dagster/uri": str(path),
             "dagster/row_count": sum(done.rows.values()),
             "tables": table(tables),
-            **{f"rows of {name}": count for name, count in done.rows.items()},
             "seconds": dg.MetadataValue.float(done.seconds),
             "bytes": done.bytes,
         }

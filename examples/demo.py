@@ -121,8 +121,9 @@ def teach(say: Console) -> None:
 
 
 def grade(say: Console) -> None:
-    """Say how often the right note came first, over all example questions that have one."""
+    """Say how often the right note came first, over the questions that have one; it is labelled as such."""
     import slowwave
+    from slowwave.ids import memory_id
 
     questions = [json.loads(line) for line in (HERE / "questions.jsonl").read_text().splitlines()]
     answerable = [question for question in questions if question["expected"]]
@@ -132,6 +133,7 @@ def grade(say: Console) -> None:
             found = [result.source for result in memory.search(question["text"], limit=5)]
             expected = f"vault/{question['expected']}"
             ranks.append(found.index(expected) + 1 if expected in found else 0)
+            memory.judge(question["text"], memory_id(memory.namespace, expected), 3)
     first, five = ranks.count(1), len(ranks) - ranks.count(0)
     say.print(
         f"\n  These were picked. examples/questions.jsonl has {len(ranks)} with an answer, in other words"

@@ -98,8 +98,11 @@ def _worst(report: CycleReport) -> Table:
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("worst queries", no_wrap=True, overflow="ellipsis")
-    table.add_column(words.TITLE, justify="right")
+    table.add_column(words.TITLE, justify="right", no_wrap=True, min_width=7)
     logged = report.scores.filter(pl.col("variant") == LOGGED).sort(MAIN, "query_id").head(_QUERIES)
     for query, value in logged.select("query", MAIN).iter_rows():
-        table.add_row(escape(" ".join((query or "").split())), words.number(value))
+        text = " ".join((query or "").split())
+        room = max(20, out.width - len(words.TITLE) - 3)
+        text = text if len(text) <= room else text[: room - 2] + " …"
+        table.add_row(escape(text), words.number(value))
     return table

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import bars, out, print_json, print_table, reports_errors
+from slowwave.cli.output import bars, out, print_json, reports_errors
 from slowwave.errors import SlowwaveError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and what would make it better.")
 app.add_typer(evaluation, name="eval")
 
+_WIDE = 110  # characters of a terminal that has room for everything
 VERDICTS = {
     "better": "green3", "worse": "red", "equivalent": "grey62", "insufficient evidence": "orange1",
 }  # fmt: skip
@@ -59,29 +60,46 @@ def compare(
 
 
 def _print_trial(done: Trial) -> None:
-    rows = [
-        [
-            name, one.baseline, one.candidate, f"{one.difference:+.4f} [{one.low:+.4f}, {one.high:+.4f}]",
-            f"{one.p_value:.3f}", f"{one.wins}/{one.ties}/{one.losses}", one.verdict,
-            "" if not one.queries_needed else f"{one.queries_needed:,}",
-        ]
-        for name, one in done.by_metric.items()
-    ]  # fmt: skip
-    columns = (
-        "metric", done.first, done.second, "difference, 95 %", "p", "win/tie/loss", "verdict",
-        "queries to settle",
-    )  # fmt: skip
-    queries = next(iter(done.by_metric.values())).n
-    caption = (
-        f"{queries:,} queries in {done.judged:,} judged of {done.searches:,} searches, {done.since} to "
-        f"{done.until}; judgments {done.judgment_version[:12]}"
+    from rich.markup import escape
+
+    queries, wide = next(iter(done.by_metric.values())).n, out.width >= _WIDE
+    out.print(f"[bold]{escape(done.second)}[/] against [bold]{escape(done.first)}[/]", highlight=False)
+    table = _table(
+        "metric", done.first, done.second, "difference", "95 %", "won/tied/lost", "verdict", left=(0, 6)
     )
-    print_table(f"{done.second} against {done.first}", columns, rows, caption=caption)
+    for name, one in done.by_metric.items():
+        if name.startswith("Judged"):  # tells how much of it is known, not how good it is
+            table.add_row(name, f"{one.baseline:.3f}", f"{one.candidate:.3f}")
+            continue
+        table.add_row(
+            name, f"{one.baseline:.3f}", f"{one.candidate:.3f}", f"{one.difference:+.3f}",
+            f"{one.low:+.3f} … {one.high:+.3f}", f"{one.wins}/{one.ties}/{one.losses}",
+            f"[{VERDICTS[one.verdict]}]{one.verdict}[/]"
+            + (f" [dim](~{one.queries_needed:,} more queries)[/]" if wide and one.queries_needed else ""),
+        )  # fmt: skip
+    if queries:
+        out.print(table)
+    out.print(
+        f"[dim]{queries:,} queries, in {done.judged:,} of {done.searches:,} searches, {done.since} to "
+        f"{done.until}; judgments {done.judgment_version[:12]}[/]",
+        highlight=False,
+    )
     if not queries:
         out.print(
             "No search of these days has a relevant judgment. `slowwave observe` and `slowwave feedback` "
             "make them from use, `slowwave judge` by hand."
         )
+
+
+def _table(*columns: str, left: tuple[int, ...]) -> Any:  # noqa: ANN401 - rich.table.Table
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for number, name in enumerate(columns):
+        text = number in left
+        table.add_column(escape(name), justify="left" if text else "right", overflow="fold", no_wrap=not text)
+    return table
 
 
 @evaluation.command("status")
@@ -104,13 +122,15 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
     if not found:
         out.print("No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`.")
         return
-    cells = [
-        [row["cycle_id"], row["status"], row["opened_on"], row["closed_on"] or "", row["days"],
-         row["searches"], row["queries"], _lacking(row["summary"])]
-        for row in found
-    ]  # fmt: skip
-    columns = ("cycle", "status", "from", "to", "days", "evaluated searches", "queries", "needs")
-    print_table("Cycles of evaluation", columns, cells)
+    table = _table("cycle", "status", "days", "searches", "queries", "needs", left=(0, 1, 5))
+    for row in found:
+        table.add_row(
+            row["cycle_id"],
+            f"closed on {row['closed_on']}" if row["closed_on"] else f"open since {row['opened_on']}",
+            *(f"{row[name]:,}" for name in ("days", "searches", "queries")),
+            _lacking(row["summary"]),
+        )
+    out.print(table)
 
 
 def _lacking(summary: dict[str, object]) -> str:
