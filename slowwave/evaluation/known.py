@@ -28,14 +28,14 @@ def said_until(store: Store, day: str, *, namespace: str | None = None) -> pl.Da
 def agreements(said: pl.DataFrame) -> dict[tuple[str, str], Agreement]:
     """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
 
-    Labels of several people are averaged and rounded. A judge without such a pair is there, with n = 0.
+    Labels of several people are averaged and rounded, a half up. A judge without such a pair is there, with
+    n = 0.
     """
     people = resolve(said.filter(pl.col("source") == "manual")).grades
     found = {}
     for (namespace, judge), rows in said.filter(pl.col("source") == "judge").group_by("namespace", "judge"):
         theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=_PAIR, suffix="_people")
-        both = theirs.select("grade_people", "grade").to_numpy().round().astype(int)
-        found[str(namespace), str(judge)] = agreement(both[:, 0], both[:, 1])
+        found[str(namespace), str(judge)] = agreement(theirs["grade_people"], theirs["grade"])
     return found
 
 
