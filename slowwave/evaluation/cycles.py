@@ -7,8 +7,7 @@ last, so that one that was killed half-way is written again from the start.
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -16,9 +15,10 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import polars as pl
 
-from scoring.evaluation import Cycle, CyclePlan, SearchDay, contributions, plan_cycles, preference
+from scoring.evaluation import Agreement, Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.known import agreements, said_until, settled
 from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
@@ -82,28 +82,31 @@ def _close_next(
     asked = _asked(space, namespace, start, until)
     said = said_until(space.store, until, namespace=namespace)
     as_of, bounds = date.fromisoformat(until), _bounds(space)
-    days = _search_days(asked, said)
-    plan = plan_cycles(closed, days, as_of, **bounds)
-    if not plan.closing:
-        _note_progress(space, namespace, plan)
+    plan = plan_cycles(closed, _search_days(asked, said), as_of, **bounds)
+    planned = next(iter(plan.closing), plan.open)
+    if planned is None:
         return None
-    # Judgments may have been taken back since: what counts are those at the end of the closing day.
-    day = plan.closing[0].closed_on
-    while day is not None and day <= as_of:
+    # The plan counts everything that was ever said, so no cycle closes before it. Judgments may have been
+    # taken back since, and not every judge is heard: what counts are those at the end of the closing day.
+    last_day = planned.closed_on or as_of
+    for late in range((as_of - last_day).days + 1):
+        day = last_day + timedelta(days=late)
         by_then = said.filter(pl.col("day") <= day.isoformat())
-        grades = settled(by_then, space.settings.judge.agreement)
-        relevant = grades.grades.filter(pl.col("grade") > 0)["query_id"].unique()
-        counted = asked.filter(pl.col("day") <= day.isoformat(), pl.col("query_id").is_in(relevant.implode()))
-        if counted["query_id"].n_unique() >= bounds["least_queries"]:
-            opened = plan.closing[0].opened_on
-            cycle = Cycle(
-                plan.closing[0].number, opened, day, (day - opened).days + 1, counted.height,
-                counted["query_id"].n_unique(),
-            )  # fmt: skip
+        cycle = _counted(space, planned, asked.filter(pl.col("day") <= day.isoformat()), by_then, day)
+        if planned.closed_on is not None and cycle.queries >= bounds["least_queries"]:
             return _freeze(space, namespace, cycle, by_then, tried, now)
-        day += timedelta(days=1)
-    _note_progress(space, namespace, plan_cycles(closed, _search_days(asked, said.clear()), as_of, **bounds))
+    _note_progress(space, namespace, cycle, bounds)
     return None
+
+
+def _counted(space: Workspace, planned: Cycle, asked: pl.DataFrame, said: pl.DataFrame, day: date) -> Cycle:
+    """A planned cycle with what it comes to at the end of a day."""
+    grades = settled(said, space.settings.judge.agreement).grades
+    counted = asked.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
+    opened = planned.opened_on
+    return Cycle(
+        planned.number, opened, day, (day - opened).days + 1, counted.height, counted["query_id"].n_unique()
+    )
 
 
 def _bounds(space: Workspace) -> dict[str, int]:
@@ -132,15 +135,19 @@ def _search_days(asked: pl.DataFrame, said: pl.DataFrame) -> list[SearchDay]:
     ]
 
 
-def _note_progress(space: Workspace, namespace: str, plan: CyclePlan) -> None:
-    if plan.open is None:
+def _note_progress(space: Workspace, namespace: str, one: Cycle, bounds: Mapping[str, int]) -> None:
+    name = cycle_id(namespace, one.number)
+    known = space.store.read("evaluation_cycles", f"cycle_id = {quote(name)}", columns=["days"])["days"]
+    if one.days < (known.max() or 0):  # an old day that is evaluated again
         return
-    one = plan.open
+    missing = {
+        "queries_missing": max(0, bounds["least_queries"] - one.queries),
+        "days_missing": max(0, bounds["least_days"] - one.days),
+    }
     row = {
-        "cycle_id": cycle_id(namespace, one.number), "namespace": namespace, "number": one.number,
+        "cycle_id": name, "namespace": namespace, "number": one.number,
         "status": OPEN, "opened_on": one.opened_on.isoformat(), "days": one.days, "searches": one.searches,
-        "queries": one.queries,
-        "summary": json.dumps({"queries_missing": plan.queries_missing, "days_missing": plan.days_missing}),
+        "queries": one.queries, "summary": _json(missing),
     }  # fmt: skip
     space.store.upsert("evaluation_cycles", pl.DataFrame([row]))
 
@@ -178,8 +185,8 @@ def _freeze(
         "opened_on": cycle.opened_on.isoformat(), "closed_on": days[-1], "days": cycle.days,
         "searches": cycle.searches, "queries": cycle.queries, "judgment_version": judgments.version,
         "code_version": code_version(),
-        "variants": json.dumps({one.variant.name: one.to_dict() for one in tried}, sort_keys=True),
-        "summary": json.dumps(_summary(space, namespace, days, searches, said, drifted), sort_keys=True),
+        "variants": _json({one.variant.name: one.to_dict() for one in tried}),
+        "summary": _json(_summary(space, namespace, days, searches, said, drifted)),
         "closed_at": now,
     }  # fmt: skip
     schema = pl.DataFrame(store.empty("evaluation_cycles")).schema
@@ -203,7 +210,8 @@ def _summary(
     }
     whole = rows.filter(pl.col("channel") == "*")
     counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
-    judges: dict[str, Any] = {judge: _agreement(found) for (_, judge), found in agreements(said).items()}
+    bar = space.settings.judge.agreement
+    judges: dict[str, Any] = {judge: _agreement(found, bar) for (_, judge), found in agreements(said).items()}
     for one in drifted:
         judges.setdefault("drift", {})[one.cycle_id] = asdict(one)
     return {
@@ -215,9 +223,9 @@ def _summary(
     }
 
 
-def _agreement(found: Any) -> dict[str, Any]:  # noqa: ANN401 - Agreement
+def _agreement(found: Agreement, bar: float) -> dict[str, Any]:
     figures = {name: list(getattr(found, name)) for name in ("exact", "tolerant", "binary", "kappa")}
-    return {"pairs": found.n, "meets": found.meets(), **(figures if found.n else {})}
+    return {"pairs": found.n, "meets": found.meets(bar), **(figures if found.n else {})}
 
 
 def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
@@ -242,6 +250,11 @@ def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict
             "verdict": won.verdict,
         }
     return found
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """As JSON; what is not defined, and so is no number, is null."""
+    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
 
 
 @cache

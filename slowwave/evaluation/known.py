@@ -29,7 +29,8 @@ def said_until(store: Store, day: str, *, namespace: str | None = None) -> pl.Da
 def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
     """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
 
-    Labels of several people are averaged and rounded. A judge without such a pair is there, with n = 0.
+    Labels of several people are averaged and rounded, a half up. A judge without such a pair is there, with
+    n = 0.
 
     Args:
         said: up to a moment.

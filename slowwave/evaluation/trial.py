@@ -70,16 +70,20 @@ def trial(space: Workspace, namespace: str, first: str, second: str, *, since: d
     """Try two rankings on what the searches of some days considered, by all judgments that are known now.
 
     Raises:
-        SlowwaveError: a ranking is not known, or they are the same.
+        SlowwaveError: a ranking is not known, they are the same, or the days end before they begin.
     """
     if first == second:
         raise SlowwaveError(f"Both rankings are {first!r}. Name two different ones.")
+    if until < since:
+        raise SlowwaveError(f"The days end on {until}, before they begin on {since}.")
     pair = [one for one in (named(space, first), named(space, second)) if one is not None]
     days = [(since + timedelta(days=n)).isoformat() for n in range((until - since).days + 1)]
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     today = max(until, space.now().date()).isoformat()
     judgments = settled(said_until(space.store, today, namespace=namespace), space.settings.judge.agreement)
     rows = score(space, searches, judgments.grades, pair)
+    # What has no candidates has only been shown: the two are compared on the same searches.
+    rows = rows.filter(pl.col("variant").is_in([first, second])).filter(pl.len().over("search_id") == 2)
     by_query = rows.group_by("variant", "query_id").agg(pl.col(METRICS.values()).mean())
     one, other = (by_query.filter(pl.col("variant") == name).drop("variant") for name in (first, second))
     both = one.join(other, on="query_id", suffix="_second").sort("query_id")
@@ -87,5 +91,5 @@ def trial(space: Workspace, namespace: str, first: str, second: str, *, since: d
         measure: compare(both[column], both[f"{column}_second"], margin=space.settings.evaluation.margin)
         for measure, column in METRICS.items()
     }
-    judged = rows.filter(pl.col("variant") == second)["search_id"].n_unique()
+    judged = rows["search_id"].n_unique()
     return Trial(first, second, days[0], days[-1], searches.height, judged, judgments.version, found)

@@ -9,7 +9,7 @@ import polars as pl
 
 from scoring.evaluation.selections import selections
 from slowwave import ids
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
     from slowwave.store import Store
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 TRIGGERS, SELECTIONS = "triggers", "selections"
 TRIGGER_GRADE = 3.0
 WITHDRAWN, NO_OPINION = "withdrawn", "no opinion"
+_VERDICT = [
+    "day", "search_id", "memory_id", "principal", "tier", "verdict", "weight", "occurred_at", "signal_id",
+]  # fmt: skip
 _IMPRESSION = ["day", "namespace", "query_id", "query", "memory_id", "rank", "clicked"]
 
 
@@ -33,11 +36,12 @@ def with_query_ids(rows: pl.DataFrame) -> pl.DataFrame:
 def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     """A: each trigger phrase of a note that was saved on one of these days should find its memory.
 
-    A phrase that a later version of the note has no more, or whose note was forgotten, is withdrawn.
+    A phrase that a later version of the note has no more, or whose note was forgotten, is withdrawn. It is
+    the memory's own word, whoever saved it: what one wrote another may take away.
     """
-    staged = _staged(store, one_of("day", days))
+    first, last = quote(min(days)), quote(max(days))
+    staged = _staged(store, f"day >= {first} AND day <= {last}")
     names = staged["memory_id"].unique().to_list()
-    first = quote(min(days))
     earlier = store.read_by(
         "staged_notes", "memory_id", names, columns=_NOTE, also=f"act IN ('save', 'forget') AND day < {first}"
     )
@@ -47,25 +51,26 @@ def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     acts = acts.with_columns(phrases=phrases).with_columns(
         gone=pl.col("phrases").shift(1).over("memory_id").fill_null([]).list.set_difference("phrases")
     )
-    acts = acts.filter(pl.col("day").is_between(pl.lit(min(days)), pl.lit(max(days))))
+    acts = acts.filter(pl.col("day").is_in(list(days)))
     said = [
         acts.explode(column)
         .filter(pl.col(column).is_not_null() & (pl.col(column).str.strip_chars() != ""))
         .select(
-            "day", "namespace", "memory_id", "principal", "revision", made_at="occurred_at", query=column,
-            state=pl.lit(state), grade=pl.lit(grade, pl.Float64),
+            "day", "namespace", "memory_id", "revision", made_at="occurred_at", query=column,
+            state=pl.lit(state), grade=pl.lit(grade, pl.Float64), principal=pl.lit(""),
         )
-        for column, state, grade in (("phrases", "graded", TRIGGER_GRADE), ("gone", WITHDRAWN, None))
+        for column, state, grade in (("gone", WITHDRAWN, None), ("phrases", "graded", TRIGGER_GRADE))
     ]  # fmt: skip
+    # A phrase that is only written in another way is the same query: gone and there, so there.
     rows = (
         with_query_ids(pl.concat(said))
-        .sort("revision")
+        .sort("revision", maintain_order=True)
         .unique(["day", "query_id", "memory_id"], keep="last", maintain_order=True)
     )
     return _as_rows(store, rows.with_columns(source=pl.lit(TRIGGERS)))
 
 
-_NOTE = ["day", "namespace", "memory_id", "revision", "act", "trigger_phrases", "principal", "occurred_at"]
+_NOTE = ["day", "namespace", "memory_id", "revision", "act", "trigger_phrases", "occurred_at"]
 
 
 def _staged(store: Store, where: str) -> pl.DataFrame:
@@ -86,10 +91,11 @@ def _accepted(store: Store, notes: pl.DataFrame) -> pl.DataFrame:
 def selection_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     """B: what the selections of all searches up to the end of each day say, of what that day touched.
 
-    A search counts from the day of its first verdict on; verdicts of later days change nothing. A pair on
-    which use has no opinion yet has a row without a grade.
+    A search counts from the day of its first verdict on; verdicts of later days change nothing. Where use has
+    no opinion there is a row without a grade if it had one before, and none if it never had: most pairs.
     """
     rows = selections(impressions(store, max(days)), first_day=min(days), last_day=max(days))
+    rows = rows.filter(pl.col("grade").is_not_null() | _had_grade(store, rows, min(days)))
     ends = pl.col("day").str.to_datetime("%Y-%m-%d", time_unit="us", time_zone="UTC").dt.offset_by("1d")
     rows = rows.filter(pl.col("day").is_in(list(days))).with_columns(
         source=pl.lit(SELECTIONS),
@@ -99,6 +105,17 @@ def selection_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
         clicks=pl.col("clicks").cast(pl.Float64),
     )
     return _as_rows(store, rows)
+
+
+def _had_grade(store: Store, rows: pl.DataFrame, first: str) -> pl.Series:
+    """Whether the pair of each row, sorted by day, had a grade from selections on an earlier day."""
+    where = f"source = '{SELECTIONS}' AND grade IS NOT NULL AND day < {quote(first)}"
+    before = store.scan("judgments", where, columns=["query_id", "memory_id"]).unique()
+    graded = pl.col("grade").is_not_null().cast(pl.Int32)
+    earlier = graded.cum_sum().over("query_id", "memory_id") - graded
+    known = rows.join(before.with_columns(known=True), on=["query_id", "memory_id"], how="left",
+                      maintain_order="left")  # fmt: skip
+    return known.select((earlier > 0) | pl.col("known").fill_null(value=False)).to_series()
 
 
 def impressions(store: Store, until: str) -> pl.DataFrame:
@@ -130,18 +147,20 @@ def clicked_results(store: Store, until: str, searches: Sequence[str] | None = N
 
     Returns:
         search_id, memory_id, day and clicked: an answer used it by more than words of the query, or it was
-        rated helpful.
+        rated helpful, and that was not corrected on that day.
     """
-    columns = ["day", "search_id", "memory_id", "verdict", "weight"]
     where = f"tier != 'detailed' AND day <= {quote(until)}"
     if searches is None:
-        said = store.scan("usage_signals", where, columns=columns)
+        said = store.scan("usage_signals", where, columns=_VERDICT)
     else:
-        said = store.read_by("usage_signals", "search_id", searches, columns=columns, also=where)
+        said = store.read_by("usage_signals", "search_id", searches, columns=_VERDICT, also=where)
     first = said.group_by("search_id").agg(pl.col("day").min())
+    said = said.join(first, on=["search_id", "day"]).sort("occurred_at", "signal_id")
+    rated = pl.col("tier") == "quick"
+    last = said.filter(rated).unique(["search_id", "memory_id", "principal"], keep="last")
     positive = (pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0)).any()
     return (
-        said.join(first, on=["search_id", "day"])
+        pl.concat([said.filter(~rated), last])
         .group_by("search_id", "memory_id")
         .agg(pl.col("day").first(), clicked=positive)
     )

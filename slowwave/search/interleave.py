@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from scoring.evaluation.interleaving import Team, team_draft
 from scoring.ranking import Ranking, RankingPolicy
+from scoring.ranking.ranked import RECALL_INJECTED
 from slowwave import ids
 
 
@@ -49,5 +50,7 @@ def in_turn(first: Ranking, second: Ranking, other: RankingPolicy, *, seed: str,
         replace(its[name] if team == "b" or name not in mine else mine[name], rank=place)
         for place, (name, team) in enumerate(zip(drawn.results, drawn.teams, strict=True), start=1)
     )
-    given = first.injection if first.injection and first.injection.memory_id in drawn.results else None
+    recalled = {one.memory_id for one in shown if RECALL_INJECTED in one.flags}
+    injections = (ranking.injection for ranking in (first, second))
+    given = next((one for one in injections if one and one.memory_id in recalled), None)
     return InTurn(replace(first, results=shown, injection=given), other, drawn.teams, seed)

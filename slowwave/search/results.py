@@ -215,6 +215,7 @@ def explanation(
         injection: of the ranking.
         recent: what was said of it last, the newest first.
     """
+    recalled = RECALL_INJECTED in memory.flags and injection and injection.memory_id == memory.memory_id
     return Explanation(
         contributions=rows,
         channels=candidates.channels_of(memory.chunks),
@@ -226,7 +227,7 @@ def explanation(
         multiplier=memory.multiplier,
         formula=formula(memory, policy),
         recent_feedback=tuple(recent),
-        recall=injection if RECALL_INJECTED in memory.flags else None,
+        recall=injection if recalled else None,
     )
 
 
