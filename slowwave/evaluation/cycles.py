@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from scoring.evaluation import Cycle, CyclePlan, SearchDay, contributions, plan_cycles, preference
+from scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.known import agreements, said_until, settled
 from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
@@ -82,28 +82,30 @@ def _close_next(
     asked = _asked(space, namespace, start, until)
     said = said_until(space.store, until, namespace=namespace)
     as_of, bounds = date.fromisoformat(until), _bounds(space)
-    days = _search_days(asked, said)
-    plan = plan_cycles(closed, days, as_of, **bounds)
-    if not plan.closing:
-        _note_progress(space, namespace, plan)
+    plan = plan_cycles(closed, _search_days(asked, said), as_of, **bounds)
+    first = plan.closing[0] if plan.closing else plan.open
+    if first is None:
         return None
-    # Judgments may have been taken back since: what counts are those at the end of the closing day.
-    day = plan.closing[0].closed_on
-    while day is not None and day <= as_of:
+    # That counted whatever anybody ever said. What counts is what is settled at the end of a day: a judge may
+    # not be heard, or a judgment have been taken back.
+    day = first.closed_on or as_of
+    while day <= as_of:
         by_then = said.filter(pl.col("day") <= day.isoformat())
-        grades = settled(by_then, space.settings.judge.agreement)
-        relevant = grades.grades.filter(pl.col("grade") > 0)["query_id"].unique()
-        counted = asked.filter(pl.col("day") <= day.isoformat(), pl.col("query_id").is_in(relevant.implode()))
-        if counted["query_id"].n_unique() >= bounds["least_queries"]:
-            opened = plan.closing[0].opened_on
-            cycle = Cycle(
-                plan.closing[0].number, opened, day, (day - opened).days + 1, counted.height,
-                counted["query_id"].n_unique(),
-            )  # fmt: skip
+        cycle = _counted(space, first, asked, by_then, day)
+        if plan.closing and cycle.queries >= bounds["least_queries"]:
             return _freeze(space, namespace, cycle, by_then, tried, now)
         day += timedelta(days=1)
-    _note_progress(space, namespace, plan_cycles(closed, _search_days(asked, said.clear()), as_of, **bounds))
+    _note_progress(space, namespace, cycle, as_of)
     return None
+
+
+def _counted(space: Workspace, cycle: Cycle, asked: pl.DataFrame, said: pl.DataFrame, day: date) -> Cycle:
+    """How far a cycle is at the end of a day, by the judgments that are settled then."""
+    grades = settled(said, space.settings.judge.agreement).grades
+    relevant = grades.filter(pl.col("grade") > 0)["query_id"].unique()
+    found = asked.filter(pl.col("day") <= day.isoformat(), pl.col("query_id").is_in(relevant.implode()))
+    queries = found["query_id"].n_unique()
+    return Cycle(cycle.number, cycle.opened_on, day, (day - cycle.opened_on).days + 1, found.height, queries)
 
 
 def _bounds(space: Workspace) -> dict[str, int]:
@@ -132,15 +134,21 @@ def _search_days(asked: pl.DataFrame, said: pl.DataFrame) -> list[SearchDay]:
     ]
 
 
-def _note_progress(space: Workspace, namespace: str, plan: CyclePlan) -> None:
-    if plan.open is None:
-        return
-    one = plan.open
+def _note_progress(space: Workspace, namespace: str, one: Cycle, as_of: date) -> None:
+    """Note how far an open cycle is, unless that is known of a later day."""
+    name, bounds = cycle_id(namespace, one.number), _bounds(space)
+    known = space.store.read("evaluation_cycles", f"cycle_id = {quote(name)}", columns=["opened_on", "days"])
+    for opened, days in known.iter_rows():
+        if date.fromisoformat(opened) + timedelta(days=days - 1) > as_of:
+            return
+    missing = {
+        "queries_missing": max(0, bounds["least_queries"] - one.queries),
+        "days_missing": max(0, bounds["least_days"] - one.days),
+    }
     row = {
-        "cycle_id": cycle_id(namespace, one.number), "namespace": namespace, "number": one.number,
-        "status": OPEN, "opened_on": one.opened_on.isoformat(), "days": one.days, "searches": one.searches,
-        "queries": one.queries,
-        "summary": json.dumps({"queries_missing": plan.queries_missing, "days_missing": plan.days_missing}),
+        "cycle_id": name, "namespace": namespace, "number": one.number, "status": OPEN,
+        "opened_on": one.opened_on.isoformat(), "days": one.days, "searches": one.searches,
+        "queries": one.queries, "summary": json.dumps(missing),
     }  # fmt: skip
     space.store.upsert("evaluation_cycles", pl.DataFrame([row]))
 

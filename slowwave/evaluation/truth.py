@@ -33,7 +33,8 @@ def with_query_ids(rows: pl.DataFrame) -> pl.DataFrame:
 def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     """A: each trigger phrase of a note that was saved on one of these days should find its memory.
 
-    A phrase that a later version of the note has no more, or whose note was forgotten, is withdrawn.
+    A phrase that a later version of the note has no more, or whose note was forgotten, is withdrawn, whoever
+    wrote either version.
     """
     staged = _staged(store, one_of("day", days))
     names = staged["memory_id"].unique().to_list()
@@ -52,20 +53,20 @@ def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
         acts.explode(column)
         .filter(pl.col(column).is_not_null() & (pl.col(column).str.strip_chars() != ""))
         .select(
-            "day", "namespace", "memory_id", "principal", "revision", made_at="occurred_at", query=column,
-            state=pl.lit(state), grade=pl.lit(grade, pl.Float64),
+            "day", "namespace", "memory_id", "revision", made_at="occurred_at", query=column,
+            state=pl.lit(state), grade=pl.lit(grade, pl.Float64), principal=pl.lit(""),
         )
         for column, state, grade in (("phrases", "graded", TRIGGER_GRADE), ("gone", WITHDRAWN, None))
     ]  # fmt: skip
     rows = (
         with_query_ids(pl.concat(said))
-        .sort("revision")
+        .sort("revision", pl.col("state") == "graded")  # written otherwise, it is gone and there: it is there
         .unique(["day", "query_id", "memory_id"], keep="last", maintain_order=True)
     )
     return _as_rows(store, rows.with_columns(source=pl.lit(TRIGGERS)))
 
 
-_NOTE = ["day", "namespace", "memory_id", "revision", "act", "trigger_phrases", "principal", "occurred_at"]
+_NOTE = ["day", "namespace", "memory_id", "revision", "act", "trigger_phrases", "occurred_at"]
 
 
 def _staged(store: Store, where: str) -> pl.DataFrame:
