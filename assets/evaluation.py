@@ -1,6 +1,5 @@
 """searches, usage_signals -> judgments -> evaluation_scores, shadow_scores, channel_attribution -> cycles."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from assets.ingest import KINDS, WHOLE_RANGE
 from assets.partitions import DAILY
 from assets.report import table
 from assets.resources import OneNight, SlowwaveResource
+from slowwave.errors import ModelError
 from slowwave.evaluation import cycles, due, grading, interleaved, measured, truth
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.judging.entries import drain_judgments
@@ -74,10 +74,12 @@ def judgments(
 def _judge(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, days: Sequence[str]
 ) -> dict[str, Any]:
-    """Ask the judge; that it cannot be reached is told and stops no night."""
+    """Ask the judge; that it is off or cannot be asked is told and stops no night."""
+    if slowwave.space.settings.judge.kind == "off":
+        return {"judge": "off"}
     try:
         reports = grading.grade_days(slowwave.space, days, slowwave.clock())
-    except JudgeError as error:
+    except (JudgeError, ModelError) as error:
         context.log.warning(f"The judge could not grade: {error}")
         return {"judge": str(error)}
     counted = {
@@ -166,9 +168,15 @@ def evaluation_cycles(
     """
     space, days = slowwave.space, list(context.partition_keys)
     closed = cycles.advance(space, days[-1], _tried(space), slowwave.clock())
-    pages = {f"report of {name}": dg.MetadataValue.path(str(_write_page(space, name))) for name in closed}
-    due.finish(space.store, context.run.run_id, days)
     rows = space.store.read("evaluation_cycles").sort("namespace", "number")
+    # One that a killed run has closed has no page yet.
+    wanted = [
+        name
+        for name in rows.filter(pl.col("status") == cycles.CLOSED)["cycle_id"]
+        if name in closed or not _page(space, name).exists()
+    ]
+    pages = {f"report of {name}": dg.MetadataValue.path(str(_write_page(space, name))) for name in wanted}
+    due.finish(space.store, context.run.run_id, days)
     shown = rows.select("cycle_id", "status", "opened_on", "closed_on", "days", "searches", "queries")
     return dg.MaterializeResult(
         metadata={
@@ -183,12 +191,18 @@ def evaluation_cycles(
 def _write_page(space: Workspace, cycle: str) -> Path:
     """The report of a cycle as a page in the home; it can be written again with `slowwave eval report`."""
     page = cycle_page(cycle_report(space.store, cycle, margin=space.settings.evaluation.margin))
-    path = space.settings.home / REPORTS / f"cycle-{re.sub(r'[^A-Za-z0-9._-]', '-', cycle)}.html"
+    path = _page(space, cycle)
     path.parent.mkdir(exist_ok=True)
     beside = path.with_name(path.name + ".part")
     beside.write_text(page, encoding="utf-8")
     beside.replace(path)
     return path
+
+
+def _page(space: Workspace, cycle: str) -> Path:
+    """Where the page of a cycle is; no two cycles have the same name in it."""
+    namespace, _, number = cycle.rpartition("#")
+    return space.settings.home / REPORTS / f"cycle-{namespace.replace('/', '~')}-{number}.html"
 
 
 def _tried(space: Workspace) -> list[Tried]:

@@ -37,14 +37,17 @@ def act(kind: str, subject: str, when: datetime, payload: dict[str, Any], **more
     return Entry(event_id=event, kind=kind, subject=subject, occurred_at=when, payload=payload, **given)
 
 
-def search(search_id: str, when: datetime, shown: Sequence[str], *, project: str = "", **more: Any) -> Entry:
-    """A search that showed these memories."""
+def search(
+    search_id: str, when: datetime, shown: Sequence[str], *, project: str = "",
+    query: str = "when do we deploy?", **more: Any,
+) -> Entry:  # fmt: skip
+    """A search that showed these memories; of what else it considered nothing is known."""
     rows = [
         {"memory_id": one, "rank": rank, "score": 0.5, "channels": ["vector"], "best": f"{one}:00000",
          "chunks": [f"{one}:00000"]}
         for rank, one in enumerate(shown, start=1)
     ]  # fmt: skip
-    payload = {"query": "when do we deploy?", "limit": 5, "shown": rows, "policy_version": "p", "signal": 0.5}
+    payload = {"query": query, "limit": 5, "shown": rows, "policy_version": "p", "signal": 0.5}
     return act("search", search_id, when, payload, origin=project, event_id=search_id, **more)
 
 

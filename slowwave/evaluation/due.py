@@ -1,7 +1,8 @@
 """Which days have to be evaluated, or evaluated again.
 
-Each evaluated day leaves a record of what it rested on: the chain of folded days up to it, and the last
-judgment of a person or a judge up to it. When either is another one by now, the day is due.
+Each evaluated day leaves a record of what it rested on: the chain of folded days up to it, the last judgment
+of a person or a judge up to it, and the last note up to it that a night took in. When one of them is another
+one by now, the day is due.
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 RECORD = "evaluated-"
+NOTES = "night-"
+"""Records of the last note of each day that a night took in."""
 BEGUN = "evaluating"
 Ground = Mapping[str, Any]
 
 
 def grounds(journal: Journal, store: Store) -> dict[str, dict[str, Any]]:
-    """What the evaluation of each day that was folded or has judgments would rest on now."""
+    """What the evaluation of each day that was folded, or has notes or judgments, would rest on now."""
     folded = {day: one.chain for day, one in folded_days(store).items()}
     said = journal.days([JUDGMENT]).group_by("day").agg(pl.col("last_seq").max())
     last = dict(said.iter_rows())
+    noted = {day: int(record["seq"]) for day, record in store.list_meta(NOTES).items()}
     found: dict[str, dict[str, Any]] = {}
-    chain, seq = "", 0
-    for day in sorted({*folded, *last}):
+    chain, seq, note = "", 0, 0
+    for day in sorted({*folded, *last, *noted}):
         chain, seq = folded.get(day, chain), max(seq, last.get(day, 0))
-        found[day] = {"chain": chain, "judgments": seq}
+        note = max(note, noted.get(day, 0))
+        found[day] = {"chain": chain, "judgments": seq, "notes": note}
     return found
 
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from scoring.evaluation import worth_judging
+from slowwave.errors import ModelError
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.journal.entry import JUDGMENT
 from slowwave.judging.anchors import Drift, drift, judge_again
+from slowwave.judging.entries import drain_judgments
 from slowwave.judging.loading import load_judge
 from slowwave.judging.model import JudgeError
 from slowwave.judging.running import JudgeReport, run
@@ -26,10 +29,14 @@ _PAIR = ["namespace", "query_id", "memory_id"]
 def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[JudgeReport]:
     """Have some pairs of each day and namespace graded; what was graded before is not asked again.
 
-    The grades are entries of the journal of that day, so evaluating the day again finds the same.
+    The grades are entries of the journal of that day, so evaluating the day again finds the same. Which pairs
+    are drawn follows from what the day showed and what people and judges said on the days before it, so a
+    rerun draws the same, and so do several days at once and one after the other. A judge that does not answer
+    is not asked about the days that are left.
 
     Raises:
-        JudgeError: the judge refuses every request; what was graded is kept.
+        JudgeError: the judge is not set up, or refuses every request; what was graded is kept.
+        ModelError: files of the bundled cross-encoder are missing.
     """
     settings = space.settings.judge
     if settings.kind == "off" or not settings.pairs:
@@ -38,11 +45,13 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
     if shown.is_empty():
         return []
     judge, reports, left = load_judge(space), list[JudgeReport](), settings.budget
-    said = space.store.scan("judgments", columns=[*_PAIR, "judgment_id"])
-    counts = said.group_by(_PAIR).agg(judgments=pl.len())
+    said, until = _judged(space, "", ""), ""
     for (day, namespace), mine in shown.sort("day", "namespace").group_by(
         "day", "namespace", maintain_order=True
     ):
+        if str(day) > until:
+            said, until = pl.concat([said, _judged(space, until, str(day))]), str(day)
+        counts = said.group_by(_PAIR).agg(judgments=pl.len())
         known = mine.join(counts, on=_PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
         chosen = worth_judging(known, settings.pairs, seed=str(day))
         end = datetime.combine(date.fromisoformat(str(day)), time(), UTC) + timedelta(days=1)
@@ -52,7 +61,15 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
         )  # fmt: skip
         reports.append(done)
         left -= done.tokens
+        if done.stopped == "unreachable":
+            break
     return reports
+
+
+def _judged(space: Workspace, since: str, before: str) -> pl.DataFrame:
+    """Pairs that people and judges judged from a day on and before another; a row a judgment."""
+    days = [day for day in space.journal.days([JUDGMENT])["day"].unique() if since <= day < before]
+    return drain_judgments(space.journal, days).rows.select(_PAIR)
 
 
 def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -> list[Drift]:
@@ -66,7 +83,7 @@ def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -
     try:
         judge = load_judge(space)
         judge_again(space.journal, namespace, judge, cycle, now=now, budget=settings.budget)
-    except JudgeError:
+    except (JudgeError, ModelError):
         return []
     return drift(space.journal, namespace, judge.name)
 

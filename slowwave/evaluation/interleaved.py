@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.evaluation.truth import clicked_results
 from slowwave.feedback.drain import decoded
+from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
+
+SEARCHES_AT_ONCE = 2_000
+"""A search with all that it considered is tens of kilobytes (count)."""
 
 _PAYLOAD = pl.Struct(
     {
@@ -23,25 +27,52 @@ _PAYLOAD = pl.Struct(
 
 
 def interleaved_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """Each interleaved search of these days, with how many results of each ranking were used.
+    """Interleaved searches whose first verdict is of one of these days, and whose results were used.
 
-    The verdicts of the first day that has any count, as for judgments by selections. Whatever comes later is
-    seen when the day is evaluated again.
+    As for judgments by selections, a search counts from the day of its first verdict on, and what is said of
+    it later changes nothing: so the days can be evaluated one by one, at once, and again. A search of which
+    nothing was said is not there.
     """
-    spec = space.store.specs["interleavings"].schema.names
-    entries = space.journal.read(kinds=("search",), days=days)
-    rows = decoded(entries, _PAYLOAD)[0].filter(pl.col("interleaving").is_not_null())
-    if rows.is_empty():
-        return space.store.empty("interleavings")
-    rows = rows.unnest("interleaving", separator=".").rename(
-        {"event_id": "search_id", "policy_version": "policy_a", "interleaving.policy_version": "policy_b"}
-    )
-    used = clicked_results(space.store, "9999", rows["search_id"].to_list())
+    used = clicked_results(space.store, max(days)).filter(pl.col("day").is_in(list(days)))
+    names = used["search_id"].unique()
+    asked = space.store.scan("searches", f"day <= {quote(max(days))}", columns=["search_id", "day"])
+    on = asked.filter(pl.col("search_id").is_in(names.implode()))["day"].unique().sort().to_list()
+    empty = space.store.empty("interleavings")
+    parts = [_credited(rows, used).select(empty.columns) for rows in _interleaved(space, on, names)]
+    return pl.concat([empty, *parts])
+
+
+def _interleaved(space: Workspace, days: Sequence[str], names: pl.Series) -> Iterator[pl.DataFrame]:
+    """Those of some searches, asked on these days, that showed two rankings; a slice after the other."""
+    seq, more = 0, bool(days)
+    while more:
+        entries = space.journal.read(kinds=("search",), days=days, after_seq=seq, limit=SEARCHES_AT_ONCE)
+        more = entries.height == SEARCHES_AT_ONCE
+        seq = int(entries["seq"][-1]) if more else seq
+        wanted = entries.filter(pl.col("event_id").is_in(names.implode()))
+        rows = decoded(wanted, _PAYLOAD)[0].filter(pl.col("interleaving").is_not_null())
+        yield (
+            rows.drop("day")
+            .unnest("interleaving", separator=".")
+            .rename(
+                {
+                    "event_id": "search_id",
+                    "policy_version": "policy_a",
+                    "interleaving.policy_version": "policy_b",
+                }
+            )
+        )
+
+
+def _credited(rows: pl.DataFrame, used: pl.DataFrame) -> pl.DataFrame:
+    """The searches with the day of their first verdict, and how many results of each ranking were used."""
     places = rows.select("search_id", "shown", team="interleaving.teams").explode("shown", "team")
     places = places.with_columns(memory_id=pl.col("shown").struct["memory_id"])
-    taken = places.join(used, on=["search_id", "memory_id"], how="left").group_by("search_id").agg(
+    taken = places.join(used.drop("day"), on=["search_id", "memory_id"], how="left")
+    credit = taken.group_by("search_id").agg(
         **{f"credit_{team}": (pl.col("clicked") & (pl.col("team") == team)).sum().cast(pl.Int32)
            for team in ("a", "b")},
         observed=pl.col("clicked").is_not_null().any(),
     )  # fmt: skip
-    return rows.join(taken, on="search_id").select(spec)
+    first = used.group_by("search_id").agg(pl.col("day").first())
+    return rows.join(credit, on="search_id").join(first, on="search_id")

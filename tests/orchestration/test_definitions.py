@@ -3,12 +3,12 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from assets import feedback, ingest
+from assets import evaluation, feedback, ingest, warehouse
 from assets.resources import SlowwaveResource
 from orchestration.definitions import definitions, defs
 from quality.contract import CHECKS as CONTRACT
 
-ASSETS = [*ingest.ASSETS, *feedback.ASSETS]
+ASSETS = [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS]
 CLAUSES = {check.name for check in CONTRACT}
 
 
@@ -28,9 +28,9 @@ def test_the_asset_graph_is_the_one_that_was_agreed(code_location, snapshot):
         node.key.to_user_string(): {
             "deps": sorted(key.to_user_string() for key in node.parent_keys),
             "group": node.group_name,
-            "partitions": type(node.partitions_def).__name__,
-            "first_partition": node.partitions_def.get_first_partition_key(),
-            "backfill": str(node.backfill_policy.policy_type.value),
+            "partitions": node.partitions_def and type(node.partitions_def).__name__,
+            "first_partition": node.partitions_def and node.partitions_def.get_first_partition_key(),
+            "backfill": node.backfill_policy and str(node.backfill_policy.policy_type.value),
             "checks": sorted(
                 key.name + (" (blocking)" if graph.get(key).blocking else "") for key in node.check_keys
             ),
@@ -49,6 +49,7 @@ def test_every_check_but_two_blocks_what_comes_after_it(code_location):
     graph = code_location.resolve_asset_graph()
     specs = [spec for definition in code_location.asset_checks for spec in definition.check_specs]
     assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 2
+    assert not graph.get(warehouse.warehouse.key).check_keys  # it is checked as it is built
     assert sorted(spec.name for spec in specs if not spec.blocking) == [
         "no_exact_duplicates", "nothing_late",
     ]  # fmt: skip
@@ -58,7 +59,7 @@ def test_every_check_but_two_blocks_what_comes_after_it(code_location):
 
 def test_the_jobs_the_schedule_and_the_sensors_are_the_ones_that_were_agreed(code_location, snapshot):
     night = code_location.resolve_job_def("night")
-    schedule = code_location.resolve_schedule_def("nightly")
+    schedules = [code_location.resolve_schedule_def(name) for name in ("nightly", "evaluated")]
     sensors = [code_location.resolve_sensor_def(name) for name in ("watched_vaults", "late_feedback")]
     assert {
         "jobs": sorted(
@@ -68,13 +69,20 @@ def test_the_jobs_the_schedule_and_the_sensors_are_the_ones_that_were_agreed(cod
             key.to_user_string()
             for key in code_location.resolve_job_def("feedback").asset_layer.executable_asset_keys
         ),
+        "evaluation": sorted(
+            key.to_user_string()
+            for key in code_location.resolve_job_def("evaluation").asset_layer.executable_asset_keys
+        ),
         "night": sorted(key.to_user_string() for key in night.asset_layer.executable_asset_keys),
         "executor": night.executor_def.name,
-        "schedule": {
-            "cron": schedule.cron_schedule,
-            "timezone": schedule.execution_timezone,
-            "job": schedule.job_name,
-            "status": schedule.default_status.value,
+        "schedules": {
+            schedule.name: {
+                "cron": schedule.cron_schedule,
+                "timezone": schedule.execution_timezone,
+                "job": schedule.job_name,
+                "status": schedule.default_status.value,
+            }
+            for schedule in schedules
         },
         "sensors": {
             sensor.name: {

@@ -11,7 +11,7 @@ import pytest
 
 from assets.partitions import DAILY, day_end, day_start
 from assets.resources import SlowwaveResource
-from orchestration.jobs import nightly
+from orchestration.jobs import evaluated, nightly
 from orchestration.sensors import watched_vaults
 from slowwave import vault
 from slowwave.memory import Memory
@@ -44,6 +44,7 @@ def test_the_clock_may_be_set_for_a_replay():
 # -- schedule --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("schedule", "job"), [(nightly, "night"), (evaluated, "evaluation")])
 @pytest.mark.parametrize(
     ("tick", "day"),
     [
@@ -52,12 +53,17 @@ def test_the_clock_may_be_set_for_a_replay():
         ("2026-03-01T01:30:00+02:00", "2026-02-27"),
     ],
 )
-def test_a_tick_asks_for_yesterdays_partition_once(tick, day):
+def test_a_tick_asks_for_yesterdays_partition_once(schedule, job, tick, day):
     context = dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick))
-    request = nightly(context)
-    assert (request.partition_key, request.run_key) == (day, f"night-{day}")
-    again = nightly(dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick)))
+    request = schedule(context)
+    assert (request.partition_key, request.run_key) == (day, f"{job}-{day}")
+    again = schedule(dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick)))
     assert again.run_key == request.run_key
+
+
+def test_a_day_is_evaluated_after_its_night_has_begun():
+    assert [one.cron_schedule for one in (nightly, evaluated)] == ["0 2 * * *", "30 2 * * *"]
+    assert nightly.execution_timezone == evaluated.execution_timezone == "UTC"
 
 
 # -- sensor ----------------------------------------------------------------------------------------
