@@ -358,7 +358,7 @@ def test_a_closed_cycle_stays_as_it_is_whatever_old_days_bring(home, fast_embedd
     assert len(set(pages.values())) == 2
     for namespace, page in pages.items():
         assert page.parent == settings.home / "reports"
-        assert f"{namespace}#1" in page.read_text()
+        assert f"Evaluation of {namespace}, cycle 1" in page.read_text()
     before = tables(settings, fast_embedder)
     assert before["evaluation_cycles"].filter(status="open")["cycle_id"].to_list() == ["a-b#2", "a/b#2"]
 

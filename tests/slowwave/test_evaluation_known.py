@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 from evaluation_days import frame, judge, said
 from feedback_days import name
@@ -99,7 +100,8 @@ def test_the_end_of_each_day_knows_what_was_said_by_then(store):
     frame(store, rows)
     days = [name(day) for day in range(1, 6)]
     everything = said_until(store, days[-1])
-    together = settled_by_day(everything, days, BAR)
+    queries = everything.select("namespace", "query_id").unique()
+    together = settled_by_day(everything, queries.join(pl.DataFrame({"day": days}), how="cross"), BAR)
     for day in days:
         alone = settled(said_until(store, day), BAR)
         assert together[day].version == alone.version
