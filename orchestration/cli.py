@@ -12,6 +12,10 @@ import typer
 
 from slowwave.cli.output import JSON, bars, out, print_json, print_table, reports_errors
 
+Day = Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")]
+Since = Annotated[str, typer.Option("--from", help="First day of a range.")]
+Until = Annotated[str, typer.Option("--to", help="Last day of a range.")]
+
 _DAGSTER_YAML = """\
 # Dagster instance of this Slowwave home.
 telemetry: {enabled: false}
@@ -39,12 +43,7 @@ def dagster_home(home: Path) -> Path:
 
 
 @reports_errors
-def night(
-    date: Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")] = "",
-    since: Annotated[str, typer.Option("--from", help="First day of a range.")] = "",
-    until: Annotated[str, typer.Option("--to", help="Last day of a range.")] = "",
-    json: Annotated[bool, JSON] = False,
-) -> None:
+def night(date: Day = "", since: Since = "", until: Until = "", json: Annotated[bool, JSON] = False) -> None:
     """Run the night now: without dates, every day that has something new, up to today."""
     from slowwave.settings import load, require_home
 
@@ -68,10 +67,7 @@ def night(
 
 @reports_errors
 def evaluate(
-    date: Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")] = "",
-    since: Annotated[str, typer.Option("--from", help="First day of a range.")] = "",
-    until: Annotated[str, typer.Option("--to", help="Last day of a range.")] = "",
-    json: Annotated[bool, JSON] = False,
+    date: Day = "", since: Since = "", until: Until = "", json: Annotated[bool, JSON] = False
 ) -> None:
     """Evaluate now: without dates, every day that rests on something new, up to today."""
     from slowwave.settings import load, require_home

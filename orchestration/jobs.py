@@ -1,6 +1,7 @@
-"""The nightly job and its schedule."""
+"""The jobs and their schedules."""
 
 from datetime import UTC, timedelta
+from typing import Any
 
 import dagster as dg
 
@@ -26,27 +27,31 @@ EVALUATION = dg.define_asset_job(
 )
 
 
-@dg.schedule(
-    job=NIGHT,
-    cron_schedule=f"0 {load().night.hour} * * *",
-    execution_timezone="UTC",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Every night: the partition of the day that has just ended.",
-)
-def nightly(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-    """Ask for yesterday's partition, once."""
-    day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
-    return dg.RunRequest(run_key=f"night-{day}", partition_key=day)
+def _every_night(
+    job: Any,
+    name: str,
+    minute: int,
+    about: str,  # noqa: ANN401 - Dagster does not name the type of a job by selection
+) -> dg.ScheduleDefinition:
+    """A schedule that asks for yesterday's partition of a job (of `define_asset_job`), once."""
+
+    @dg.schedule(
+        name=name,
+        job=job,
+        cron_schedule=f"{minute} {load().night.hour} * * *",
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description=about,
+    )
+    def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+        day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
+        return dg.RunRequest(run_key=f"{job.name}-{day}", partition_key=day)
+
+    return schedule
 
 
-@dg.schedule(
-    job=EVALUATION,
-    cron_schedule=f"30 {load().night.hour} * * *",
-    execution_timezone="UTC",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Every night, after the night: how good the searches of the day that has just ended were.",
-)
-def evaluated(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-    """Ask for yesterday's evaluation, once."""
-    day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
-    return dg.RunRequest(run_key=f"evaluation-{day}", partition_key=day)
+nightly = _every_night(NIGHT, "nightly", 0, "Every night: the partition of the day that has just ended.")
+evaluated = _every_night(
+    EVALUATION, "evaluated", 30,
+    "Every night, after the night: how good the searches of the day that has just ended were.",
+)  # fmt: skip
