@@ -153,7 +153,7 @@ def test_a_search_that_abstained_when_it_was_asked_counts_as_nothing_found(open_
 
 
 def test_what_is_ideal_is_the_whole_judgment_list_and_not_what_was_shown(searched):
-    grades = grades_of({QUERIES[0]: {key: 3.0 for key in NOTES}})
+    grades = grades_of({QUERIES[0]: dict.fromkeys(NOTES, 3.0)})
     rows = score(searched._space, searches_of(searched._space, DAYS[:1]), grades, [])
     (row,) = rows.iter_rows(named=True)
     ideal = sum(3 / pl.Series([rank + 1.0]).log(2)[0] for rank in range(1, len(NOTES) + 1))
