@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and what would make it better.")
 app.add_typer(evaluation, name="eval")
 
-VERDICTS = {
-    "better": "green3", "worse": "red", "equivalent": "grey62", "insufficient evidence": "orange1",
-}  # fmt: skip
-
 
 @evaluation.command("compare")
 @reports_errors

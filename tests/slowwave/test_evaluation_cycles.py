@@ -45,7 +45,7 @@ def asked(number: int, queries: Iterable[int], namespace: str = "ada") -> list[d
     """Searches of a day; each shows three memories, the second of which is the right one."""
     return [
         {"search_id": f"{namespace}-{number}-{one}", "day": day(number), "namespace": namespace,
-         "query": query(one), "abstained": False, "policy_version": "p", "seq": 1000 * number + one, "wanted": 3,
+         "query": query(one), "abstained": False, "policy_version": "p", "seq": 1000 * number + one,
          "shown": [{"memory_id": f"m{one + at}", "chunk_id": f"m{one + at}:0", "rank": at + 1, "score": 0.5,
                     "channels": ["vector"] if at else ["vector", "bm25"]} for at in range(3)]}
         for one in queries
@@ -233,8 +233,8 @@ def test_each_query_has_the_mean_of_its_searches(space):
     put(
         space.store,
         "searches",
-        [{"search_id": "empty", "day": day(4), "namespace": "ada", "query": "Query  0", "shown": [], "seq": 9_999,
-          "abstained": True}],
+        [{"search_id": "empty", "day": day(4), "namespace": "ada", "query": "Query  0", "shown": [],
+          "seq": 9_999, "abstained": True}],
     )  # fmt: skip
     nightly(space, 14, 13)
     scores = space.store.read("cycle_scores").sort("query_id")
@@ -279,7 +279,8 @@ def test_what_a_cycle_tells_is_json_also_where_figures_are_not_defined(space):
     assert told["found_by"] == {"results": 336, "single": 224, "multi": 112, "unattributed": 0}
     assert told["interleaving"]["x"]["searches"] == 1
     assert told["shadow"]["x"] == {
-        "searches": 1, "overlap": 0.0, "mean_score_change": None, "mean_rank_change": None, "rank_correlation": 0.0,
+        "searches": 1, "overlap": 0.0, "mean_score_change": None, "mean_rank_change": None,
+        "rank_correlation": 0.0,
     }  # fmt: skip
     tried = strict_json(cycle(space, "ada#1")["variants"])
     assert tried["in force"]["policy_version"] == RankingPolicy().version

@@ -104,7 +104,7 @@ def test_who_is_not_known_is_told_who_is(searched):
         SlowwaveError, match=r"'nobody' is neither a policy file nor one of: logged, in force,"
     ):
         tried(searched, "logged", "nobody")
-    with pytest.raises(SlowwaveError, match="'without trigger'|without trigger"):
+    with pytest.raises(SlowwaveError, match="without trigger"):
         tried(searched, "nobody", "seeds")
     with pytest.raises(SlowwaveError, match="Name two different ones"):
         tried(searched, "seeds", "seeds")
@@ -129,8 +129,8 @@ def test_both_are_measured_on_the_same_searches(searched):
     payload = {"query": QUERIES[0], "limit": 4, "shown": shown, "imported_from": "elsewhere"}
     searched.journal.append(
         [
-            Entry(event_id="imported", kind="search", namespace="ada", subject="imported", occurred_at=at(2, 20),
-                  principal="p", payload=payload)
+            Entry(event_id="imported", kind="search", namespace="ada", subject="imported",
+                  occurred_at=at(2, 20), principal="p", payload=payload)
         ]
     )  # fmt: skip
     take_in(searched._space, [name(2), name(3)])

@@ -146,9 +146,9 @@ acts = st.dictionaries(
 def test_days_together_are_those_days_one_by_one(make_store, done, wanted):
     store = make_store()
     notes = [
-        {"staged_id": f"{day}{memory}", "day": name(day), "memory_id": memory, "revision": f"{day:02}-{memory}",
-         "act": "forget" if phrases is None else "save", "trigger_phrases": phrases, "principal": memory,
-         "occurred_at": at(day), "refused": refused}
+        {"staged_id": f"{day}{memory}", "day": name(day), "memory_id": memory,
+         "revision": f"{day:02}-{memory}", "act": "forget" if phrases is None else "save",
+         "trigger_phrases": phrases, "principal": memory, "occurred_at": at(day), "refused": refused}
         for (day, memory), (phrases, refused) in done.items()
     ]  # fmt: skip
     held = [{"memory_id": one["memory_id"], "revision": one["revision"], "quarantine_id": one["staged_id"]}

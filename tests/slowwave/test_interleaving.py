@@ -38,9 +38,9 @@ def interleaving(open_memory, tmp_path) -> Callable[..., Memory]:
         with_clock(memory)
         notes = [{"content": text, "key": key, "title": key.capitalize()} for key, text in NOTES.items()]
         notes += [
-            {"content": f"The {thing} at the {place} was looked at in week {4 * at + turn} and found in order.",
-             "key": f"{thing}-{place}", "title": f"{place.capitalize()}, week {4 * at + turn}"}
-            for at, place in enumerate(PLACES) for turn, thing in enumerate(THINGS)
+            {"content": f"The {thing} at the {place} was looked at in week {4 * row + turn}: it is in order.",
+             "key": f"{thing}-{place}", "title": f"{place.capitalize()}, week {4 * row + turn}"}
+            for row, place in enumerate(PLACES) for turn, thing in enumerate(THINGS)
         ]  # fmt: skip
         assert all(one.status == "live" for one in memory.save_many(notes))
         return memory
