@@ -230,3 +230,8 @@ def test_the_group_lists_its_commands_and_that_of_the_night():
     for command in ("run", "compare", "report", "status"):
         assert f" {command} " in told
     assert told.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("words", [("eval", "run"), ("night",)])
+def test_the_commands_of_the_night_are_there_also_for_a_home_that_is_named(words, tmp_path):
+    assert f" {' '.join(words)} [OPTIONS]" in asked("--home", str(tmp_path), *words, "--help")
