@@ -18,6 +18,7 @@ from scoring.ranking import RankingPolicy
 from slowwave.evaluation import cycles
 from slowwave.evaluation.cycles import advance, closed_cycles, code_version
 from slowwave.evaluation.variants import Tried
+from slowwave.journal import Entry
 from slowwave.reports.cycle import as_data, cycle_report
 from slowwave.workspace import Workspace
 
@@ -245,6 +246,23 @@ def test_each_query_has_the_mean_of_its_searches(space):
     assert first["mrr_5"] == pytest.approx((0.5 + 0.5 + 0) / 3)
     assert first["hit_rate_1"] == 0.0
     assert cycle(space, "ada#1")["searches"] == 114
+
+
+def test_rankings_are_compared_on_the_same_searches_of_a_query(space):
+    """An import says what was shown and nothing of what others would have shown."""
+    weeks(space, 14, 8)
+    ask(space, 2, [0])  # nothing is known but the result
+    payload = {"query": query(0), "limit": 3, "as_of": f"{day(1)}T12:00:00+00:00", "candidates": {}}
+    space.journal.append(
+        [Entry(event_id="ada-1-0", kind="search", namespace="ada", subject="ada-1-0", principal="p",
+               occurred_at=datetime.fromisoformat(payload["as_of"]), payload=payload)]
+    )  # fmt: skip
+    nightly(space, 14, 14)
+    scores = space.store.read("cycle_scores")
+    both = scores.filter(query=query(0)).sort("variant")
+    assert both.select("variant", "searches", "mrr_5").rows() == [("in force", 1, 0.0), ("logged", 1, 0.5)]
+    assert scores.filter(variant="logged").height == 112  # the others are there as they were shown
+    assert cycle(space, "ada#1")["searches"] == 113
 
 
 def drifting(space: Workspace, by_judge: str, by_hand: str) -> None:
