@@ -28,10 +28,10 @@ EVALUATION = dg.define_asset_job(
 
 
 def _every_night(
-    job: Any,
+    job: Any,  # noqa: ANN401 - Dagster does not name the type of a job by selection
     name: str,
     minute: int,
-    about: str,  # noqa: ANN401 - Dagster does not name the type of a job by selection
+    about: str,
 ) -> dg.ScheduleDefinition:
     """A schedule that asks for yesterday's partition of a job (of `define_asset_job`), once."""
 

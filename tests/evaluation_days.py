@@ -1,4 +1,4 @@
-"""Days whose searches are judged: a memory with a clock of its own, and what the night's assets write of it."""
+"""Days whose searches are judged: a memory with a clock of its own, and what the night writes of it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ NOTES = {
     "survey": "A survey of the sea floor near the pier is due in spring, when the ferry does not run.",
 }
 QUERIES = (
-    "when is the deploy day?", "battery of the gauge in winter", "who is awake at night", "the gauge of the pier",
-    "when does the ferry leave?", "harbour tide crane", "how long does paint hold", "sea floor survey",
+    "when is the deploy day?", "battery of the gauge in winter", "who is awake at night",
+    "the gauge of the pier", "when does the ferry leave?", "harbour tide crane", "how long does paint hold",
+    "sea floor survey",
 )  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib.metadata import entry_points
+from itertools import pairwise
 
 from slowwave.cli import exchange as exchange  # their commands join the app
 from slowwave.cli import feedback as feedback
@@ -41,5 +43,12 @@ def _load_plugins() -> None:
 
 def _is_wanted(name: str) -> bool:
     """A plugin is loaded for its own command and for a list of all commands, not for another's."""
-    commands = [word for word in sys.argv[1:] if not word.startswith("-")]
-    return not commands or commands[0] == name
+    return _command(sys.argv[1:]) in ("", name)
+
+
+def _command(words: Sequence[str]) -> str:
+    """The first word that is neither an option nor the home that one names; empty where there is none."""
+    commands = (
+        word for before, word in pairwise(("", *words)) if before != "--home" and not word.startswith("-")
+    )
+    return next(commands, "")

@@ -162,6 +162,9 @@ def _freeze(
     days = [(cycle.opened_on + timedelta(days=number)).isoformat() for number in range(cycle.days)]
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     rows = score(space, searches, judgments.grades, tried)
+    # No other ranking can be tried on an import: where a query has searches on which it can, those count.
+    ranked = pl.len().over("search_id") > 1
+    rows = rows.filter(ranked | ~ranked.any().over("query_id"))
     asked = searches.sort("seq").unique("query_id", keep="first", maintain_order=True)
     by_query = (
         rows.group_by("variant", "query_id")

@@ -18,6 +18,7 @@ from scoring.ranking import RankingPolicy
 from slowwave.evaluation import cycles
 from slowwave.evaluation.cycles import advance, closed_cycles, code_version
 from slowwave.evaluation.variants import Tried
+from slowwave.journal import Entry
 from slowwave.reports.cycle import as_data, cycle_report
 from slowwave.workspace import Workspace
 
@@ -45,7 +46,7 @@ def asked(number: int, queries: Iterable[int], namespace: str = "ada") -> list[d
     """Searches of a day; each shows three memories, the second of which is the right one."""
     return [
         {"search_id": f"{namespace}-{number}-{one}", "day": day(number), "namespace": namespace,
-         "query": query(one), "abstained": False, "policy_version": "p", "seq": 1000 * number + one, "wanted": 3,
+         "query": query(one), "abstained": False, "policy_version": "p", "seq": 1000 * number + one,
          "shown": [{"memory_id": f"m{one + at}", "chunk_id": f"m{one + at}:0", "rank": at + 1, "score": 0.5,
                     "channels": ["vector"] if at else ["vector", "bm25"]} for at in range(3)]}
         for one in queries
@@ -233,8 +234,8 @@ def test_each_query_has_the_mean_of_its_searches(space):
     put(
         space.store,
         "searches",
-        [{"search_id": "empty", "day": day(4), "namespace": "ada", "query": "Query  0", "shown": [], "seq": 9_999,
-          "abstained": True}],
+        [{"search_id": "empty", "day": day(4), "namespace": "ada", "query": "Query  0", "shown": [],
+          "seq": 9_999, "abstained": True}],
     )  # fmt: skip
     nightly(space, 14, 13)
     scores = space.store.read("cycle_scores").sort("query_id")
@@ -245,6 +246,23 @@ def test_each_query_has_the_mean_of_its_searches(space):
     assert first["mrr_5"] == pytest.approx((0.5 + 0.5 + 0) / 3)
     assert first["hit_rate_1"] == 0.0
     assert cycle(space, "ada#1")["searches"] == 114
+
+
+def test_rankings_are_compared_on_the_same_searches_of_a_query(space):
+    """An import says what was shown and nothing of what others would have shown."""
+    weeks(space, 14, 8)
+    ask(space, 2, [0])  # nothing is known but the result
+    payload = {"query": query(0), "limit": 3, "as_of": f"{day(1)}T12:00:00+00:00", "candidates": {}}
+    space.journal.append(
+        [Entry(event_id="ada-1-0", kind="search", namespace="ada", subject="ada-1-0", principal="p",
+               occurred_at=datetime.fromisoformat(payload["as_of"]), payload=payload)]
+    )  # fmt: skip
+    nightly(space, 14, 14)
+    scores = space.store.read("cycle_scores")
+    both = scores.filter(query=query(0)).sort("variant")
+    assert both.select("variant", "searches", "mrr_5").rows() == [("in force", 1, 0.0), ("logged", 1, 0.5)]
+    assert scores.filter(variant="logged").height == 112  # the others are there as they were shown
+    assert cycle(space, "ada#1")["searches"] == 113
 
 
 def drifting(space: Workspace, by_judge: str, by_hand: str) -> None:
@@ -279,7 +297,8 @@ def test_what_a_cycle_tells_is_json_also_where_figures_are_not_defined(space):
     assert told["found_by"] == {"results": 336, "single": 224, "multi": 112, "unattributed": 0}
     assert told["interleaving"]["x"]["searches"] == 1
     assert told["shadow"]["x"] == {
-        "searches": 1, "overlap": 0.0, "mean_score_change": None, "mean_rank_change": None, "rank_correlation": 0.0,
+        "searches": 1, "overlap": 0.0, "mean_score_change": None, "mean_rank_change": None,
+        "rank_correlation": 0.0,
     }  # fmt: skip
     tried = strict_json(cycle(space, "ada#1")["variants"])
     assert tried["in force"]["policy_version"] == RankingPolicy().version
