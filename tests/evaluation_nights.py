@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -145,15 +145,15 @@ class Life:
         self,
         query: str,
         when: datetime,
-        choose: Callable[[list[str]], Collection[str]] | None = None,
+        takes: Callable[[str], bool] | None = None,
         *,
         told: datetime | None = None,
     ) -> list[str]:
-        """Search, and take some of what is shown (then, or at another moment); what is shown."""
+        """Search, and say which of the results were of use, then or at another moment; what is shown."""
         self.clock.moment = when
         found = self.memory.search(query)
         shown = [one.memory_id for one in found]
-        if choose is not None:
+        if takes is not None:
             self.clock.moment = told or self.clock.moment
-            self.memory.observe(found.search_id, "Here is the answer.", cited=list(choose(shown)))
+            self.memory.observe(found.search_id, "Here is the answer.", cited=list(filter(takes, shown)))
         return shown

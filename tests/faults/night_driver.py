@@ -9,6 +9,7 @@ the name of an asset (its first write). What it does:
   waits before the first write of that asset: the file ``met`` says that it does, the file ``go`` ends it. The
   file ``queued`` says that another night is waited for.
 * ``save`` with ``notes``; ``undo`` and ``release`` with the ``id`` and the moment (``now``).
+* ``evaluation``: of the days from ``first`` to ``last``, as of ``now``.
 * ``use``: searches and gives feedback; see ``feedback_user.py``.
 
 The answer has the child's exit code (negative: killed by that signal), and the writes that it came to:
@@ -33,6 +34,7 @@ import time
 import traceback
 import warnings
 from datetime import datetime, tzinfo
+from functools import partial
 from pathlib import Path
 
 import dagster as dg
@@ -47,8 +49,8 @@ from feedback_user import use
 
 import orchestration.night as nights
 import slowwave.memory as memories
-from assets import feedback, ingest
-from assets.resources import WAITING
+from assets import evaluation, feedback, ingest
+from assets.resources import WAITING, SlowwaveResource
 from slowwave import progress, stages
 from slowwave.admission import settling
 from slowwave.memory import open_memory
@@ -59,7 +61,7 @@ from slowwave.store import Store
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
 warnings.filterwarnings("ignore", "lancedb fork support is experimental", RuntimeWarning)
 
-ASSETS = {asset.key.path[-1] for asset in [*ingest.ASSETS, *feedback.ASSETS]}
+ASSETS = {asset.key.path[-1] for asset in [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS]}
 
 engines: dict[str, sa.Engine] = {}
 
@@ -152,6 +154,11 @@ def work(job: dict, log: Path) -> None:
         writes.watch(ingest, "maintain", "all")
         with progress.listening(Queued(job.get("queued"))):
             _night(load(home), job)
+    elif job["do"] == "evaluation":
+        _count_store(writes)
+        feedback.DAYS_AT_ONCE = 6
+        nights.SlowwaveResource = partial(SlowwaveResource, now=job["now"])
+        _succeeded(nights.run_night(load(home), job["first"], job["last"], job="evaluation"))
     elif job["do"] == "use":
         memory = open_memory(home, namespace="default", principal=job["principal"])
         writes.watch(type(memory.journal), "append", "journal")
@@ -174,8 +181,12 @@ def _night(settings: Settings, job: dict) -> None:
         reports = [nights.run_night(settings, *nights.choose_days(settings, since=job["first"]))]
     else:
         reports = nights.run_due(settings)
-    if not reports[-1]["success"]:
-        raise RuntimeError("; ".join(reports[-1]["errors"]))
+    _succeeded(reports[-1])
+
+
+def _succeeded(report: dict) -> None:
+    if not report["success"]:
+        raise RuntimeError("; ".join(report["errors"]))
 
 
 class Queued:
