@@ -138,7 +138,7 @@ def _search_days(asked: pl.DataFrame, said: pl.DataFrame) -> list[SearchDay]:
 def _note_progress(space: Workspace, namespace: str, one: Cycle, bounds: Mapping[str, int]) -> None:
     name = cycle_id(namespace, one.number)
     known = space.store.read("evaluation_cycles", f"cycle_id = {quote(name)}", columns=["days"])["days"]
-    if one.days < max(known, default=0):  # an old day that is evaluated again
+    if one.days < max(known.to_list(), default=0):  # an old day that is evaluated again
         return
     missing = {
         "queries_missing": max(0, bounds["least_queries"] - one.queries),

@@ -92,7 +92,7 @@ def test_a_ranking_is_compared_by_its_name(run, judged):
     for metric in ("MRR@5", "nDCG@10", "Recall@20", "HitRate@1", "Judged@10"):
         assert metric in told
     assert "insufficient evidence" in told
-    assert "5 queries in 5 judged of 8 searches" in told
+    assert "5 queries, in 5 of 8 searches" in told
     assert run("compare", "BM25 alone") == told
 
 
@@ -121,7 +121,7 @@ def test_days_that_make_no_sense_are_told(run, judged):
 
 def test_without_judgments_it_says_what_to_do(run, memory):
     told = run("compare", "seeds")
-    assert "0 queries in 0 judged of 0 searches" in told
+    assert "0 queries, in 0 of 0 searches" in told
     assert "slowwave judge" in told
     found = strict_json(run("compare", "seeds", "--json"))
     assert found["by_metric"]["MRR@5"]["difference"] is None

@@ -1,9 +1,8 @@
-"""A month of a user who reads from the top and now and then takes the wrong result: two cycles and their pages."""
+"""A month of a user who reads from the top and sometimes takes the wrong result: two cycles, their pages."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -85,7 +84,7 @@ class Month:
 
 
 @pytest.fixture(scope="module")
-def month(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Iterator[Month]:
+def month(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Month:
     """The whole month, folded and evaluated in one run each."""
     place = tmp_path_factory.mktemp("month")
     bad = place / "bad.json"  # no cosine is that high: what is left is how sure each memory is
@@ -110,7 +109,7 @@ def month(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Itera
     for job in ("feedback", "evaluation"):
         done = run_night(settings, march.name(1), march.name(DAYS), job=job)
         assert done["success"], done["errors"]
-    yield Month(settings, {step["asset"]: step["metadata"] for step in done["steps"]})
+    return Month(settings, {step["asset"]: step["metadata"] for step in done["steps"]})
 
 
 def test_the_month_closes_two_cycles_with_verdicts(month: Month) -> None:
