@@ -294,7 +294,7 @@ def test_notes_alone_make_their_day_due_and_whoever_takes_a_phrase_away_it_is_go
 
 
 def labelled(settings: Settings, queries: int, until: int, *, namespace: str = "ada") -> None:
-    """A life up to a day: each question asked once and answered by what it showed, then once more otherwise."""
+    """A life up to a day: each question asked once, answered by what it showed, then once more otherwise."""
     memory = ids.memory_id(namespace, "deploy")
     acts = [asked(number, 1 + number % until, namespace=namespace) for number in range(queries)]
     again = days.search(
