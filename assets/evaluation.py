@@ -14,7 +14,7 @@ from assets.partitions import DAILY
 from assets.report import table
 from assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
-from slowwave.evaluation import cycles, due, grading, interleaved, measured, truth
+from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, truth
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.judging.entries import drain_judgments
 from slowwave.judging.model import JudgeError
@@ -66,9 +66,26 @@ def judgments(
             "judgments": table(by_source.sort("source", "state")),
             "queries": rows.select("namespace", "query_id").n_unique(),
             "unreadable": len(unreadable),
+            **_settled(space, days[-1], rows.select("namespace", "query_id").unique()),
             **problem,
         }
     )
+
+
+def _settled(space: Workspace, day: str, about: pl.DataFrame) -> dict[str, Any]:
+    """Where sources contradict each other on these queries, and how far each judge agrees with people."""
+    said, bar = known.said_until(space.store, day), space.settings.judge.agreement
+    conflicts = known.settled(said, bar, about).conflicts
+    judges = [
+        {"namespace": namespace, "judge": judge, "pairs": found.n, "exact": found.exact.value,
+         "at least": found.exact.low, "kappa": found.kappa.value, "is heard": found.meets(bar)}
+        for (namespace, judge), found in sorted(known.agreements(said, n_draws=1).items())
+    ]  # fmt: skip
+    return {
+        "pairs in conflict": conflicts.height,
+        "conflicts (examples)": table(conflicts.drop("query_id")),
+        "judges beside people": table(pl.DataFrame(judges)),
+    }
 
 
 def _judge(
