@@ -34,6 +34,10 @@ ASSETS = ("staged_notes", "gate_verdicts", "embedded_chunks", "memories", "searc
 FEEDBACK = (
     "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
 )  # fmt: skip
+EVALUATION = (
+    "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
+    "evaluation_cycles", "warehouse",
+)  # fmt: skip
 PATIENCE_S = 180
 SCREENSHOTS = os.environ.get("SLOWWAVE_TEST_SCREENSHOTS")  # a folder to keep them in
 RUNS = """{ runsOrError(limit: 20) { ... on Runs { results {
@@ -229,7 +233,7 @@ def picture(page: Any, tmp_path: Path) -> Callable[[str], None]:
 def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page_server: Server, page: Any, picture: Callable[[str], None]
 ) -> None:
-    for group, names in {"ingest": ASSETS, "feedback": FEEDBACK}.items():
+    for group, names in {"ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION}.items():
         page.goto(f"{page_server.url}/locations/slowwave/asset-groups/{group}")
         for name in names:
             page.get_by_text(name, exact=True).first.wait_for()
@@ -242,7 +246,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page.goto(f"{page_server.url}/asset-groups")
     page.get_by_text("feedback", exact=True).first.wait_for()
     page.get_by_role("button", name="Materialize all").click()
-    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 12 assets")
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 19 assets")
     dialog.get_by_role("button", name="Latest", exact=True).click()
     dialog.get_by_text("1 partition", exact=True).first.wait_for()
     picture("3 choosing the partition")
@@ -254,7 +258,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
         return next((one for one in mine if one["status"] == "SUCCESS"), None)
 
     done = eventually("the run that was clicked for", succeeded)
-    assert {asset["path"][-1] for asset in done["assetSelection"]} == {*ASSETS, *FEEDBACK}
+    assert {asset["path"][-1] for asset in done["assetSelection"]} == {*ASSETS, *FEEDBACK, *EVALUATION}
     tags = {tag["key"]: tag["value"] for tag in done["tags"]}
     today = datetime.now(UTC).date()
     chosen = tags.get("dagster/partition") or tags["dagster/asset_partition_range_end"]
@@ -308,7 +312,7 @@ def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_p
                 for node in server.ask("{ assetNodes { assetKey { path } } }")["assetNodes"]
             }
 
-        assert eventually("the assets", assets) == {*ASSETS, *FEEDBACK}
+        assert eventually("the assets", assets) == {*ASSETS, *FEEDBACK, *EVALUATION}
 
 
 def test_dg_checks_the_definitions(home: Path) -> None:

@@ -294,7 +294,7 @@ def test_notes_alone_make_their_day_due_and_whoever_takes_a_phrase_away_it_is_go
 
 
 def labelled(settings: Settings, queries: int, until: int, *, namespace: str = "ada") -> None:
-    """A life up to a day, each question asked once and answered by what it showed; then once more otherwise."""
+    """A life up to a day: each question is asked once and answered by what it showed."""
     memory = ids.memory_id(namespace, "deploy")
     acts = [asked(number, 1 + number % until, namespace=namespace) for number in range(queries)]
     again = days.search(
@@ -428,8 +428,10 @@ def test_entries_that_cannot_be_read_are_left_out(home, fast_embedder):
     journal(settings, [
         days.act("search", "lame", days.at(1), lame, event_id="lame"),
         days.act("search", "broken", days.at(1), {"query": {"a": 1}, "shown": "many"}, event_id="broken"),
-        days.act("judgment", ids.query_id("ada", "x"), days.at(1), {"query": "x", "grade": "very"}, origin="manual"),
-        days.act("judgment", ids.query_id("ada", "x"), days.at(1), {"query": ["x"]}, origin="manual"),
+        *[
+            days.act("judgment", ids.query_id("ada", "x"), days.at(1), payload, origin="manual")
+            for payload in ({"query": "x", "grade": "very"}, {"query": ["x"]})
+        ],
     ])  # fmt: skip
     fold(settings, 1, 1, fast_embedder)
     told = evaluate(settings, 1, 1)
