@@ -20,7 +20,12 @@ from datetime import time as clock
 from pathlib import Path
 from typing import Any
 
+import feedback_days as march
 import pytest
+from evaluation_days import asked, fold, journal, label, make_home
+
+from orchestration.night import run_night
+from slowwave import ids
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -329,3 +334,31 @@ def test_dg_checks_the_definitions(home: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "All definitions loaded successfully" in done.stdout + done.stderr
+
+
+@needs_chromium
+def test_the_page_of_the_cycles_shows_them_and_where_their_reports_are(
+    tmp_path: Path, fast_embedder: Any, page: Any, picture: Callable[[str], None]
+) -> None:
+    settings = make_home(tmp_path / "home")
+    asked_on = [(number, 1 + number % 14) for number in range(100)]
+    journal(settings, [asked(number, day) for number, day in asked_on])
+    deploy = ids.memory_id("ada", "deploy")
+    label(settings, [(f"question {number}", deploy, 3, march.at(day)) for number, day in asked_on])
+    fold(settings, 1, 14, fast_embedder)
+    done = run_night(settings, march.name(1), march.name(14), job="evaluation")
+    assert done["success"], done["errors"]
+    port = free_port()
+    log = tmp_path / "ui.log"
+    command = slowwave("ui", "--port", port)
+    for server in serve(command, f"http://127.0.0.1:{port}", settings.home, tmp_path, log):
+        page.goto(f"{server.url}/assets/evaluation_cycles?view=overview")
+        page.get_by_text("report of ada#1").first.wait_for()
+        assert page.get_by_text(str(settings.home / "reports" / "cycle-ada-1.html")).first.is_visible()
+        picture("13 evaluation_cycles")
+        assert (
+            page.get_by_role("row")
+            .filter(has_text="ada#1")
+            .filter(has_text=march.name(14))
+            .first.is_visible()
+        )
