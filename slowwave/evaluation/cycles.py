@@ -82,7 +82,7 @@ def _close_next(
     asked = _asked(space, namespace, start, until)
     said = said_until(space.store, until, namespace=namespace)
     as_of, bounds = date.fromisoformat(until), _bounds(space)
-    plan = plan_cycles(closed, _search_days(asked, said), as_of, **bounds)
+    plan = plan_cycles(closed, _search_days(asked, _may_count(said)), as_of, **bounds)
     planned = next(iter(plan.closing), plan.open)
     if planned is None:
         return None
@@ -119,6 +119,14 @@ def _asked(space: Workspace, namespace: str, start: str, until: str) -> pl.DataF
     where = f"namespace = {quote(namespace)} AND day >= {quote(start)} AND day <= {quote(until)}"
     rows = space.store.scan("searches", where, columns=["day", "namespace", "search_id", "query"])
     return with_query_ids(rows).drop("namespace", "query")
+
+
+def _may_count(said: pl.DataFrame) -> pl.DataFrame:
+    """Without the judges that can never have been heard: nobody has labelled a pair that they graded."""
+    people = said.filter(pl.col("source") == "manual").select("query_id", "memory_id")
+    judges = said.filter(pl.col("source") == "judge").join(people, on=["query_id", "memory_id"], how="semi")
+    compared = judges["judge"].unique().drop_nulls()
+    return said.filter((pl.col("source") != "judge") | pl.col("judge").is_in(compared.implode()))
 
 
 def _search_days(asked: pl.DataFrame, said: pl.DataFrame) -> list[SearchDay]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,14 @@ class Month:
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
-    def report(self, number: int) -> dict[str, Any]:
-        """The report of a cycle, its variants by their names."""
-        found = self.command("eval", "report", str(number))
-        return found | {"variants": {one["name"]: one for one in found["variants"]}}
+    @cached_property
+    def reports(self) -> dict[int, dict[str, Any]]:
+        """The reports of both cycles, their variants by their names."""
+        found = {number: self.command("eval", "report", str(number)) for number in (1, 2)}
+        return {
+            number: report | {"variants": {one["name"]: one for one in report["variants"]}}
+            for number, report in found.items()
+        }
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +121,7 @@ def test_the_month_closes_two_cycles_with_verdicts(month: Month) -> None:
     told = month.told["evaluation_cycles"]
     assert told["closed"] == "default#1, default#2"
     for number, (opened, closed) in enumerate([(1, 14), (15, 28)], start=1):
-        report = month.report(number)
+        report = month.reports[number]
         assert (report["opened_on"], report["closed_on"]) == (march.name(opened), march.name(closed))
         assert report["queries"] >= 100
         ablations = [one for one in report["variants"].values() if one["role"] in ("channel", "stage")]
@@ -128,14 +133,14 @@ def test_the_month_closes_two_cycles_with_verdicts(month: Month) -> None:
         assert f"Evaluation of default, cycle {number}" in page
         for one in ablations:
             assert one["name"] in page
-    of_first = {name: one["against"].get("ndcg_10") for name, one in month.report(1)["variants"].items()}
+    of_first = {name: one["against"].get("ndcg_10") for name, one in month.reports[1]["variants"].items()}
     assert of_first["without vector"]["verdict"] == "worse"
     assert of_first["no sparse recall"]["verdict"] == "equivalent"
-    assert month.report(2)["changed"]["shared"] > 50
+    assert month.reports[2]["changed"]["shared"] > 50
 
 
 def test_a_bad_ranking_is_found_out_without_being_shown_and_where_it_is(month: Month) -> None:
-    first, second = month.report(1), month.report(2)
+    first, second = month.reports[1], month.reports[2]
     for report in (first, second):
         for measure, found in report["variants"]["bad"]["against"].items():
             assert found["verdict"] == "worse", measure
@@ -155,7 +160,7 @@ def test_the_commands_say_the_same(month: Month) -> None:
     status = month.command("eval", "status")
     assert [one["status"] for one in status] == ["closed", "closed"]
     for row in status:
-        report = month.report(row["number"])
+        report = month.reports[row["number"]]
         same = ("cycle_id", "opened_on", "closed_on", "days", "searches", "queries", "judgment_version")
         assert {name: row[name] for name in same} == {name: report[name] for name in same}
         assert {*row["variants"], "logged"} == set(report["variants"])

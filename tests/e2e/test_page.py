@@ -20,7 +20,12 @@ from datetime import time as clock
 from pathlib import Path
 from typing import Any
 
+import feedback_days as march
 import pytest
+from evaluation_days import asked, fold, journal, label, make_home
+
+from orchestration.night import run_night
+from slowwave import ids
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -33,6 +38,10 @@ FLAGS = (
 ASSETS = ("staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index")
 FEEDBACK = (
     "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
+)  # fmt: skip
+EVALUATION = (
+    "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
+    "evaluation_cycles", "warehouse",
 )  # fmt: skip
 PATIENCE_S = 180
 SCREENSHOTS = os.environ.get("SLOWWAVE_TEST_SCREENSHOTS")  # a folder to keep them in
@@ -229,7 +238,7 @@ def picture(page: Any, tmp_path: Path) -> Callable[[str], None]:
 def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page_server: Server, page: Any, picture: Callable[[str], None]
 ) -> None:
-    for group, names in {"ingest": ASSETS, "feedback": FEEDBACK}.items():
+    for group, names in {"ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION}.items():
         page.goto(f"{page_server.url}/locations/slowwave/asset-groups/{group}")
         for name in names:
             page.get_by_text(name, exact=True).first.wait_for()
@@ -242,7 +251,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     page.goto(f"{page_server.url}/asset-groups")
     page.get_by_text("feedback", exact=True).first.wait_for()
     page.get_by_role("button", name="Materialize all").click()
-    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 12 assets")
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize 19 assets")
     dialog.get_by_role("button", name="Latest", exact=True).click()
     dialog.get_by_text("1 partition", exact=True).first.wait_for()
     picture("3 choosing the partition")
@@ -254,7 +263,7 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
         return next((one for one in mine if one["status"] == "SUCCESS"), None)
 
     done = eventually("the run that was clicked for", succeeded)
-    assert {asset["path"][-1] for asset in done["assetSelection"]} == {*ASSETS, *FEEDBACK}
+    assert {asset["path"][-1] for asset in done["assetSelection"]} == {*ASSETS, *FEEDBACK, *EVALUATION}
     tags = {tag["key"]: tag["value"] for tag in done["tags"]}
     today = datetime.now(UTC).date()
     chosen = tags.get("dagster/partition") or tags["dagster/asset_partition_range_end"]
@@ -308,7 +317,7 @@ def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_p
                 for node in server.ask("{ assetNodes { assetKey { path } } }")["assetNodes"]
             }
 
-        assert eventually("the assets", assets) == {*ASSETS, *FEEDBACK}
+        assert eventually("the assets", assets) == {*ASSETS, *FEEDBACK, *EVALUATION}
 
 
 def test_dg_checks_the_definitions(home: Path) -> None:
@@ -325,3 +334,31 @@ def test_dg_checks_the_definitions(home: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "All definitions loaded successfully" in done.stdout + done.stderr
+
+
+@needs_chromium
+def test_the_page_of_the_cycles_shows_them_and_where_their_reports_are(
+    tmp_path: Path, fast_embedder: Any, page: Any, picture: Callable[[str], None]
+) -> None:
+    settings = make_home(tmp_path / "home")
+    asked_on = [(number, 1 + number % 14) for number in range(100)]
+    journal(settings, [asked(number, day) for number, day in asked_on])
+    deploy = ids.memory_id("ada", "deploy")
+    label(settings, [(f"question {number}", deploy, 3, march.at(day)) for number, day in asked_on])
+    fold(settings, 1, 14, fast_embedder)
+    done = run_night(settings, march.name(1), march.name(14), job="evaluation")
+    assert done["success"], done["errors"]
+    port = free_port()
+    log = tmp_path / "ui.log"
+    command = slowwave("ui", "--port", port)
+    for server in serve(command, f"http://127.0.0.1:{port}", settings.home, tmp_path, log):
+        page.goto(f"{server.url}/assets/evaluation_cycles?view=overview")
+        page.get_by_text("report of ada#1").first.wait_for()
+        assert page.get_by_text(str(settings.home / "reports" / "cycle-ada-1.html")).first.is_visible()
+        picture("13 evaluation_cycles")
+        assert (
+            page.get_by_role("row")
+            .filter(has_text="ada#1")
+            .filter(has_text=march.name(14))
+            .first.is_visible()
+        )
