@@ -22,7 +22,7 @@ from typing import Any
 
 import feedback_days as march
 import pytest
-from evaluation_days import asked, fold, journal, label, make_home
+from evaluation_nights import asked, fold, journal, label, make_home
 
 from orchestration.night import run_night
 from slowwave import ids
