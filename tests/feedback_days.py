@@ -18,6 +18,14 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 OWNED = ("searches", "events", "usage_signals", "effectiveness", "strength", "promotions")
 TABLES = (*OWNED, "memory_state")
+NOTES = {
+    "deploy": "We deploy on Thursday since March; Friday is reserved for repairs and nothing else.",
+    "battery": "The battery of the northern gauge lasts eleven weeks in winter and nineteen in summer.",
+    "rota": "Ishbel answers the night telephone in odd weeks, Ruaridh takes it in even ones.",
+    "radar": "The radar on the eastern mast turns once in three seconds and sees forty kilometres.",
+    "ledger": "Every night a copy of the ledger goes to the second machine in the library cellar.",
+    "ferry": "The ferry company pays two thousand euros a month for the departure boards.",
+}
 
 
 def at(day: int, hour: float = 12) -> datetime:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import polars as pl
-from feedback_days import TABLES, observed, outcome, rating, search
+from feedback_days import NOTES, TABLES, observed, outcome, rating, search
 from polars.testing import assert_frame_equal
 
 import slowwave as package
@@ -22,14 +22,6 @@ FEEDBACK = (
     "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
 )  # fmt: skip
 MIDNIGHT = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-NOTES = {
-    "deploy": "We deploy on Thursday since March; Friday is reserved for repairs and nothing else.",
-    "battery": "The battery of the northern gauge lasts eleven weeks in winter and nineteen in summer.",
-    "rota": "Ishbel answers the night telephone in odd weeks, Ruaridh takes it in even ones.",
-    "radar": "The radar on the eastern mast turns once in three seconds and sees forty kilometres.",
-    "ledger": "Every night a copy of the ledger goes to the second machine in the library cellar.",
-    "ferry": "The ferry company pays two thousand euros a month for the departure boards.",
-}
 DEPLOY, BATTERY, ROTA, RADAR, LEDGER, FERRY = (ids.memory_id("default", key) for key in NOTES)
 ADA, BOB = {"namespace": "default", "principal": "ada"}, {"namespace": "default", "principal": "bob"}
 

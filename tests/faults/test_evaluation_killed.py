@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from evaluation_nights import Life, label
 from faults_helpers import Driver, assert_same_tables, copy_home, make_home, tables, with_dagster
-from feedback_days import rating, search
-from feedback_week import DEPLOY, NOTES, at, day, journalled
+from feedback_days import NOTES, rating, search
+from feedback_week import DEPLOY, at, day, journalled
 
 from slowwave.evaluation.due import due_days
 from slowwave.settings import load

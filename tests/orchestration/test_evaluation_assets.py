@@ -24,6 +24,7 @@ from evaluation_nights import (
     make_home,
     tables,
 )
+from feedback_days import NOTES
 from judge_server import ChatServer, grade, serving
 
 from orchestration.night import evaluate_due, run_night
@@ -37,14 +38,6 @@ from slowwave.policies import write_policy
 from slowwave.settings import Settings, load
 from slowwave.workspace import Workspace
 
-NOTES = {
-    "deploy": "We deploy on Thursday since March; Friday is reserved for repairs and nothing else.",
-    "battery": "The battery of the northern gauge lasts eleven weeks in winter and nineteen in summer.",
-    "rota": "Ishbel answers the night telephone in odd weeks, Ruaridh takes it in even ones.",
-    "radar": "The radar on the eastern mast turns once in three seconds and sees forty kilometres.",
-    "ledger": "Every night a copy of the ledger goes to the second machine in the library cellar.",
-    "ferry": "The ferry company pays two thousand euros a month for the departure boards.",
-}
 QUESTIONS = {
     "on which day do we deploy": "deploy",
     "how long does the battery last in winter": "battery",
