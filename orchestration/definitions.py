@@ -13,7 +13,7 @@ from assets.resources import OneNight, SlowwaveResource
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
 from orchestration.jobs import EVALUATION, FEEDBACK, NIGHT, evaluated, nightly
-from orchestration.sensors import late_feedback, watched_vaults
+from orchestration.sensors import late_evaluation, late_feedback, watched_vaults
 
 
 def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
@@ -26,7 +26,7 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
         asset_checks=CHECKS,
         jobs=[NIGHT, FEEDBACK, EVALUATION],
         schedules=[nightly, evaluated],
-        sensors=[watched_vaults, late_feedback],
+        sensors=[watched_vaults, late_feedback, late_evaluation],
         resources={
             "slowwave": slowwave,
             "one_night": OneNight(slowwave=slowwave),

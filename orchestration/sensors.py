@@ -1,4 +1,4 @@
-"""The sensors: a changed vault asks for today's partition, late feedback for the days that it changes."""
+"""The sensors: a changed vault asks for today's partition, what comes late for the days that it changes."""
 
 import json
 from datetime import timedelta
@@ -11,8 +11,9 @@ from dagster._core.storage.tags import (
 )
 
 from assets.resources import SlowwaveResource
-from orchestration.jobs import FEEDBACK, NIGHT
+from orchestration.jobs import EVALUATION, FEEDBACK, NIGHT
 from slowwave import ids
+from slowwave.evaluation.due import due_days, grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
 from slowwave.settings import load
 from slowwave.vault import fingerprint
@@ -61,17 +62,53 @@ def late_feedback(
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for the range of past days that late feedback changes, once for each state of the journal."""
     space = slowwave.space
-    # A day whose night should be over by now; its own run may still be going on.
-    over = (slowwave.clock() - timedelta(hours=space.settings.night.hour) - PATIENCE).date().isoformat()
-    due = [day for day in unfolded_days(space.journal, space.store) if day < over]
+    due = _past(slowwave, unfolded_days(space.journal, space.store))
     if not due:
         return dg.SkipReason("All feedback of past days is taken up.")
     first, last = stretches(due)[0]  # a later one is asked for when this one is done
     if first < space.settings.night.first_day:
         return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
+    return _range(first, last, "late", str(seen), str(folded_days(space.store).get(first)))
+
+
+@dg.sensor(
+    job=EVALUATION,
+    minimum_interval_seconds=load().night.vault_poll_seconds,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Looks for past days that were never evaluated, or rest on something else by now (late "
+    "feedback, late labels); evaluates them as one run.",
+)
+def late_evaluation(
+    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
+) -> dg.SensorResult | dg.SkipReason:
+    """Ask for the range of past days that are due, once for each state of what they rest on."""
+    space = slowwave.space
+    if _past(slowwave, unfolded_days(space.journal, space.store)):
+        return dg.SkipReason("There is feedback of past days that is not folded; that comes first.")
+    ground = grounds(space.journal, space.store)
+    due = [
+        day
+        for day in _past(slowwave, due_days(space.journal, space.store))
+        if day >= space.settings.night.first_day
+    ]
+    if not due:
+        return dg.SkipReason("All past days are evaluated as they are.")
+    first, last = stretches(due)[0]
+    return _range(first, last, "evaluate", str({day: ground[day] for day in due if day <= last}))
+
+
+def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:
+    """Those whose night should be over by now; the run of a later one may still be going on."""
+    hour = slowwave.space.settings.night.hour
+    over = (slowwave.clock() - timedelta(hours=hour) - PATIENCE).date().isoformat()
+    return [day for day in days if day < over]
+
+
+def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:
+    """A request for these days as one run, once for each state."""
     request = dg.RunRequest(
-        run_key=f"late-{ids.digest(first, last, str(seen), str(folded_days(space.store).get(first)))}",
+        run_key=f"{why}-{ids.digest(first, last, *state)}",
         tags={ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: last},
     )
     return dg.SensorResult(run_requests=[request])

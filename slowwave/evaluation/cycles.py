@@ -272,7 +272,7 @@ def _json(data: Mapping[str, Any]) -> str:
 def code_version() -> str:
     """Version of the package and a digest of the rules' source, which changes when a rule does."""
     state = hashlib.blake2b(digest_size=6)
-    rules = Path(__file__).parents[2]
-    for file in sorted((*rules.glob("scoring/**/*.py"), *rules.glob("quality/**/*.py"))):
+    rules, folders = Path(__file__).parents[2], ("scoring", "quality", "slowwave/evaluation")
+    for file in sorted(file for folder in folders for file in rules.glob(f"{folder}/**/*.py")):
         state.update(file.relative_to(rules).as_posix().encode() + b"\0" + file.read_bytes())
     return f"{installed('slowwave')}+{state.hexdigest()}"

@@ -60,7 +60,10 @@ def test_every_check_but_two_blocks_what_comes_after_it(code_location):
 def test_the_jobs_the_schedule_and_the_sensors_are_the_ones_that_were_agreed(code_location, snapshot):
     night = code_location.resolve_job_def("night")
     schedules = [code_location.resolve_schedule_def(name) for name in ("nightly", "evaluated")]
-    sensors = [code_location.resolve_sensor_def(name) for name in ("watched_vaults", "late_feedback")]
+    sensors = [
+        code_location.resolve_sensor_def(name)
+        for name in ("watched_vaults", "late_feedback", "late_evaluation")
+    ]
     assert {
         "jobs": sorted(
             job.name for job in code_location.resolve_all_job_defs() if not job.name.startswith("__")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import feedback_days as days
 import polars as pl
 import pytest
@@ -27,7 +28,9 @@ from evaluation_nights import (
 from feedback_days import NOTES
 from judge_server import ChatServer, grade, serving
 
+from assets.resources import SlowwaveResource
 from orchestration.night import evaluate_due, run_night
+from orchestration.sensors import late_evaluation
 from scoring.ranking import RankingPolicy
 from slowwave import ids, reranking
 from slowwave.errors import ModelError
@@ -236,6 +239,31 @@ def test_late_feedback_and_late_labels_make_days_due_and_are_taken_up(home, fast
     evaluate_due(settings)
     assert tables(settings, fast_embedder)["evaluation_scores"]["search_id"].to_list() == ["ada-2-3"]
     assert due(settings, fast_embedder) == []
+
+
+def test_the_sensor_asks_for_past_days_that_rest_on_something_else(home, fast_embedder):
+    settings = make_home(home)
+    resource = SlowwaveResource(home=str(home), now="2026-03-20T12:00:00+00:00")
+    resource.space.__dict__["embedder"] = fast_embedder
+
+    def tick() -> dg.SensorResult | dg.SkipReason:
+        with dg.build_sensor_context(resources={"slowwave": resource}) as context:
+            return late_evaluation(context)
+
+    assert "are evaluated as they are" in str(tick())
+    journal(settings, [asked(1, 1), asked(2, 20)])  # the second is of today
+    assert "not folded; that comes first" in str(tick())
+    fold(settings, 1, 20, fast_embedder)
+    (request,) = tick().run_requests
+    days_asked = [request.tags[f"dagster/asset_partition_range_{end}"] for end in ("start", "end")]
+    assert days_asked == [days.name(1), days.name(1)]
+    assert tick().run_requests[0].run_key == request.run_key
+    evaluate(settings, 1, 1)
+    assert "are evaluated as they are" in str(tick())
+    label(settings, [("question 1", DEPLOY, 3, days.at(2))])
+    (again,) = tick().run_requests
+    assert again.tags["dagster/asset_partition_range_start"] == days.name(2)
+    assert again.run_key != request.run_key
 
 
 @pytest.mark.slow
