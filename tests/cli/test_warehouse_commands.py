@@ -62,7 +62,7 @@ def test_a_query_gives_a_table_or_json(built: Any) -> None:
     assert (code, json.loads(told)) == (
         0, [{"day": "2026-03-01", "searches": 3}, {"day": "2026-03-02", "searches": 3}],
     )  # fmt: skip
-    code, told = built("query", "FROM searches_by_day", "--limit", "1")
+    code, told = built("query", "SELECT day, searches FROM searches_by_day", "--limit", "1")
     assert code == 0
     assert "2026-03-01" in told
     assert "2026-03-02" not in told
