@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -102,13 +104,13 @@ class Store:
 
     def _identify(self, model: str, dimension: int, create: bool) -> Identity:
         self.specs = table_specs(dimension)
-        if "meta" not in self.db.list_tables().tables:
-            if not create:
-                raise StoreError(f"No Slowwave store at {self.uri}. `slowwave init` makes one.")
-            self._create(model, dimension)
-        stored = self.get_meta("embedding")
-        version = self.get_meta("schema")
-        if stored is None or version is None:  # a first opening that was killed half-way
+        stored, version = None, None
+        if "meta" in self.db.list_tables().tables:
+            with suppress(ValueError):  # another process is just making the table
+                stored, version = self.get_meta("embedding"), self.get_meta("schema")
+        elif not create:
+            raise StoreError(f"No Slowwave store at {self.uri}. `slowwave init` makes one.")
+        if stored is None or version is None:  # there is none, or a first opening was killed half-way
             self._create(model, dimension)
             stored, version = self.get_meta("embedding"), self.get_meta("schema")
         assert stored is not None
@@ -138,10 +140,17 @@ class Store:
         from slowwave.store.indexes import create_full_text_indexes
 
         name = name or spec.name
-        try:
-            table = self.db.create_table(name, schema=spec.schema, exist_ok=True)
-        except (RuntimeError, ValueError):  # another process was first
-            table = self.db.open_table(name)
+        for patience in (0.05, 0.1, 0.2, 0.4, 0.8, None):
+            try:
+                table = self.db.create_table(name, schema=spec.schema, exist_ok=True)
+                break
+            except (RuntimeError, ValueError):  # another process was first
+                with suppress(ValueError):  # and may not be ready
+                    table = self.db.open_table(name)
+                    break
+                if patience is None:
+                    raise
+                time.sleep(patience)
         create_full_text_indexes(table, spec)
 
     # -- tables ----------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ import tempfile
 import time
 import traceback
 import warnings
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -48,7 +48,6 @@ from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
 
 import orchestration.night as nights
-import slowwave.memory as memories
 from assets import evaluation, feedback, ingest
 from assets.resources import WAITING, SlowwaveResource
 from slowwave import progress, stages
@@ -172,7 +171,8 @@ def work(job: dict, log: Path) -> None:
         if job["do"] == "save":
             memory.save_many(job["notes"])
         else:
-            memories.datetime = _stopped(datetime.fromisoformat(job["now"]))
+            moment = datetime.fromisoformat(job["now"])
+            memory._space.now = lambda: moment  # what is done twice is done at the same moment
             {"undo": memory.undo, "release": memory.release}[job["do"]](job["id"])
 
 
@@ -206,17 +206,6 @@ class Queued:
 
     def end(self, task: int) -> None:
         """Work is done."""
-
-
-def _stopped(at: datetime) -> type[datetime]:
-    """A clock that stands, so that what is done twice is done at the same moment."""
-
-    class Stopped(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:
-            return at.astimezone(tz)
-
-    return Stopped
 
 
 def _count_store(writes: Writes) -> None:
