@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.evaluation import agreement as measured
-from slowwave.judging.model import JUDGE, MANUAL
-from slowwave.judging.worth import last_words
+from scoring.evaluation import Agreement as Measured
+from slowwave.evaluation.known import agreements
+from slowwave.journal.entry import JUDGMENT
+from slowwave.judging.entries import drain_judgments
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -41,27 +41,17 @@ class Agreement:
 
 
 def agreement(journal: Journal, namespace: str, bar: float) -> list[Agreement]:
-    """Each judge that has graded, by name; several people's grades of a pair are one, their rounded mean."""
-    rows = last_words(journal, namespace).filter(pl.col("state") == "graded")
-    people = (
-        rows.filter(pl.col("source") == MANUAL)
-        .group_by("query_id", "memory_id")
-        .agg(by_hand=(pl.col("grade").mean() + 0.5).floor())
-    )
-    judges = rows.filter(pl.col("source") == JUDGE).join(people, on=["query_id", "memory_id"], how="left")
-    found = []
-    for (name,), of_judge in sorted(judges.group_by("judge")):
-        both = of_judge.drop_nulls("by_hand")
-        found.append(_agreement(name, both["grade"].to_list(), both["by_hand"].to_list(), bar))
-    return found
+    """Each judge that has graded, by name, by all that the journal has; no night is needed."""
+    days = journal.days([JUDGMENT]).filter(pl.col("namespace") == namespace)["day"].to_list()
+    said = drain_judgments(journal, days).rows.filter(pl.col("namespace") == namespace)
+    return [_told(judge, found, bar) for (_, judge), found in sorted(agreements(said).items())]
 
 
-def _agreement(name: str, judged: Sequence[float], by_hand: Sequence[float], bar: float) -> Agreement:
-    if not judged:
-        return Agreement(name, 0, 0.0, 0.0, 0.0, 0.0, None, met=False)
-    found = measured(by_hand, judged)
+def _told(judge: str, found: Measured, bar: float) -> Agreement:
+    if not found.n:
+        return Agreement(judge, 0, 0.0, 0.0, 0.0, 0.0, None, met=False)
     kappa = None if isnan(found.kappa.value) else found.kappa.value
     return Agreement(
-        name, found.n, found.exact.value, found.exact.low, found.exact.high, found.tolerant.value, kappa,
+        judge, found.n, found.exact.value, found.exact.low, found.exact.high, found.tolerant.value, kappa,
         found.meets(bar),
     )  # fmt: skip
