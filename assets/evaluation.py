@@ -167,10 +167,9 @@ def interleavings(
     space = slowwave.space
     counts = ["credit_a", "credit_b"]
     rows, written = replaced(
-        context, space.store, lambda days: interleaved.interleaved_days(space, days), "policy_b", *counts,
-        "observed",
-    )  # fmt: skip
-    found = rows.filter("observed").group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
+        context, space.store, lambda days: interleaved.interleaved_days(space, days), "policy_b", *counts
+    )
+    found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
     return dg.MaterializeResult(metadata={**written, "credit": table(found.sort("policy_b"))})
 
 

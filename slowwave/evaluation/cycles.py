@@ -249,7 +249,7 @@ def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, 
 
 def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
     where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
-    rows = space.store.scan("interleavings", f"{where} AND observed")
+    rows = space.store.scan("interleavings", where)
     found: dict[str, Any] = {}
     for (policy,), mine in rows.sort("policy_b").group_by("policy_b", maintain_order=True):
         won = preference(mine["credit_a"], mine["credit_b"], margin=space.settings.evaluation.margin)

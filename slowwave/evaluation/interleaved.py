@@ -72,7 +72,6 @@ def _credited(rows: pl.DataFrame, used: pl.DataFrame) -> pl.DataFrame:
     credit = taken.group_by("search_id").agg(
         **{f"credit_{team}": (pl.col("clicked") & (pl.col("team") == team)).sum().cast(pl.Int32)
            for team in ("a", "b")},
-        observed=pl.col("clicked").is_not_null().any(),
     )  # fmt: skip
     first = used.group_by("search_id").agg(pl.col("day").first())
     return rows.join(credit, on="search_id").join(first, on="search_id")

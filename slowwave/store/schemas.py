@@ -460,8 +460,8 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
             pa.schema(
                 [
                     _key("search_id"),
-                    *_fields(day=TEXT, namespace=TEXT, policy_a=TEXT, policy_b=TEXT, credit_a=COUNT),
-                    *_fields(credit_b=COUNT, observed=FLAG),
+                    *_fields(day=TEXT, namespace=TEXT, policy_a=TEXT, policy_b=TEXT),
+                    *_fields(credit_a=COUNT, credit_b=COUNT),
                 ]
             ),
             "Searches that showed the results of two policies in turn, and whose results were used.",

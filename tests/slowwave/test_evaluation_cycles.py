@@ -282,7 +282,7 @@ def test_what_a_cycle_tells_is_json_also_where_figures_are_not_defined(space):
     put(
         space.store,
         "interleavings",
-        [{"search_id": "s", "day": day(3), "policy_b": "x", "credit_a": 0, "credit_b": 1, "observed": True}],
+        [{"search_id": "s", "day": day(3), "policy_b": "x", "credit_a": 0, "credit_b": 1}],
     )  # fmt: skip
     put(space.store, "shadow_scores", [
         {"shadow_id": "s:x", "day": day(3), "variant": "x", "overlap": 0.0, "rank_correlation": 0.0}

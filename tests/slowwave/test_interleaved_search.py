@@ -230,7 +230,6 @@ def test_results_that_are_used_are_credited_to_their_ranking(interleaving):
         }
         counted = [team[one] for one in used]
         assert (row["credit_a"], row["credit_b"]) == (counted.count("a"), counted.count("b"))
-        assert row["observed"]
         assert (row["policy_a"], row["policy_b"]) == (memory.policy.version, OTHER.version)
     assert rows.select("credit_a", "credit_b").sum().row(0) != (0, 0)
     store.replace_partition("interleavings", rows, [name(1)])
