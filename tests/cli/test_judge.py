@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
-from slowwave.cli import app
-from slowwave.cli.output import err, out
 from slowwave.memory import Memory
 
 QUERY = "how long does the battery last"
@@ -31,19 +28,6 @@ def memory(open_memory: Callable[..., Memory]) -> Memory:
         opened.save(text, title=title)
     assert len(opened.search(QUERY)) == 3
     return opened
-
-
-@pytest.fixture
-def run(
-    home: Path, memory: Memory, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Result]:
-    """Runs a command on `home`, in this process."""
-    (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{fast_embedder.name}"\n')
-    monkeypatch.setenv("SLOWWAVE_HOME", str(home))
-    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
-    for console in (out, err):
-        monkeypatch.setattr(console, "_width", 300)
-    return lambda *words, **options: CliRunner().invoke(app, list(words), **options)
 
 
 @pytest.fixture

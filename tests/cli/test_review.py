@@ -10,10 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
-from slowwave.cli import app
-from slowwave.cli.output import err, out
 from slowwave.memory import Memory
 from slowwave.store.checkpoints import list_checkpoints
 
@@ -29,19 +26,6 @@ ROTA = "Ishbel is on call in odd weeks, Ruaridh in even ones; both phones ring a
 def memory(open_memory: Callable[..., Memory]) -> Memory:
     """The namespace that commands mean when none is given."""
     return open_memory("default")
-
-
-@pytest.fixture
-def run(
-    home: Path, memory: Memory, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Result]:
-    """Runs a command on `home`, in this process."""
-    (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{fast_embedder.name}"\n')
-    monkeypatch.setenv("SLOWWAVE_HOME", str(home))
-    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
-    for console in (out, err):
-        monkeypatch.setattr(console, "_width", 300)
-    return lambda *words: CliRunner().invoke(app, list(words))
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""Commands that run in the process of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from slowwave.cli import app
+from slowwave.cli.output import err, out
+from slowwave.memory import Memory
+
+
+@pytest.fixture
+def run(
+    home: Path, memory: Memory, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """Runs a command on `home`, in this process; the file of tests says what its `memory` is."""
+    (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{fast_embedder.name}"\n')
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home))
+    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
+    for console in (out, err):
+        monkeypatch.setattr(console, "_width", 300)
+    return lambda *words, **options: CliRunner().invoke(app, list(words), **options)
