@@ -98,7 +98,9 @@ def _table(*columns: str, left: tuple[int, ...]) -> Any:  # noqa: ANN401 - rich.
     table = Table(box=None, pad_edge=False, header_style="dim")
     for number, name in enumerate(columns):
         text = number in left
-        table.add_column(escape(name), justify="left" if text else "right", overflow="fold", no_wrap=not text)
+        table.add_column(
+            escape(name), justify="left" if text else "right", overflow="fold", no_wrap=not text or not number
+        )
     return table
 
 
