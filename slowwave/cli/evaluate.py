@@ -73,7 +73,7 @@ def _print_trial(done: Trial) -> None:
             continue
         table.add_row(
             name, f"{one.baseline:.3f}", f"{one.candidate:.3f}", f"{one.difference:+.3f}",
-            f"{one.low:+.3f} … {one.high:+.3f}", f"{one.wins}/{one.ties}/{one.losses}",
+            f"{one.low:+.3f}…{one.high:+.3f}", f"{one.wins}/{one.ties}/{one.losses}",
             f"[{VERDICTS[one.verdict]}]{one.verdict}[/]"
             + (f" [dim](~{one.queries_needed:,} more queries)[/]" if wide and one.queries_needed else ""),
         )  # fmt: skip
@@ -99,7 +99,11 @@ def _table(*columns: str, left: tuple[int, ...]) -> Any:  # noqa: ANN401 - rich.
     for number, name in enumerate(columns):
         text = number in left
         table.add_column(
-            escape(name), justify="left" if text else "right", overflow="fold", no_wrap=not text or not number
+            escape(name),
+            justify="left" if text else "right",
+            overflow="fold",
+            no_wrap=not text or not number,
+            min_width=len(name),
         )
     return table
 
