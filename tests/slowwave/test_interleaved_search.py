@@ -132,15 +132,14 @@ def test_every_account_sums_to_the_score_by_its_own_policy(interleaving):
 
 
 def test_a_short_memory_that_one_ranking_recalls_has_its_own_reason(interleaving):
-    """Only the other ranking gives short memories a place here."""
+    """Only the other ranking gives short memories a place here; whether it is drawn is chance, so ask until it is."""
     memory = interleaving(replace(OTHER, sparse_recall=True, sparse_distance=2.0), sparse_recall=False)
-    recalled = [
-        one
-        for limit in (1, 2, 3)
-        for query in QUERIES
-        for one in memory.search(query, limit=limit, explain=True)
-        if RECALL_INJECTED in one.flags
-    ]
+    recalled = []
+    for query in QUERIES * 50:
+        found = memory.search(query, limit=3, explain=True)
+        recalled += [one for one in found if RECALL_INJECTED in one.flags]
+        if recalled:
+            break
     assert recalled
     for one in recalled:
         assert one.explanation.recall is not None
