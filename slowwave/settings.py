@@ -302,6 +302,57 @@ class JudgeSettings(_Group):
     )
 
 
+class LearningSettings(_Group):
+    """What selections teach (rule 5), and the gate before it (rule 6.7)."""
+
+    enabled: bool = Field(
+        True, description="Propose what could be learned; applied is nothing before the gate is open"
+    )
+    excluded_ranks: int = Field(3, ge=3, description="Best ranks of which a selection teaches nothing")
+    events: int = Field(3, ge=0, le=3, description="Learning events of a memory in 8 hours (count)")
+    terms_per_selection: int = Field(3, ge=1, le=3, description="Terms that one selection teaches (count)")
+    terms_per_memory: int = Field(8, ge=1, le=8, description="Learned terms of a memory (count)")
+    ttl_days: float = Field(30.0, gt=0, le=30, description="Days until a term has faded to nothing")
+    eligible_hours: float = Field(72.0, ge=72, description="Age from which a memory may learn (hours)")
+    least_queries: int = Field(
+        2, ge=2, description="Distinct questions that must have taught a term before it counts (count)"
+    )
+    least_principals: int = Field(
+        1, ge=1, description="Distinct people who must have; 2 or more where people do not trust each other"
+    )
+    frequent_share: float = Field(
+        0.1, gt=0, le=1, description="Share of the memories that have a word, above which it is no term"
+    )
+    preference: Literal["question", "rare"] = Field(
+        "rare", description="Which words of a question are taught first: in its order, or rare ones"
+    )
+    known_first: bool = Field(
+        True, description="Whether words that the memory is already learning come before new ones"
+    )
+    cycles: int = Field(2, ge=2, description="Closed cycles before the gate opens (count)")
+    cycle_queries: int = Field(200, ge=200, description="Distinct evaluated queries of these (count)")
+    cycle_days: int = Field(28, ge=28, description="Days of these cycles")
+    shadow_days: float = Field(7.0, ge=7, description="Days of proposals before any is applied")
+    noise: float = Field(0.05, gt=0, le=0.05, description="Share of noisy terms that closes the gate")
+    noise_terms: int = Field(
+        20, ge=1, description="Terms with a verdict below which the share says nothing (count)"
+    )
+    loss: float = Field(0.02, ge=0, le=0.02, description="Relative loss of MRR@5 that closes the gate")
+    interleave: float = Field(
+        0.25, ge=0, le=1,
+        description="Share of the searches that learning changes which show both rankings in turn",
+    )  # fmt: skip
+
+
+class AlertSettings(_Group):
+    """Who is told that something went wrong."""
+
+    webhook: str = Field(
+        "",
+        description="URL that gets a JSON message when a run fails or learning is rolled back; empty: none",
+    )
+
+
 class NightSettings(_Group):
     """The nightly job."""
 
@@ -344,6 +395,8 @@ class Settings(BaseSettings):
     feedback: FeedbackSettings = FeedbackSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     judge: JudgeSettings = JudgeSettings()
+    learning: LearningSettings = LearningSettings()
+    alerts: AlertSettings = AlertSettings()
     night: NightSettings = NightSettings()
     mcp: McpSettings = McpSettings()
 

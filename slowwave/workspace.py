@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ from slowwave.settings import Settings
 
 if TYPE_CHECKING:
     from quality.admission import AdmissionPolicy
+    from quality.learning_gate import GateBounds
+    from scoring.feedback.learned import LearningPolicy
     from scoring.feedback.usage import UsagePolicy
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
@@ -218,6 +220,25 @@ class Workspace:
     def feedback_policy(self) -> FeedbackPolicy:
         """What feedback counts."""
         return FeedbackPolicy(**self.settings.feedback.model_dump(exclude={"used_ratio"}))
+
+    @cached_property
+    def learning_policy(self) -> LearningPolicy:
+        """What selections may teach."""
+        from scoring.feedback.learned import LearningPolicy
+
+        names = {part.name for part in fields(LearningPolicy)}
+        return LearningPolicy(**self.settings.learning.model_dump(include=names))
+
+    @cached_property
+    def gate_bounds(self) -> GateBounds:
+        """What the learning gate asks for."""
+        from quality.learning_gate import GateBounds
+
+        given = self.settings.learning
+        return GateBounds(
+            cycles=given.cycles, searches=given.cycle_queries, days=given.cycle_days,
+            shadow_days=given.shadow_days, noise=given.noise, noise_terms=given.noise_terms, loss=given.loss,
+        )  # fmt: skip
 
     @cached_property
     def usage_policy(self) -> UsagePolicy:

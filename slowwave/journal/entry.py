@@ -18,7 +18,10 @@ FEEDBACK_KINDS = ("feedback", "observation", "outcome")
 JUDGMENT = "judgment"
 """Kind that says how well a memory answers a query, by a person or a judge."""
 
-KINDS = (*SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS, JUDGMENT)
+LEARNING = "learning"
+"""Kind that says what was decided about learning: approval, withdrawal, rollback, regression."""
+
+KINDS = (*SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING)
 """Every kind of entry."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
@@ -39,7 +42,7 @@ class Entry:
         namespace: The tenant it belongs to.
         subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo: the
             decision's id; of a search, a feedback or an observation: the search's id; of an outcome: the
-            project; of a judgment: the query's id.
+            project; of a judgment: the query's id; of learning: the act.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
         principal: Who did it.
         digest: Hash of a save's raw bytes.

@@ -26,7 +26,7 @@ from slowwave.store.schemas import TableSpec, table_specs
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 IDS_PER_FILTER = 2_000
 T = TypeVar("T")
 

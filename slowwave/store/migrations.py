@@ -94,12 +94,25 @@ def _evaluation(store: Store) -> None:
         store.create_table(store.specs[name])
 
 
+_LEARNING = (
+    "learned_proposals", "learned_matches", "learned_effect", "learning_gate", "learned_triggers",
+    "learning_log",
+)  # fmt: skip
+
+
+def _learning(store: Store) -> None:
+    """Tables of what selections teach."""
+    for name in _LEARNING:
+        store.create_table(store.specs[name])
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
     Migration(3, "ranking", _RANKED, _ranking),
     Migration(4, "feedback", ("memory_state",), _feedback),
     Migration(5, "evaluation", (), _evaluation),
+    Migration(6, "learning", (), _learning),
 )
 
 

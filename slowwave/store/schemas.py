@@ -502,5 +502,83 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
             ),
             "The judgments that a closed cycle was measured with.",
         ),
+        TableSpec(
+            "learned_proposals",
+            pa.schema(
+                [
+                    _key("proposal_id"),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, search_id=TEXT, query=TEXT),
+                    *_fields(question=TEXT, principal=TEXT, selected_at=TIME, rank=COUNT, terms=LIST),
+                    *_fields(refusal=TEXT),
+                ]
+            ),
+            "Every selection, and what it could teach the memory that was selected; refusal: why it teaches "
+            "nothing, as far as the selection itself says. Nothing here has an effect.",
+            partition="day",
+        ),
+        TableSpec(
+            "learned_matches",
+            pa.schema(
+                [
+                    _key("match_id"),
+                    *_fields(day=TEXT, namespace=TEXT, search_id=TEXT, memory_id=TEXT, term=TEXT),
+                    *_fields(relevant=FLAG, evidence=TEXT),
+                ]
+            ),
+            "Searches of a day whose words are a term that a memory had learned, or would have, before that "
+            "day, where anything is known of whether that memory was wanted.",
+            partition="day",
+        ),
+        TableSpec(
+            "learned_effect",
+            pa.schema(
+                [
+                    _key("effect_id"),
+                    *_fields(day=TEXT, namespace=TEXT, search_id=TEXT, query_id=TEXT, moved=FLAG, live=FLAG),
+                    *_fields(mrr_5=FLOAT, mrr_5_learned=FLOAT, ndcg_10=FLOAT, ndcg_10_learned=FLOAT),
+                ]
+            ),
+            "Searches with a relevant judgment, without what was learned before their day and with it. live: "
+            "it had an effect on what was shown; else it is what it would have been.",
+            partition="day",
+        ),
+        TableSpec(
+            "learning_gate",
+            pa.schema(
+                [
+                    _key("gate_id"),
+                    *_fields(day=TEXT, namespace=TEXT, condition=TEXT, state=TEXT, value=TEXT, bound=TEXT),
+                    *_fields(number=FLOAT),
+                ]
+            ),
+            "What the learning gate of each namespace said at the end of each day, condition by condition.",
+            partition="day",
+        ),
+        TableSpec(
+            "learned_triggers",
+            pa.schema(
+                [
+                    _key("trigger_id"),
+                    *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, term=TEXT, added_at=TIME),
+                    *_fields(search_id=TEXT, question=TEXT, principal=TEXT, expires_at=TIME, weight=FLOAT),
+                    *_fields(proposal_id=TEXT),
+                ]
+            ),
+            "What was learned on each day: a term that a selection taught a memory. It has an effect once "
+            "two questions taught it, until it expires; weight is what it begins with. In no full-text index.",
+            partition="day",
+        ),
+        TableSpec(
+            "learning_log",
+            pa.schema(
+                [
+                    _key("log_id"),
+                    *_fields(day=TEXT, namespace=TEXT, at=TIME, action=TEXT, reason=TEXT, memory_id=TEXT),
+                    *_fields(term=TEXT, search_id=TEXT, principal=TEXT, detail=TEXT),
+                ]
+            ),
+            "The audit log of learning, append-only: add, refresh, expire, rollback, refuse, approve, "
+            "withdraw, regression.",
+        ),
     ]
     return {spec.name: spec for spec in specs}

@@ -1,0 +1,289 @@
+"""The learning gate (rule 6.7): nothing that use taught is applied before all of its conditions hold.
+
+One pure function of evidence: the sensor asks it, every gated asset asks it before any write, the page and
+the command line show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import isfinite
+from typing import Final, Literal
+
+from scoring.feedback.learned import GATE_CLOSED, SHADOW
+from scoring.intervals import wilson
+
+State = Literal["open", "closed", "insufficient"]
+ENABLED, CYCLES, SEARCHES, DAYS = "enabled", "cycles", "searches", "days"
+SHADOW_WEEK, NOISE, QUALITY = "shadow week", "noise", "quality"
+ISOLATION, REGRESSION, APPROVAL = "isolation", "regression", "approval"
+CONDITIONS: Final = (
+    ENABLED, CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY, ISOLATION, REGRESSION, APPROVAL,
+)  # fmt: skip
+"""Every condition, in the order in which they are shown; all must be open."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateBounds:
+    """What the conditions ask for; the defaults are the rule's, and settings may only be stricter.
+
+    Attributes:
+        cycles: closed cycles (count).
+        searches: distinct evaluated queries of these (count).
+        days: calendar days of these.
+        shadow_days: from the first proposal on.
+        noise: noise rate that is too high.
+        noise_terms: learned terms with a verdict below which a rate says nothing (count).
+        loss: relative loss of MRR@5 that is too much.
+        quality_searches: searches on which the would-be effect was measured, at least (count).
+    """
+
+    cycles: int = 2
+    searches: int = 200
+    days: int = 28
+    shadow_days: float = 7.0
+    noise: float = 0.05
+    noise_terms: int = 20
+    loss: float = 0.02
+    quality_searches: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the evaluation of a namespace is; what was imported counts nowhere.
+
+    Attributes:
+        cycles: closed ones with enough of its own queries (count).
+        searches: distinct evaluated queries of these (count).
+        days: from the first day of the first to the last day of the last.
+        open_searches: of the cycle that is open (count).
+        open_days: of the cycle that is open.
+    """
+
+    cycles: int = 0
+    searches: int = 0
+    days: int = 0
+    open_searches: int = 0
+    open_days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """MRR@5 with what was proposed and without it, on the searches since the first proposal.
+
+    Attributes:
+        n: searches (count).
+        before: mean without.
+        after: mean with.
+        low: lower end of the interval of the difference.
+        high: upper end.
+    """
+
+    n: int = 0
+    before: float = float("nan")
+    after: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+
+    @property
+    def change(self) -> float:
+        """Relative change; NaN where nothing was measured, 0 where both are 0."""
+        if not self.n or not isfinite(self.before):
+            return float("nan")
+        if self.before == 0:
+            return 0.0
+        return (self.after - self.before) / self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A person's word: the last one that was given up to the moment.
+
+    Attributes:
+        who: gave it.
+        at: when.
+        given: whether it approves; else it was withdrawn.
+        why: what was said with it.
+    """
+
+    who: str
+    at: datetime
+    given: bool = True
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that the gate of a namespace looks at, as it was known at a moment.
+
+    Attributes:
+        enabled: whether the setting lets anything be learned.
+        progress: of the evaluation.
+        first_proposal: moment of the first one that stands; None where there is none.
+        noisy: learned terms whose matches were mostly not used or judged irrelevant (count).
+        judged: learned terms with a verdict (count).
+        effect: would-be effect of the proposals.
+        leaks: ways by which learned terms reach the full-text search; None where that was not looked at.
+        regression: why learning was found to make results worse, by the guard, since the last approval.
+        approval: the last word.
+    """
+
+    enabled: bool
+    progress: Progress
+    first_proposal: datetime | None
+    noisy: int
+    judged: int
+    effect: Effect
+    leaks: tuple[str, ...] | None
+    regression: str
+    approval: Approval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition.
+
+    Attributes:
+        name: one of `CONDITIONS`.
+        value: what it is, for people.
+        bound: what it has to be, for people.
+        state: open where it holds, closed where it does not, insufficient where nobody can know yet.
+        number: the value as a number, where it is one.
+    """
+
+    name: str
+    value: str
+    bound: str
+    state: State
+    number: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What the gate of a namespace says at a moment."""
+
+    namespace: str
+    as_of: datetime
+    conditions: tuple[Condition, ...]
+
+    @property
+    def state(self) -> State:
+        """Open where every condition is; closed where one does not hold; else insufficient."""
+        states = {one.state for one in self.conditions}
+        return "open" if states == {"open"} else "closed" if "closed" in states else "insufficient"
+
+    @property
+    def open(self) -> bool:
+        """Whether what is proposed may be applied."""
+        return self.state == "open"
+
+    @property
+    def missing(self) -> tuple[Condition, ...]:
+        """The conditions that are not open."""
+        return tuple(one for one in self.conditions if one.state != "open")
+
+    @property
+    def awaits_only_approval(self) -> bool:
+        """Whether a person's word is all that is missing."""
+        return [one.name for one in self.missing] == [APPROVAL]
+
+    @property
+    def reason(self) -> str:
+        """Why a proposal is not applied: one of the reasons of rule 5; empty where the gate is open."""
+        if self.open:
+            return ""
+        return SHADOW if any(one.name == SHADOW_WEEK for one in self.missing) else GATE_CLOSED
+
+    def describe(self) -> str:
+        """In a line: "ada: 150/200 searches, 20/28 days, …"."""
+        if self.open:
+            return f"{self.namespace}: open"
+        parts = [f"{one.name} {one.value} (needs {one.bound})" for one in self.missing]
+        return f"{self.namespace}: {'; '.join(parts)}"
+
+
+def decide_gate(namespace: str, evidence: Evidence, as_of: datetime, bounds: GateBounds) -> GateDecision:
+    """Whether what use taught may be applied, and each reason why not.
+
+    Args:
+        namespace: whose gate.
+        evidence: as of the moment.
+        as_of: the moment (aware).
+        bounds: what is asked for.
+    """
+    return GateDecision(namespace, as_of, tuple(_conditions(evidence, as_of, bounds)))
+
+
+def _conditions(known: Evidence, as_of: datetime, bounds: GateBounds) -> Iterable[Condition]:
+    done = known.progress
+    yield Condition(ENABLED, "on" if known.enabled else "off", "on", _met(known.enabled))
+    yield _count(CYCLES, done.cycles, bounds.cycles, "closed")
+    yield _count(SEARCHES, done.searches, bounds.searches, "evaluated", done.open_searches)
+    yield _count(DAYS, done.days, bounds.days, "of closed cycles", done.open_days)
+    yield _shadow(known.first_proposal, as_of, bounds.shadow_days)
+    yield _noise(known.noisy, known.judged, bounds)
+    yield _quality(known.effect, bounds)
+    yield _isolation(known.leaks)
+    yield Condition(REGRESSION, known.regression or "none", "none", _met(not known.regression))
+    yield _approval(known.approval)
+
+
+def _met(holds: bool) -> State:
+    return "open" if holds else "closed"
+
+
+def _count(name: str, value: int, bound: int, unit: str, more: int = 0) -> Condition:
+    """A count that grows by itself: too few is too early to know."""
+    coming = f" and {more:,} of the open cycle" if more and value < bound else ""
+    state: State = "open" if value >= bound else "insufficient"
+    return Condition(name, f"{value:,}/{bound:,} {unit}{coming}", f"{bound:,} {unit}", state, float(value))
+
+
+def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
+    bound = f"{days:g} days since the first proposal"
+    if first is None:
+        return Condition(SHADOW_WEEK, "no proposal yet", bound, "insufficient")
+    passed = (as_of - first) / timedelta(days=1)
+    state: State = "open" if passed >= days else "insufficient"
+    return Condition(SHADOW_WEEK, f"{min(passed, days):.1f}/{days:g} days", bound, state, passed)
+
+
+def _noise(noisy: int, judged: int, bounds: GateBounds) -> Condition:
+    bound = f"below {bounds.noise:.0%} of {bounds.noise_terms:,} terms or more"
+    if judged < bounds.noise_terms:
+        return Condition(NOISE, f"{noisy:,} of {judged:,} terms with a verdict", bound, "insufficient")
+    rate = noisy / judged
+    value = f"{rate:.1%} ({noisy:,} of {judged:,} terms; up to {wilson(noisy, judged)[1]:.1%})"
+    return Condition(NOISE, value, bound, _met(rate < bounds.noise), rate)
+
+
+def _quality(effect: Effect, bounds: GateBounds) -> Condition:
+    bound = f"MRR@5 not below −{bounds.loss:.0%}"
+    if effect.n < bounds.quality_searches or not isfinite(effect.change):
+        value = f"measured on {effect.n:,}/{bounds.quality_searches:,} searches"
+        return Condition(QUALITY, value, bound, "insufficient")
+    difference = effect.after - effect.before
+    value = (
+        f"MRR@5 {effect.change:+.1%} ({effect.before:.3f} to {effect.after:.3f}, {difference:+.4f} "
+        f"[{effect.low:+.4f}, {effect.high:+.4f}], {effect.n:,} searches)"
+    )
+    return Condition(QUALITY, value, bound, _met(effect.change >= -bounds.loss), effect.change)
+
+
+def _isolation(leaks: tuple[str, ...] | None) -> Condition:
+    bound = "no way into the full-text search"
+    if leaks is None:
+        return Condition(ISOLATION, "not looked at", bound, "insufficient")
+    return Condition(ISOLATION, "; ".join(leaks) or "proven", bound, _met(not leaks))
+
+
+def _approval(approval: Approval | None) -> Condition:
+    bound = "a person's approval"
+    if approval is None:
+        return Condition(APPROVAL, "not given", bound, "insufficient")
+    act = "by" if approval.given else "withdrawn by"
+    why = f": {approval.why}" if approval.why else ""
+    value = f"{act} {approval.who} on {approval.at:%F %H:%M} UTC{why}"
+    return Condition(APPROVAL, value, bound, _met(approval.given))

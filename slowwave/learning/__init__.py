@@ -1,0 +1,1 @@
+"""Learning from selections behind a gate (rule 5): proposals, evidence, approval, rollback."""
