@@ -246,6 +246,8 @@ def test_eight_terms_a_memory_and_those_it_has_can_be_taught_again():
     rows = [*FULL, proposal(20, "jjj"), proposal(21, "kkk aaa"), proposal(22, "jjj", memory="other")]
     assert taught(*rows)[2:] == [["ggg", "hhh"], [], ["aaa"], ["jjj"]]
     assert reasons(*rows)[3:5] == [NO_TERMS, PROPOSED]
+    nearly = [*FULL[:2], proposal(20, "ggg"), proposal(21, "aaa bbb hhh")]
+    assert taught(*nearly)[3] == ["aaa", "bbb", "hhh"]  # only the last one needs the room
 
 
 def test_expired_terms_make_room_at_the_moment_they_expire():
