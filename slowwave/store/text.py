@@ -35,7 +35,9 @@ STOP_WORDS = tuple(_STEMS.split())
 class Tables(Protocol):
     """What a full-text query needs of a store."""
 
-    specs: Mapping[str, TableSpec]
+    @property
+    def specs(self) -> Mapping[str, TableSpec]:
+        """What each table is."""
 
     def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
         """An open table."""
