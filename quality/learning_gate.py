@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import isfinite
+from math import floor, isfinite
 from typing import Final, Literal
 
 from scoring.feedback.learned import GATE_CLOSED, SHADOW
@@ -23,6 +23,7 @@ CONDITIONS: Final = (
     ENABLED, CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY, ISOLATION, REGRESSION, APPROVAL,
 )  # fmt: skip
 """Every condition, in the order in which they are shown; all must be open."""
+_ROUNDING = 1e-9  # 0.49 is not more than 2 % below 0.50, whatever binary fractions say
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +187,9 @@ class GateDecision:
 
     @property
     def awaits_only_approval(self) -> bool:
-        """Whether a person's word is all that is missing."""
-        return [one.name for one in self.missing] == [APPROVAL]
+        """Whether a person's word is all that is missing; it also answers a regression."""
+        names = {one.name for one in self.missing}
+        return bool(names) and names <= {APPROVAL, REGRESSION}
 
     @property
     def reason(self) -> str:
@@ -226,7 +228,8 @@ def _conditions(known: Evidence, as_of: datetime, bounds: GateBounds) -> Iterabl
     yield _noise(known.noisy, known.judged, bounds)
     yield _quality(known.effect, bounds)
     yield _isolation(known.leaks)
-    yield Condition(REGRESSION, known.regression or "none", "none", _met(not known.regression))
+    bound = "none since the approval"
+    yield Condition(REGRESSION, known.regression or "none", bound, _met(not known.regression))
     yield _approval(known.approval)
 
 
@@ -247,7 +250,8 @@ def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
         return Condition(SHADOW_WEEK, "no proposal yet", bound, "insufficient")
     passed = (as_of - first) / timedelta(days=1)
     state: State = "open" if passed >= days else "insufficient"
-    return Condition(SHADOW_WEEK, f"{min(passed, days):.1f}/{days:g} days", bound, state, passed)
+    shown = floor(min(passed, days) * 10) / 10  # or the last hour of a week would look like all of it
+    return Condition(SHADOW_WEEK, f"{shown:.1f}/{days:g} days", bound, state, passed)
 
 
 def _noise(noisy: int, judged: int, bounds: GateBounds) -> Condition:
@@ -266,10 +270,10 @@ def _quality(effect: Effect, bounds: GateBounds) -> Condition:
         return Condition(QUALITY, value, bound, "insufficient")
     difference = effect.after - effect.before
     value = (
-        f"MRR@5 {effect.change:+.1%} ({effect.before:.3f} to {effect.after:.3f}, {difference:+.4f} "
+        f"MRR@5 {effect.change:+.2%} ({effect.before:.3f} to {effect.after:.3f}, {difference:+.4f} "
         f"[{effect.low:+.4f}, {effect.high:+.4f}], {effect.n:,} searches)"
     )
-    return Condition(QUALITY, value, bound, _met(effect.change >= -bounds.loss), effect.change)
+    return Condition(QUALITY, value, bound, _met(effect.change >= -bounds.loss - _ROUNDING), effect.change)
 
 
 def _isolation(leaks: tuple[str, ...] | None) -> Condition:
