@@ -27,10 +27,14 @@ REPORTS = "reports"
 """Folder of the pages, in the home."""
 
 
-def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
+def asset(
+    *deps: dg.AssetsDefinition,
+    group: str = GROUP,
+    **more: Any,  # noqa: ANN401
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """An asset of this group; a range of its days is one run, and one run at a time works on them."""
     made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
-        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
+        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=KINDS, code_version="1",
         deps=deps, **more,
     )  # fmt: skip
     return made
@@ -192,7 +196,6 @@ def evaluation_cycles(
         if name in closed or not _page(space, name).exists()
     ]
     pages = {f"report of {name}": dg.MetadataValue.path(str(_write_page(space, name))) for name in wanted}
-    due.finish(space.store, context.run.run_id, days)
     shown = rows.select("cycle_id", "status", "opened_on", "closed_on", "days", "searches", "queries")
     return dg.MaterializeResult(
         metadata={

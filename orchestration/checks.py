@@ -5,14 +5,16 @@ from collections.abc import Iterable
 import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
+from slowwave.learning.isolation import prove
 
-from assets import evaluation, feedback
+from assets import evaluation, feedback, learning
 from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.contract import CHECKS as CLAUSES
 from quality.contract import CheckResult, Limits, run_contract
 from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.gate_report import accepted_notes
+from slowwave.learning.gate import gate, namespaces
 from slowwave.store import one_of
 
 
@@ -154,6 +156,46 @@ def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     )
 
 
+@dg.asset_check(
+    asset=dg.AssetKey("learned_triggers"),
+    name="isolation",
+    blocking=True,
+    description="No full-text index covers what was learned, and a term that only a learned trigger has is "
+    "not found by text. If it is, nothing learned is used; `slowwave doctor --repair` mends it.",
+)
+def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+    """Whether learned terms are out of reach of the full-text search (safeguard 4)."""
+    leaks = prove(slowwave.space.store)
+    return dg.AssetCheckResult(passed=not leaks, metadata={"leaks": "; ".join(leaks) or "none"})
+
+
+@dg.asset_check(
+    asset=dg.AssetKey("learned_triggers"),
+    name="learning_gate",
+    description="Whether the learning gate is open now, and each condition. Closed is how it begins: nothing "
+    "is wrong, nothing is learned yet.",
+)
+def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+    """The gates of all namespaces as they are now."""
+    space = slowwave.space
+    now = [gate(space, namespace) for namespace in namespaces(space)]
+    rows = [
+        (one.namespace, part.name, part.state, part.value, part.bound)
+        for one in now
+        for part in one.conditions
+    ]
+    names = ["namespace", "condition", "state", "value", "bound"]
+    shown = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return dg.AssetCheckResult(
+        passed=any(one.open for one in now),
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={
+            "evidence": table(shown, rows=60),
+            "says": " | ".join(one.describe() for one in now) or "none",
+        },
+    )
+
+
 CHECKS = [
     gate_contract,
     no_exact_duplicates,
@@ -162,6 +204,11 @@ CHECKS = [
     _unique_key_check("embedded_chunks", dg.AssetKey("embedded_chunks")),
     _unique_key_check("memories", dg.AssetKey("memories")),
     _unique_key_check("chunks", dg.AssetKey("search_index")),
-    *(_unique_key_check(asset.key.path[-1], asset.key) for asset in (*feedback.ASSETS, *evaluation.ASSETS)),
+    *(
+        _unique_key_check(asset.key.path[-1], asset.key)
+        for asset in (*feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS)
+    ),
     nothing_late,
+    isolation,
+    learning_gate,
 ]

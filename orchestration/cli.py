@@ -23,7 +23,7 @@ concurrency:
   runs: {max_concurrent_runs: 2}
   pools: {default_limit: 1, granularity: op}   # one writer per shared table
 run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
-run_retries: {enabled: true, max_retries: 2}
+run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 """
 
 _WORKSPACE_YAML = """\

@@ -7,13 +7,13 @@ import os
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
-from assets import evaluation, feedback, ingest, warehouse
+from assets import evaluation, feedback, ingest, learning, warehouse
 from assets.ingest import IO_MANAGER
 from assets.resources import OneNight, SlowwaveResource
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
-from orchestration.jobs import EVALUATION, FEEDBACK, NIGHT, evaluated, nightly
-from orchestration.sensors import late_evaluation, late_feedback, watched_vaults
+from orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
+from orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
 
 
 def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
@@ -22,11 +22,11 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
     """
     return dg.Definitions(
-        assets=[*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *warehouse.ASSETS],
+        assets=[*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS, *warehouse.ASSETS],
         asset_checks=CHECKS,
-        jobs=[NIGHT, FEEDBACK, EVALUATION],
+        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING],
         schedules=[nightly, evaluated],
-        sensors=[watched_vaults, late_feedback, late_evaluation],
+        sensors=[watched_vaults, late_feedback, late_evaluation, learning_gate_opens],
         resources={
             "slowwave": slowwave,
             "one_night": OneNight(slowwave=slowwave),

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import evaluation, feedback, ingest, warehouse
+from assets import evaluation, feedback, ingest, learning, warehouse
 from slowwave.settings import load
 
 NIGHT = dg.define_asset_job(
@@ -22,8 +22,16 @@ FEEDBACK = dg.define_asset_job(
 
 EVALUATION = dg.define_asset_job(
     "evaluation",
-    selection=dg.AssetSelection.assets(*evaluation.ASSETS, *warehouse.ASSETS),
-    description="Measure how good the searches of some days were, and what other rankings would have been.",
+    selection=dg.AssetSelection.assets(*evaluation.ASSETS, *learning.PROPOSED_ASSETS, *warehouse.ASSETS),
+    description="Measure how good the searches of some days were, what other rankings would have been, and "
+    "what could be learned.",
+)
+
+LEARNING = dg.define_asset_job(
+    "learning",
+    selection=dg.AssetSelection.assets(*learning.GATED_ASSETS),
+    description="Apply what the selections of some days teach: refused unless the learning gate was open at "
+    "the end of each of them.",
 )
 
 

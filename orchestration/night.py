@@ -21,6 +21,7 @@ from orchestration.definitions import definitions
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
+from slowwave.learning import lessons
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
 
@@ -117,6 +118,23 @@ def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
         reports.append(run_night(settings, _day(first, settings), last, job="evaluation"))
         if not reports[-1]["success"]:
             break
+    if all(one["success"] for one in reports):
+        reports += learn_due(settings)
+    return reports
+
+
+def learn_due(settings: Settings) -> list[dict[str, Any]]:
+    """Apply what is to be learned of the days behind an open gate, a run for each; a report for each run."""
+    space = Workspace(settings)
+    try:
+        due = lessons.due_days(space)
+    finally:
+        space.close()
+    reports: list[dict[str, Any]] = []
+    for day in due:
+        reports.append(run_night(settings, day, day, job="learning"))
+        if not reports[-1]["success"]:
+            break
     return reports
 
 
@@ -127,7 +145,7 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
         settings: of the home.
         first: first day.
         last: last day.
-        job: night, feedback for its assets alone, or evaluation.
+        job: night, feedback for its assets alone, evaluation or learning.
     """
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
     os.environ["DAGSTER_HOME"] = str(dagster_home(settings.home))

@@ -11,10 +11,13 @@ from dagster._core.storage.tags import (
 )
 
 from assets.resources import SlowwaveResource
-from orchestration.jobs import EVALUATION, FEEDBACK, NIGHT
+from orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
 from slowwave import ids
-from slowwave.evaluation.due import due_days, grounds
+from slowwave.evaluation.due import RECORD, due_days, grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
+from slowwave.learning import lessons
+from slowwave.learning.acts import acts
+from slowwave.learning.gate import gates
 from slowwave.settings import load
 from slowwave.vault import fingerprint
 
@@ -96,6 +99,32 @@ def late_evaluation(
         return dg.SkipReason("All past days are evaluated as they are.")
     first, last = stretches(due)[0]
     return _range(first, last, "evaluate", str({day: ground[day] for day in due if day <= last}))
+
+
+@dg.sensor(
+    job=LEARNING,
+    minimum_interval_seconds=load().night.vault_poll_seconds,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Asks for what was learned on days at whose end the learning gate is open; else says what is "
+    "missing. The asset asks the gate again.",
+)
+def learning_gate_opens(
+    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
+) -> dg.SensorResult | dg.SkipReason:
+    """Ask for each day that has something to learn behind an open gate, once for each state of it."""
+    space = slowwave.space
+    due = lessons.due_days(space)
+    if due:
+        state = ids.digest(
+            *(f"{act.event_id}" for act in acts(space.journal)), str(space.store.list_meta(RECORD))
+        )
+        requests = [dg.RunRequest(run_key=f"learn-{day}-{state}", partition_key=day) for day in due]
+        return dg.SensorResult(run_requests=requests)
+    evaluated = max(space.store.list_meta(RECORD), default="")
+    if not evaluated:
+        return dg.SkipReason("Nothing was evaluated yet, so nothing can be learned.")
+    says = [gate.describe() for gate in gates(space, [evaluated]).values()]
+    return dg.SkipReason(f"At the end of {evaluated}: {' | '.join(says) or 'nothing was ever searched'}")
 
 
 def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:

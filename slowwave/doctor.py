@@ -128,6 +128,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding(
         "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
     )
+    yield _isolation(space, repair)
     apart = differences(store)
     wrong_chunks = apart.stale.height + len(apart.lacking)
     if wrong_chunks and repair:
@@ -138,6 +139,25 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding(
         "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
     )
+
+
+def _isolation(space: Workspace, repair: bool) -> Finding:
+    """Whether what was learned stays out of the full-text search; wrong indexes are gone already."""
+    from slowwave.learning.isolation import SEARCHED, contaminated_chunks, prove
+    from slowwave.reconcile import delete_chunks, reconcile
+
+    store = space.store
+    problems, mended = prove(store), ""
+    if problems and repair:
+        with space.writing():
+            wrong = contaminated_chunks(store)
+            delete_chunks(store, wrong)
+            # Theirs are made again: their memory lacks them now.
+            memories = wrong["memory_id"].unique().to_list()
+            reconcile(store, space.chunker, space.embedder, memory_ids=memories)
+        problems, mended = prove(store), f" (mended: {wrong.height} {SEARCHED})"
+    message = "; ".join(problems) or f"no full-text search reaches what was learned{mended}"
+    return Finding("learning", not problems, message, "slowwave doctor --repair" if problems else "")
 
 
 def _drop_indexes(table: object, columns: set[str]) -> None:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from quality.learning_gate import GateBounds
     from scoring.feedback.learned import LearningPolicy
     from scoring.feedback.usage import UsagePolicy
+    from scoring.ranking.learned import Learned
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
     from slowwave.journal import Journal
     from slowwave.reranking import Reranker
     from slowwave.search import Searcher
     from slowwave.search.knowledge import StoredKnowledge
+    from slowwave.search.learned import LearnedTriggers
     from slowwave.served import Served
     from slowwave.store import Store
 
@@ -100,7 +102,7 @@ class Workspace:
         """Finds candidates."""
         from slowwave.search import Searcher
 
-        return Searcher(self.store, self.embedder, self.knowledge)
+        return Searcher(self.store, self.embedder, self.knowledge, self.learned_boost)
 
     def past_searcher(self, day: date) -> Searcher:
         """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
@@ -123,10 +125,28 @@ class Workspace:
 
     @cached_property
     def knowledge(self) -> StoredKnowledge:
-        """Trigger phrases, and what use has taught."""
+        """Trigger phrases, what use has taught, and what was learned."""
         from slowwave.search.knowledge import StoredKnowledge
 
-        return StoredKnowledge(self.store, self.feedback_policy, clock=self.now)
+        return StoredKnowledge(
+            self.store, self.feedback_policy, clock=self.now, triggers=self.learned_triggers()
+        )
+
+    def learned_triggers(self, until: date | None = None) -> LearnedTriggers | None:
+        """What was learned, as searches see it; None where the settings say that nothing is.
+
+        Args:
+            until: the last day that counts; None is today.
+        """
+        if not self.settings.learning.enabled or self.policy.learned_cap == 0:
+            return None
+        from slowwave.search.learned import LearnedTriggers
+
+        return LearnedTriggers(self.store, lambda: self.journal, self.learning_policy, until)
+
+    def learned_boost(self, learned: Learned) -> float:
+        """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
+        return learned.boost(self.policy.learned_cap, self.learning_policy.coefficient)
 
     @cached_property
     def reranker(self) -> Reranker:

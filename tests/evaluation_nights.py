@@ -12,7 +12,7 @@ import feedback_days as days
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from assets import evaluation
+from assets import evaluation, learning
 from assets.resources import SlowwaveResource
 from bench._user import Clock
 from orchestration.definitions import definitions
@@ -89,7 +89,9 @@ def evaluate(settings: Settings, first: int, last: int, *, now: str = NOW) -> di
     }
     with dg.DagsterInstance.ephemeral() as instance:
         done = defs.resolve_job_def("evaluation").execute_in_process(
-            instance=instance, tags=tags, asset_selection=[one.key for one in evaluation.ASSETS]
+            instance=instance,
+            tags=tags,
+            asset_selection=[one.key for one in (*evaluation.ASSETS, *learning.PROPOSED_ASSETS)],
         )
     assert done.success
     return metadata(done)

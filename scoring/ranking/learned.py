@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+import numpy as np
 import polars as pl
 
+from scoring.ranking.candidates import Floats, Integers
 from scoring.ranking.denylist import DENYLIST
 from scoring.ranking.words import stem, words
 
@@ -59,23 +61,36 @@ class Learned:
 class LearnedTerms:
     """Live learned terms of many memories, found by the words of a query.
 
+    They are kept as columns, sorted by term: a common one may be a term of thousands of memories.
+
     Args:
-        live: a row a memory and term: ``memory_id``, ``term``, ``expires_at`` (Datetime with a time zone).
+        live: a row a memory and term: ``memory_id``, ``term``, ``expires_at`` (Datetime with a time zone);
+            ``until``, if it is there: the moment from which the row has no effect though it has a weight.
         ttl: life of a term.
     """
 
     def __init__(self, live: pl.DataFrame, ttl: timedelta = TTL) -> None:
         self._ttl = ttl.total_seconds()
-        rows = live.select("term", "memory_id", expires=pl.col("expires_at").dt.epoch("us") / 1e6)
-        grouped = rows.group_by("term").agg("memory_id", "expires")
-        self._by_term: dict[str, tuple[list[str], list[float]]] = {
-            term: (memories, expires) for term, memories, expires in grouped.iter_rows()
-        }
-        self._size = rows.height
+        until = "until" if "until" in live.columns else "expires_at"
+        rows = (
+            live.select(
+                "term", "memory_id", expires=_seconds("expires_at"), until=_seconds(until),
+            )
+            .sort("term", "memory_id", "expires")
+            .unique(["term", "memory_id"], keep="last", maintain_order=True)
+        )  # fmt: skip
+        numbers = rows.select(pl.col("memory_id").unique().sort()).with_row_index("number")
+        self._memories: list[str] = numbers["memory_id"].to_list()
+        rows = rows.join(numbers, on="memory_id", how="left", maintain_order="left")
+        self._number = rows["number"].cast(pl.Int64).to_numpy()
+        self._expires, self._until = rows["expires"].to_numpy(), rows["until"].to_numpy()
+        sizes = rows.group_by("term", maintain_order=True).len()
+        ends = np.cumsum(sizes["len"].to_numpy(), dtype=np.int64).tolist()
+        self._rows = dict(zip(sizes["term"], zip([0, *ends[:-1]], ends, strict=True), strict=True))
 
     def __len__(self) -> int:
         """Number of terms, of all memories."""
-        return self._size
+        return len(self._number)
 
     def match(self, query: str, now: datetime) -> dict[str, Learned]:
         """Memories that learned terms bring to mind, the strongest; those of denied or expired terms never.
@@ -85,18 +100,41 @@ class LearnedTerms:
             now: at which terms have their weight.
         """
         asked = learnable(query)
+        known = [term for term in asked if term in self._rows]
+        if not known:
+            return {}
         moment = now.timestamp()
-        found: dict[str, dict[str, float]] = {}
-        for term in asked:
-            memories, expires = self._by_term.get(term, ((), ()))
-            for memory, end in zip(memories, expires, strict=True):
-                weight = min((end - moment) / self._ttl, 1.0)
-                if weight > 0:
-                    found.setdefault(memory, {})[term] = weight
-        learned = {
-            memory: Learned(sum(weights.values()) / len(asked), weights) for memory, weights in found.items()
-        }
-        if len(learned) <= MOST_MEMORIES:
-            return learned
-        best = sorted(learned, key=lambda memory: (-learned[memory].share, memory))
-        return {memory: learned[memory] for memory in best[:MOST_MEMORIES]}
+        parts = [self._live(self._rows[term], moment) for term in known]
+        number, weight = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        share = np.bincount(number, weights=weight, minlength=len(self._memories)) / len(asked)
+        found = _strongest(share)
+        terms: dict[int, dict[str, float]] = {at: {} for at in found.tolist()}
+        wanted = np.zeros(len(share), dtype=np.bool_)
+        wanted[found] = True
+        for term, (numbers, weights) in zip(known, parts, strict=True):
+            mine = wanted[numbers]
+            for at, value in zip(numbers[mine].tolist(), weights[mine].tolist(), strict=True):
+                terms[at][term] = value
+        return {self._memories[at]: Learned(float(share[at]), weights) for at, weights in terms.items()}
+
+    def _live(self, rows: tuple[int, int], moment: float) -> tuple[Integers, Floats]:
+        """Memories and weights of the rows of one term that have an effect."""
+        these = slice(*rows)
+        weight = np.minimum((self._expires[these] - moment) / self._ttl, 1.0)
+        kept = (weight > 0) & (self._until[these] > moment)
+        return self._number[these][kept], weight[kept]
+
+
+def _strongest(share: Floats) -> Integers:
+    """Where there is a share, the greatest; of equal ones the first."""
+    found = np.flatnonzero(share)
+    if len(found) <= MOST_MEMORIES:
+        return found
+    there = share[found]
+    least = np.partition(there, -MOST_MEMORIES)[-MOST_MEMORIES]
+    above, equal = found[there > least], found[there == least]
+    return np.sort(np.concatenate([above, equal[: MOST_MEMORIES - len(above)]]))
+
+
+def _seconds(column: str) -> pl.Expr:
+    return pl.col(column).dt.epoch("us") / 1e6

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from scoring.evaluation.replay import Variant
 from scoring.ranking import SEEDS, RankingPolicy
-from scoring.ranking.candidates import BM25, TRIGGER, VECTOR
+from scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR
 from slowwave.errors import SettingsError
 from slowwave.policies import read_policy
 
@@ -87,9 +87,13 @@ def baselines(policy: RankingPolicy) -> list[Tried]:
     plain = replace(policy, **_PLAIN)
     own = {"vector_weight": policy.vector_weight, "cosine_floor": policy.cosine_floor}
     return [
-        _baseline("BM25 alone", replace(plain, fusion="convex", vector_weight=0.0), {VECTOR, TRIGGER}),
-        _baseline("vectors alone", replace(plain, fusion="convex", vector_weight=1.0), {BM25, TRIGGER}),
-        _baseline("RRF", replace(plain, fusion="rrf"), {TRIGGER}),
+        _baseline(
+            "BM25 alone", replace(plain, fusion="convex", vector_weight=0.0), {VECTOR, TRIGGER, LEARNED}
+        ),
+        _baseline(
+            "vectors alone", replace(plain, fusion="convex", vector_weight=1.0), {BM25, TRIGGER, LEARNED}
+        ),
+        _baseline("RRF", replace(plain, fusion="rrf"), {TRIGGER, LEARNED}),
         _baseline("seeds", replace(SEEDS, **own)),  # type: ignore[arg-type]
     ]
 
@@ -106,7 +110,7 @@ def ablations(policy: RankingPolicy) -> list[Tried]:
     sure = replace(policy, abstention_floor=0.0)
     channels = [
         Tried(Variant(f"without {name}", sure, frozenset({name})), "channel")
-        for name in (VECTOR, BM25, TRIGGER)
+        for name in (VECTOR, BM25, TRIGGER, LEARNED)
     ]
     stages = [(name, replace(policy, **change)) for name, change in _STAGES.items()]
     return channels + [

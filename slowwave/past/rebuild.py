@@ -10,6 +10,7 @@ import polars as pl
 
 from quality.admission import MERGED
 from scoring.ranking import MemoryState
+from scoring.ranking.learned import Learned
 from scoring.ranking.triggers import TriggerIndex
 from slowwave import stages
 from slowwave.errors import SlowwaveError
@@ -27,14 +28,16 @@ if TYPE_CHECKING:
 
 
 class _Knowledge:
-    """Trigger phrases and what use had taught, as of a day."""
+    """Trigger phrases, what use had taught and what was learned, as of a day."""
 
     def __init__(self, space: Workspace, memories: Mapping[str, pl.DataFrame], day: date) -> None:
         self._triggers = {
             namespace: TriggerIndex(dict(rows.select("memory_id", "trigger_phrases").iter_rows()))
             for namespace, rows in memories.items()
         }
-        self._taught = StoredKnowledge(space.store, space.feedback_policy, until=day)
+        self._taught = StoredKnowledge(
+            space.store, space.feedback_policy, until=day, triggers=space.learned_triggers(day)
+        )
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -47,6 +50,14 @@ class _Knowledge:
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.promoted(namespace)
+
+    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.learned(namespace, query, now)
+
+    def doubts(self, namespace: str) -> tuple[str, ...]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.doubts(namespace)
 
 
 def past_searcher(space: Workspace, day: date) -> Searcher:
@@ -66,7 +77,7 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     for namespace, rows in memories.items():
         store.upsert("chunks", _chunks(space, namespace, rows))
     compact(store.table("chunks"))  # takes the rows into the text index
-    return Searcher(store, space.embedder, _Knowledge(space, memories, day))
+    return Searcher(store, space.embedder, _Knowledge(space, memories, day), space.learned_boost)
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:

@@ -1,6 +1,6 @@
-"""What a search knows of memories beside their text: trigger phrases, and what use has taught.
+"""What a search knows of memories beside their text: trigger phrases, what use has taught, what was learned.
 
-Both are kept in memory and read again when their table has a new version, which costs a fraction of a
+All are kept in memory and read again when their table has a new version, which costs a fraction of a
 millisecond to ask.
 """
 
@@ -22,7 +22,9 @@ from scoring.feedback.policy import FeedbackPolicy
 from scoring.feedback.strength import current
 from scoring.ranking import Confidence, MemoryState
 from scoring.ranking.confidence import lifecycle_confidence, note_confidence
+from scoring.ranking.learned import Learned
 from scoring.ranking.triggers import TriggerIndex
+from slowwave.search.learned import LearnedTriggers
 from slowwave.store import Store, one_of, quote
 
 CONFIDENCE_LABELS = (
@@ -42,6 +44,12 @@ class Knowledge(Protocol):
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""
 
+    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
+        """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
+
+    def doubts(self, namespace: str) -> tuple[str, ...]:
+        """What a person should know of the last answer of `learned` for this namespace."""
+
 
 class StoredKnowledge:
     """From the tables as they are.
@@ -51,6 +59,7 @@ class StoredKnowledge:
         policy: how feedback fades.
         until: the last day that counts; None is today.
         clock: says which day that is.
+        triggers: what was learned; None where nothing is.
     """
 
     def __init__(
@@ -59,11 +68,13 @@ class StoredKnowledge:
         policy: FeedbackPolicy | None = None,
         until: date | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        triggers: LearnedTriggers | None = None,
     ) -> None:
         self._store = store
         self._policy = policy or FeedbackPolicy()
         self._until = until
         self._clock = clock
+        self._learned = triggers
         self._lock = threading.Lock()
         self._triggers: dict[str, tuple[int, TriggerIndex]] = {}
         self._taught: dict[str, tuple[tuple[int, date], dict[str, MemoryState], dict[str, str]]] = {}
@@ -85,6 +96,14 @@ class StoredKnowledge:
     def promoted(self, namespace: str) -> dict[str, str]:
         """See `Knowledge`."""
         return self._known(namespace)[1]
+
+    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
+        """See `Knowledge`."""
+        return self._learned.match(namespace, query, now) if self._learned else {}
+
+    def doubts(self, namespace: str) -> tuple[str, ...]:
+        """See `Knowledge`."""
+        return self._learned.doubts(namespace) if self._learned else ()
 
     def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
         with self._lock:

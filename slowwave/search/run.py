@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scoring.ranking import Candidates, Ranking, RankingPolicy, rank
+from scoring.ranking import (
+    Candidates,
+    Contribution,
+    RankedMemory,
+    Ranking,
+    RankingPolicy,
+    rank,
+)
 from scoring.ranking.breakdown import split_by_term
-from scoring.ranking.candidates import BM25
+from scoring.ranking.candidates import BM25, LEARNED
 from slowwave import ids
 from slowwave.chunking import indexed_text
 from slowwave.errors import SlowwaveError
@@ -59,12 +66,13 @@ def search(
     policy = space.policy
     start = time.perf_counter()
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
-    found = searcher.find(namespace, query, size, filters)
+    found = searcher.find(namespace, query, size, filters, moment)
     fetched = time.perf_counter()
-    other = space.interleaved_policy if as_of is None else None
+    search_id = ids.new_event_id()
+    other = _other(space, found, search_id) if as_of is None else None
     found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
     ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
-    search_id, turns = ids.new_event_id(), None
+    turns = None
     if other is not None:
         second = rank(found.candidates, other, as_of=moment, limit=limit)
         turns = in_turn(ranking, second, other, seed=search_id, limit=limit)
@@ -78,13 +86,13 @@ def search(
         whose = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
         results = _explained(results, ranking, found, whose, terms, recent)
     ranked = time.perf_counter()
-    warnings: tuple[str, ...] = ()
+    warnings = found.warnings
     if as_of is None and space.settings.journal.log_searches:
         payload = logged(
             ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
             turns=turns,
         )  # fmt: skip
-        warnings = _journal(space, search_id, namespace, payload, moment, principal, project)
+        warnings += _journal(space, search_id, namespace, payload, moment, principal, project)
     end = time.perf_counter()
     timings = Timings(
         embedding=found.embedding_ms,
@@ -118,6 +126,20 @@ def _check(query: str, limit: int, project: str) -> None:
         raise SlowwaveError(
             f"project = {project!r}: give a name of at most {MAX_PROJECT_CHARACTERS} characters."
         )
+
+
+def _other(space: Workspace, found: Found, search_id: str) -> RankingPolicy | None:
+    """The ranking to be shown in turn with the one in force, if any.
+
+    Where no policy is being tried, of the searches that learning may change a share shows what they would
+    without it: so its worth is measured by what people then use (rule 6.6).
+    """
+    if space.settings.evaluation.interleave is not None:
+        return space.interleaved_policy
+    draw = int(ids.digest("interleave", search_id)[:8], 16) / 16**8
+    if draw >= space.settings.learning.interleave or not found.learned:
+        return None
+    return replace(space.policy, learned_cap=0.0)
 
 
 def _reader(policy: RankingPolicy, other: RankingPolicy | None) -> RankingPolicy:
@@ -183,13 +205,22 @@ def _explained(
                 one,
                 candidates,
                 policy,
-                split_by_term(one.contributions, BM25, terms.get(candidates.chunk_ids[one.best], {})),
+                _by_term(one, found, terms),
                 ranking.injection,
                 recent.get(one.memory_id, ()),
             ),
         )
         for result, one, policy in zip(results, ranking.results, policies, strict=True)
     )
+
+
+def _by_term(
+    one: RankedMemory, found: Found, terms: Mapping[str, Mapping[str, float]]
+) -> tuple[Contribution, ...]:
+    """The breakdown of a result with the words of the query, and with the terms that were learned."""
+    rows = split_by_term(one.contributions, BM25, terms.get(found.candidates.chunk_ids[one.best], {}))
+    learned = found.learned.get(one.memory_id)
+    return rows if learned is None else split_by_term(rows, LEARNED, learned.terms)
 
 
 def _not_shown(ranking: Ranking, found: Found) -> tuple[NotShown, ...]:

@@ -1,27 +1,33 @@
 """The candidates of one search: two channel queries, and what is known of the memories they found.
 
 The full-text query runs in a thread while the query is being embedded; the vector query follows. Only a
-memory that nothing but its trigger phrase found costs a third query: the candidates carry all that a result
-shows.
+memory that nothing but its trigger phrase or a learned term found costs a third query: the candidates carry
+all that a result shows.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scoring.ranking import Candidates
+from scoring.ranking import Candidates, MemoryState
+from scoring.ranking.candidates import NEUTRAL
+from scoring.ranking.learned import Learned
 from scoring.ranking.words import coverage, stems, title_share
 from slowwave.embedding import Embedder
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, confidence_of
 from slowwave.store import one_of
+from slowwave.store.text import Tables as TextTables
+from slowwave.store.text import full_text
 from slowwave.tiers import COLUMN, tiers_of
 
 SHOWN = (
@@ -31,16 +37,14 @@ SHOWN = (
 MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
+LEARNED_CHUNKS = 128  # read of memories that nothing but a learned term found (count)
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 MOST_MATCHES = 100_000  # chunks with one word, of an account of a search (count)
 DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
 
 
-class Tables(Protocol):
+class Tables(TextTables, Protocol):
     """What a search needs of a store."""
-
-    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
-        """An open table."""
 
     def get_meta(self, name: str) -> dict[str, Any] | None:
         """A stored fact."""
@@ -54,6 +58,8 @@ class Found:
     shown: pa.Table  # one row per candidate, columns SHOWN
     embedding_ms: float
     total_ms: float
+    learned: Mapping[str, Learned] = field(default_factory=dict)  # of memories of the candidates
+    warnings: tuple[str, ...] = ()
 
 
 class Searcher:
@@ -63,11 +69,18 @@ class Searcher:
         store: has the chunks.
         embedder: turns queries into vectors.
         knowledge: of memories beside their text.
+        boost: what learned terms add to a score.
     """
 
-    def __init__(self, store: Tables, embedder: Embedder, knowledge: Knowledge) -> None:
-        self._store, self._embedder, self._knowledge = store, embedder, knowledge
-        self._pool = ThreadPoolExecutor(2, thread_name_prefix="slowwave-search")
+    def __init__(
+        self,
+        store: Tables,
+        embedder: Embedder,
+        knowledge: Knowledge,
+        boost: Callable[[Learned], float] = Learned.boost,
+    ) -> None:
+        self._store, self._embedder, self._knowledge, self._boost = store, embedder, knowledge, boost
+        self._pool = ThreadPoolExecutor(3, thread_name_prefix="slowwave-search")
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
@@ -75,20 +88,40 @@ class Searcher:
         """Stop the threads."""
         self._pool.shutdown(wait=False)
 
-    def find(self, namespace: str, query: str, size: int, filters: Filters | None = None) -> Found:
-        """The best `size` chunks of each channel, of the namespace's memories that pass the filters."""
+    def find(
+        self,
+        namespace: str,
+        query: str,
+        size: int,
+        filters: Filters | None = None,
+        now: datetime | None = None,
+    ) -> Found:
+        """The best `size` chunks of each channel, of the namespace's memories that pass the filters.
+
+        Args:
+            namespace: the tenant.
+            query: the question.
+            size: chunks of each channel (count).
+            filters: what a result has to be.
+            now: moment of the search, for what was learned; without it nothing learned counts.
+        """
         start = time.perf_counter()
         promoted = self._knowledge.promoted(namespace)
         where = (filters or Filters()).where(namespace, promoted)
         text = self._pool.submit(self._full_text, query, where, size)
         triggered = self._pool.submit(self._knowledge.triggered, namespace, query)
+        asked = None if now is None else self._pool.submit(self._knowledge.learned, namespace, query, now)
         vector = self._embedder.embed_query(query)
         embedded = time.perf_counter()
         nearest = self._nearest(vector, where, size)
         phrases = triggered.result()
+        learned = {} if asked is None else asked.result()
         lists = [nearest, text.result()]
-        if lacking := set(phrases).difference(*(rows.column("memory_id").to_pylist() for rows in lists)):
+        found = [rows.column("memory_id").to_pylist() for rows in lists]
+        if lacking := set(phrases).difference(*found):
             lists.append(self._chunks_of(sorted(lacking), where))
+        if lacking := set(learned).difference(phrases, *found):
+            lists.append(self._nearest_of(vector, sorted(lacking), where))
         channels, shown = _merge(lists, vector)
         channels |= _words(query, channels, shown)
         ids = shown.column("memory_id").to_pylist()
@@ -104,11 +137,28 @@ class Searcher:
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
-            states=self._knowledge.states(namespace, there),
+            states=self._states(namespace, there, learned),
             confidence=confidence_of(shown),
         )
         done = time.perf_counter()
-        return Found(candidates, shown, (embedded - start) * 1e3, (done - start) * 1e3)
+        return Found(
+            candidates,
+            shown,
+            (embedded - start) * 1e3,
+            (done - start) * 1e3,
+            {memory: one for memory, one in learned.items() if memory in there},
+            () if now is None else self._knowledge.doubts(namespace),
+        )
+
+    def _states(
+        self, namespace: str, there: Collection[str], learned: Mapping[str, Learned]
+    ) -> dict[str, MemoryState]:
+        """What use has taught of these memories, and what learned terms add for this query."""
+        states = self._knowledge.states(namespace, there)
+        for memory, one in learned.items():
+            if memory in there:
+                states[memory] = replace(states.get(memory, NEUTRAL), learned=self._boost(one))
+        return states
 
     def term_scores(
         self, namespace: str, query_words: list[str], chunk_ids: list[str], filters: Filters | None = None
@@ -118,12 +168,10 @@ class Searcher:
         The filters are those of the search: in rows that the index does not have yet, LanceDB weighs a word
         by how rare it is among the rows that pass.
         """
-        from lancedb.query import MatchQuery
-
         where = (filters or Filters()).where(namespace, self._knowledge.promoted(namespace))
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(query_words if chunk_ids else []):
-            search = self._store.table("chunks").search(MatchQuery(word, "search_text"), query_type="fts")
+            search = full_text(self._store, "chunks", "search_text", word)
             rows = search.where(where).limit(MOST_MATCHES).select(["chunk_id", "_score"]).to_arrow()
             rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(chunk_ids)))
             for chunk, score in zip(*rows.to_pydict().values(), strict=True):
@@ -131,10 +179,7 @@ class Searcher:
         return found
 
     def _full_text(self, query: str, where: str, size: int) -> pa.Table:
-        from lancedb.query import MatchQuery
-
-        # The column is named: a query without it would search every indexed column.
-        search = self._store.table("chunks").search(MatchQuery(query, "search_text"), query_type="fts")
+        search = full_text(self._store, "chunks", "search_text", query)
         return search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
 
     def _nearest(self, vector: np.ndarray, where: str, size: int) -> pa.Table:
@@ -147,6 +192,13 @@ class Searcher:
         these = f"{where} AND {one_of('memory_id', memory_ids)}"
         found = search.where(these).limit(TRIGGERED_CHUNKS).select([*SHOWN, "vector"]).to_arrow()
         return found.sort_by("chunk_id")
+
+    def _nearest_of(self, vector: np.ndarray, memory_ids: list[str], where: str) -> pa.Table:
+        """The chunks of these memories that are nearest."""
+        these = f"{where} AND {one_of('memory_id', memory_ids)}"
+        search = self._store.table("chunks").search(vector).distance_type("cosine").bypass_vector_index()
+        found = search.where(these).limit(LEARNED_CHUNKS).select([*SHOWN, "vector"]).to_arrow()
+        return found.select([*SHOWN, "vector"]).sort_by("chunk_id")
 
 
 def _merge(lists: list[pa.Table], query: np.ndarray) -> tuple[dict[str, Any], pa.Table]:

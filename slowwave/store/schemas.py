@@ -565,7 +565,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                 ]
             ),
             "What was learned on each day: a term that a selection taught a memory. It has an effect once "
-            "two questions taught it, until it expires; weight is what it begins with. In no full-text index.",
+            "two questions taught it, until it expires; weight is a fresh one's. Never searched by text.",
             partition="day",
         ),
         TableSpec(

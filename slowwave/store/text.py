@@ -7,10 +7,15 @@ and a word that is not its own stem (`because`) would take nothing away.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from slowwave.errors import StoreError
 
 if TYPE_CHECKING:
     from lancedb.index import FTS
+
+    from slowwave.store.schemas import TableSpec
 
 # LanceDB's English list, as far as its words are their own stems, without those of the first and second
 # person: i, me, my, myself, we, our, you, your, yourself. In a memory they carry meaning: "my sister" and
@@ -25,6 +30,39 @@ then there these they this those through to too under until up ve was wasn were 
 which while who whom will with won wouldn y
 """
 STOP_WORDS = tuple(_STEMS.split())
+
+
+class Tables(Protocol):
+    """What a full-text query needs of a store."""
+
+    @property
+    def specs(self) -> Mapping[str, TableSpec]:
+        """What each table is."""
+
+    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
+        """An open table."""
+
+
+def full_text(store: Tables, name: str, column: str, query: str) -> Any:  # noqa: ANN401 - LanceDB's query
+    """Begin a full-text query; every one begins here (safeguard 4 of rule 5).
+
+    It names its column: without one LanceDB searches all that are indexed. And the column is on the table's
+    allow-list: LanceDB would search any other one, too, by a scan, without an index and without an error.
+
+    Args:
+        store: has the table.
+        name: of the table.
+        column: to be searched.
+        query: words.
+
+    Raises:
+        StoreError: the column is not one that may be searched by text.
+    """
+    from lancedb.query import MatchQuery
+
+    if column not in store.specs[name].full_text:
+        raise StoreError(f"{name}.{column} is not searched by text. Columns that are: see its schema.")
+    return store.table(name).search(MatchQuery(query, column), query_type="fts")
 
 
 def full_text_config() -> FTS:

@@ -132,7 +132,7 @@ def test_every_account_sums_to_the_score_by_its_own_policy(interleaving):
 
 
 def test_a_short_memory_that_one_ranking_recalls_has_its_own_reason(interleaving):
-    """Only the other ranking gives short memories a place here; whether it is drawn is chance, so ask until it is."""
+    """Only the other ranking gives short memories a place here; it is drawn by chance, so ask until it is."""
     memory = interleaving(replace(OTHER, sparse_recall=True, sparse_distance=2.0), sparse_recall=False)
     recalled = []
     for query in QUERIES * 50:

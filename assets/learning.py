@@ -1,0 +1,225 @@
+"""learned_proposals -> learned_matches, learned_effect -> learning_gate -> (where open) learned_triggers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from assets import evaluation, feedback, ingest
+from assets.evaluation import asset as evaluation_asset
+from assets.feedback import replaced
+from assets.report import table
+from assets.resources import OneNight, SlowwaveResource
+from quality.learning_gate import GateDecision
+from scoring.feedback.learned import PROPOSED
+from slowwave.evaluation import due
+from slowwave.learning import effect, lessons, log, proposals
+from slowwave.learning.gate import gates
+from slowwave.learning.guard import close_where_worse
+from slowwave.workspace import Workspace
+
+GROUP = "learning"
+GateOf = Mapping[tuple[str, str], GateDecision]
+
+
+def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
+    """An asset of this group; a range of its days is one run, and one run at a time works on them."""
+    return evaluation_asset(*deps, group=GROUP, **more)
+
+
+@asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
+def learned_proposals(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """What each selection of a day could teach the memory that was selected, and why most teach nothing.
+
+    A proposal has no effect on any search. Results that the search ranked among the first three, memories
+    younger than three days, words that are frequent or on the list of those that say nothing: none teaches.
+    """
+    space = slowwave.space
+    rows, written = replaced(
+        context, space.store, lambda days: proposals.proposal_days(space, days), "proposal_id", "namespace"
+    )
+    all_of = lessons.known(space, context.partition_keys[-1])
+    reasons = rows.join(all_of.decided.reasons, on="proposal_id").group_by("namespace", "reason")
+    return dg.MaterializeResult(
+        metadata={
+            **written,
+            "selections": rows.height,
+            "what became of them": table(reasons.len("selections").sort("namespace", "reason"), rows=40),
+        }
+    )
+
+
+@asset(learned_proposals, evaluation.judgments)
+def learned_matches(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Whether memories were wanted where a term that they learned, or would have, brings them to mind.
+
+    By terms known before the day of the search. It says how much noise learning makes.
+    """
+    space = slowwave.space
+    rows, written = replaced(
+        context, space.store, lambda days: effect.match_days(space, days), "namespace", "relevant", "evidence"
+    )
+    counted = rows.group_by("namespace", "evidence", "relevant").len("matches")
+    return dg.MaterializeResult(
+        metadata={**written, "matches": table(counted.sort("namespace", "evidence", "relevant"))}
+    )
+
+
+@asset(learned_proposals, evaluation.evaluation_scores, evaluation.channel_attribution)
+def learned_effect(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """How good each judged search is without what was learned before its day, and with it.
+
+    Where nothing is applied yet, with it is what it would be: tried on what the search considered.
+    """
+    space = slowwave.space
+    figures = ["mrr_5", "mrr_5_learned", "ndcg_10", "ndcg_10_learned"]
+    rows, written = replaced(
+        context,
+        space.store,
+        lambda days: effect.effect_days(space, days),
+        "namespace",
+        "live",
+        "moved",
+        *figures,
+    )
+    found = rows.group_by("namespace").agg(
+        pl.len().alias("searches"), pl.col("moved", "live").sum(), *(pl.col(name).mean() for name in figures)
+    )
+    return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace"))})
+
+
+@asset(learned_matches, learned_effect, evaluation.evaluation_cycles, pool="lance_learned_triggers")
+def learning_gate(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Whether what use taught may be applied: every condition at the end of each day, by what was known then.
+
+    Where what was applied makes results worse, all of it is taken back and the gate is closed until a person
+    approves again. What has expired is removed. Nothing is ever learned here.
+    """
+    space, days = slowwave.space, list(context.partition_keys)
+    decided = gates(space, days)
+    shown = _conditions(decided)
+    _, written = replaced(
+        context, space.store, lambda part: _rows(space, decided, part), "day", "namespace", "condition"
+    )
+    all_of = lessons.known(space, days[-1])
+    refused = {key: one.reason for key, one in decided.items() if not one.open}
+    log.log_refusals(space.store, all_of, refused, days)
+    regressions = close_where_worse(space, days[-1])
+    for namespace, why in regressions.items():
+        context.log.error(f"Learning in {namespace} is taken back and its gate closed: {why}")
+    expired = lessons.swept(space.store, space.now())
+    due.finish(space.store, context.run.run_id, days)
+    last = shown.filter(pl.col("day") == days[-1]).drop("day", "number") if shown.height else shown
+    return dg.MaterializeResult(
+        metadata={
+            **written,
+            "gates": table(_states(decided, days[-1])),
+            "conditions": table(last, rows=60),
+            "made worse": table(
+                pl.DataFrame({"namespace": list(regressions), "why": list(regressions.values())})
+            ),
+            "expired": expired.height,
+        }
+    )
+
+
+def _conditions(decided: GateOf) -> pl.DataFrame:
+    """A row a day, namespace and condition."""
+    rows = [
+        (day, namespace, one.name, one.state, one.value, one.bound, one.number)
+        for (day, namespace), gate in decided.items()
+        for one in gate.conditions
+    ]
+    names = ("day", "namespace", "condition", "state", "value", "bound")
+    schema = dict.fromkeys(names, pl.String) | {"number": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _states(decided: GateOf, day: str) -> pl.DataFrame:
+    mine = [
+        (namespace, gate.state, gate.describe()) for (on, namespace), gate in decided.items() if on == day
+    ]
+    return pl.DataFrame(mine, schema=dict.fromkeys(("namespace", "gate", "says"), pl.String), orient="row")
+
+
+def _rows(space: Workspace, decided: GateOf, days: Sequence[str]) -> pl.DataFrame:
+    rows = _conditions(decided).filter(pl.col("day").is_in(list(days)))
+    named = rows.with_columns(gate_id=pl.concat_str("day", "namespace", "condition", separator=":"))
+    return named.select(space.store.specs["learning_gate"].schema.names)
+
+
+def require_open(space: Workspace, days: Sequence[str]) -> GateOf:
+    """The gates of some days, if on each of them that of a namespace is open; asked before any write.
+
+    Raises:
+        dg.Failure: on one of them every gate is closed; with the evidence, and not to be tried again.
+    """
+    decided = gates(space, days)
+    opened = {day for (day, _), gate in decided.items() if gate.open}
+    closed = [day for day in days if day not in opened]
+    if not closed:
+        return decided
+    says = [gate.describe() for (day, _), gate in decided.items() if day == closed[-1]]
+    shown = _conditions(decided).filter(pl.col("day") == closed[-1]).drop("day", "number")
+    raise dg.Failure(
+        description=f"The learning gate is closed at the end of {closed[-1]}: nothing was learned. "
+        f"{'; '.join(says) or 'Nothing was ever searched.'} `slowwave learning status` shows it now.",
+        metadata={
+            "evidence": table(shown, rows=60),
+            "closed days": f"{closed[0]} to {closed[-1]} ({len(closed)} of {len(days)})",
+            "open days": ", ".join(sorted(opened)) or "none",
+        },
+        allow_retries=False,
+    )
+
+
+@asset(learning_gate, learned_proposals, pool="lance_learned_triggers")
+def learned_triggers(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """What was learned on each day: words of questions that bring a memory to mind from then on.
+
+    Refused, before anything is written, unless the learning gate was open at the end of each day by the
+    evidence of that day: two closed cycles of evaluation (200 queries, 28 days), a week of proposals that had
+    no effect, noise below 5 %, results not worse, the table in no full-text index, a person's approval. The
+    sensor `learning_gate_opens` asks for it; run by hand or as a backfill it is refused just the same.
+    """
+    space, days = slowwave.space, list(context.partition_keys)
+    decided = require_open(space, days)
+    opened = [key for key, gate in decided.items() if gate.open]
+    all_of, now = lessons.known(space, days[-1]), space.now()
+    before = space.store.read(lessons.TABLE)
+
+    def made(part: list[str]) -> pl.DataFrame:
+        rows = lessons.taught(space, all_of, [key for key in opened if key[0] in part], now)
+        log.log_taught(space.store, rows, before)
+        return rows
+
+    rows, written = replaced(context, space.store, made, "namespace", "memory_id", "term")
+    passed = all_of.decided.reasons.filter(pl.col("reason") == PROPOSED).height
+    counted = rows.group_by("namespace").agg(
+        pl.len().alias("lessons"), pl.col("memory_id").n_unique().alias("memories"), pl.col("term").n_unique()
+    )
+    return dg.MaterializeResult(
+        metadata={
+            **written,
+            "lessons": table(counted.sort("namespace")),
+            "proposals so far": passed,
+            "gates": table(_states(decided, days[-1])),
+        }
+    )
+
+
+PROPOSED_ASSETS = [learned_proposals, learned_matches, learned_effect, learning_gate]
+"""Those that anybody may run: they have no effect on a search."""
+GATED_ASSETS = [learned_triggers]
+ASSETS = [*PROPOSED_ASSETS, *GATED_ASSETS]

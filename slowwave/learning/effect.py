@@ -1,0 +1,247 @@
+"""What learning does, or would do: rows of ``learned_matches`` and ``learned_effect``.
+
+Both look at searches with the terms that were known before the day on which they were asked, so no search is
+measured with what it taught itself. What was proposed is tried on the candidates that a search considered: a
+memory that nothing but a proposed term would have found is not among them and counts as not found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from scoring.evaluation.evaluate import evaluate_frame
+from scoring.evaluation.measure import Measure
+from scoring.evaluation.replay import Batch, Variant
+from scoring.evaluation.replay import replay as ranked_again
+from scoring.ranking.candidates import LEARNED
+from scoring.ranking.learned import learnable
+from slowwave import progress
+from slowwave.evaluation.known import said_until, settled, settled_by_day
+from slowwave.evaluation.logged import logged_searches
+from slowwave.evaluation.measured import searches_of
+from slowwave.evaluation.truth import clicked_results, with_query_ids
+from slowwave.evaluation.variants import IN_FORCE
+from slowwave.learning.lessons import Known, day_start, known, would_be
+from slowwave.store.frames import one_of, quote
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+_MEASURES = (Measure("mrr", 5), Measure("ndcg", 10))
+_TOUCHED = {
+    "day": pl.String, "namespace": pl.String, "search_id": pl.String, "memory_id": pl.String,
+    "term": pl.String, "weight": pl.Float64, "share": pl.Float64,
+}  # fmt: skip
+PLAIN, WITH = "plain", "learned"
+
+
+def touched(space: Workspace, known: Known, searches: pl.DataFrame) -> pl.DataFrame:
+    """Which memories the terms that were known at the start of a search's day bring to mind.
+
+    Args:
+        space: of the bounds.
+        known: all proposals up to the last day of the searches.
+        searches: ``day`` (asked), ``namespace``, ``search_id``, ``query``, ``occurred_at``.
+
+    Returns:
+        A row a search, memory and term, with the weight of the term then, and ``share``: that part of
+        strength times weight which the term is.
+    """
+    queries = searches.select("query").unique()
+    asked = [list(learnable(query)) for query in queries["query"]]
+    terms = queries.with_columns(term=pl.Series(asked, dtype=pl.List(pl.String)))
+    terms = terms.with_columns(words=pl.col("term").list.len())
+    parts = [pl.DataFrame(schema=_TOUCHED)]
+    ttl = space.learning_policy.ttl
+    for (day,), mine in searches.join(terms, on="query").group_by("day"):
+        live = would_be(space, known, day_start(str(day))).select(
+            "namespace", "memory_id", "term", "expires_at"
+        )
+        left = (pl.col("expires_at") - pl.col("occurred_at")) / ttl
+        found = mine.explode("term").join(live, on=["namespace", "term"])
+        found = found.with_columns(weight=left.clip(0.0, 1.0)).filter(pl.col("weight") > 0)
+        parts.append(found.with_columns(share=pl.col("weight") / pl.col("words")).select(*_TOUCHED))
+    return pl.concat(parts)
+
+
+def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
+    """Rows of ``learned_matches``: searches that were first spoken of on these days.
+
+    A memory that a term brings to mind was wanted if a person or a heard judge says so, or if it was used; it
+    was not if they say so, or it was rated unhelpful, or was passed over: shown above a result that was used.
+    What is below that nobody may have looked at (Joachims and others, "Accurately Interpreting Clickthrough
+    Data as Implicit Feedback", 2005).
+    """
+    store, last = space.store, max(days)
+    clicked = clicked_results(store, last).filter(pl.col("day").is_in(list(days)))
+    heard = clicked.group_by("search_id").agg(spoken_of=pl.col("day").first())
+    empty = store.empty("learned_matches")
+    if heard.is_empty():
+        return empty
+    asked = store.read_by(
+        "searches", "search_id", heard["search_id"].to_list(),
+        columns=["day", "namespace", "search_id", "query", "occurred_at", "shown"],
+    )  # fmt: skip
+    all_of = known(space, last)
+    found = touched(space, all_of, asked.drop("shown"))
+    if found.is_empty():
+        return empty
+    asked = with_query_ids(asked.join(found, on="search_id", how="semi"))
+    shown = asked.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
+    ranks = shown.select(
+        "search_id", memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
+    ).join(clicked.select("search_id", "memory_id", "clicked"), on=["search_id", "memory_id"], how="left")
+    lowest = ranks.filter("clicked").group_by("search_id").agg(lowest=pl.col("rank").max())
+    unhelpful = store.read_by(
+        "usage_signals", "search_id", asked["search_id"].to_list(), columns=["search_id", "memory_id"],
+        also=f"verdict = 'unhelpful' AND day <= {quote(last)}",
+    ).unique()  # fmt: skip
+    judged = _judged(space, asked, last)
+    told = (
+        found.join(heard, on="search_id")
+        .join(asked.select("search_id", "query_id"), on="search_id")
+        .join(ranks, on=["search_id", "memory_id"], how="left")
+        .join(lowest, on="search_id", how="left")
+        .join(unhelpful.with_columns(bad=True), on=["search_id", "memory_id"], how="left")
+        .join(judged, on=["namespace", "query_id", "memory_id"], how="left")
+        .with_columns(
+            evidence=pl.when(pl.col("grade").is_not_null()).then(pl.lit("judged"))
+            .when(pl.col("clicked")).then(pl.lit("used"))
+            .when(pl.col("bad")).then(pl.lit("rated unhelpful"))
+            .when(pl.col("rank") < pl.col("lowest")).then(pl.lit("passed over"))
+        )
+        .filter(pl.col("evidence").is_not_null())
+    )  # fmt: skip
+    return told.with_columns(
+        day="spoken_of",
+        match_id=pl.concat_str("search_id", "memory_id", "term", separator=":"),
+        relevant=pl.coalesce(pl.col("grade") > 0, pl.col("evidence") == "used"),
+    ).select(empty.columns)
+
+
+def _judged(space: Workspace, asked: pl.DataFrame, until: str) -> pl.DataFrame:
+    """What people and heard judges say of the pairs of these queries."""
+    about = asked.select("namespace", "query_id").unique()
+    said = said_until(space.store, until).filter(pl.col("source").is_in(["manual", "judge"]))
+    grades = settled(said, space.settings.judge.agreement, about).grades
+    return grades.select("namespace", "query_id", "memory_id", "grade")
+
+
+def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
+    """Rows of ``learned_effect``: judged searches of these days without what was learned, and with it."""
+    store = space.store
+    empty = store.empty("learned_effect")
+    where = f"{one_of('day', days)} AND variant = {quote(IN_FORCE)}"
+    columns = ["day", "namespace", "search_id", "query_id", "mrr_5", "ndcg_10"]
+    scored = store.scan("evaluation_scores", where, columns=columns)
+    if scored.is_empty():
+        return empty
+    asked = store.scan(
+        "searches", one_of("day", days), columns=["day", "namespace", "search_id", "query", "occurred_at"]
+    ).join(scored, on="search_id", how="semi")
+    all_of = known(space, max(days))
+    found = touched(space, all_of, asked).group_by("search_id", "memory_id").agg(pl.col("share").sum())
+    shown = store.scan("channel_attribution", f"{one_of('day', days)} AND channel = '{LEARNED}'",
+                       columns=["search_id"])  # fmt: skip
+    about = asked.join(pl.concat([found.select("search_id"), shown]).unique(), on="search_id", how="semi")
+    changed = _measured(space, about, found) if about.height else None
+    rows = scored.with_columns(
+        effect_id="search_id", moved=pl.lit(value=False), live=pl.lit(value=False),
+        mrr_5_learned="mrr_5", ndcg_10_learned="ndcg_10",
+    ).select(empty.columns)  # fmt: skip
+    if changed is None:
+        return rows
+    mine = rows.drop("moved", "live", "mrr_5", "ndcg_10", "mrr_5_learned", "ndcg_10_learned")
+    others = rows.join(changed, on="search_id", how="anti")
+    return pl.concat([others, mine.join(changed, on="search_id").select(empty.columns)])
+
+
+def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """The figures of some searches without what was learned and with it.
+
+    Args:
+        space: has the journal and the judgments.
+        about: the searches.
+        found: ``search_id``, ``memory_id`` and ``share``: what was proposed would bring to mind.
+    """
+    days = about["day"].unique().sort().to_list()
+    searches = searches_of(space, days).join(about, on="search_id", how="semi")
+    asked = searches.select("day", "namespace", "query_id").unique()
+    said = settled_by_day(said_until(space.store, max(days)), asked, space.settings.judge.agreement)
+    grades = pl.concat([one.grades.with_columns(day=pl.lit(day)) for day, one in said.items()])
+    results, flags = [], []
+    with progress.task("what learning would show", searches.height) as advance:
+        for part, live in _both(space, searches, found):
+            results.append(part)
+            flags.append(live)
+            advance(live.height)
+    key = pl.concat_str("day", "namespace", "query_id", separator="\n")
+    lists = searches.select("search_id", query_id=key).join(
+        pl.DataFrame({"variant": [PLAIN, WITH]}), how="cross"
+    )
+    shown = pl.concat(results)
+    done = evaluate_frame(
+        lists, shown, grades.with_columns(query_id=key).select("query_id", "memory_id", "grade"), _MEASURES
+    ).rename({"MRR@5": "mrr_5", "nDCG@10": "ndcg_10"})
+    top = shown.filter(pl.col("rank") <= 10).sort("rank").group_by("search_id", "variant").agg("memory_id")
+    plain, learned = (top.filter(pl.col("variant") == name).drop("variant") for name in (PLAIN, WITH))
+    moved = plain.join(learned, on="search_id", how="full", coalesce=True, suffix="_learned").select(
+        "search_id", moved=pl.col("memory_id").ne_missing(pl.col("memory_id_learned"))
+    )
+    before, after = (
+        done.filter(pl.col("variant") == name).select("search_id", "mrr_5", "ndcg_10")
+        for name in (PLAIN, WITH)
+    )
+    return (
+        before.join(after, on="search_id", suffix="_learned")
+        .join(moved, on="search_id", how="left")
+        .join(pl.concat(flags), on="search_id")
+        .with_columns(pl.col("moved").fill_null(value=False))
+    )
+
+
+def _both(
+    space: Workspace, searches: pl.DataFrame, found: pl.DataFrame
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """For each slice of the searches: the results without and with, and where what was learned was live."""
+    policy = space.policy
+    most = space.learning_policy.coefficient * policy.learned_cap
+    wanted = ["search_id", "variant", "rank", "memory_id"]
+    for (namespace,), mine in searches.sort("namespace").group_by("namespace", maintain_order=True):
+        days = mine["day"].unique().sort().to_list()
+        for part in logged_searches(space.journal, days, str(namespace), only=mine["search_id"]):
+            places = part.searches.select("search", "search_id")
+            whole = part.batch.columns
+            live = np.zeros(len(part.batch), dtype=np.bool_)
+            live[whole.search[whole.learned > 0]] = True
+            bare = replace(part.batch, columns=whole.without({LEARNED}))
+            proposed = _with_boosts(bare, places, found, most)
+            parts = [
+                ranked_again(bare, [Variant(PLAIN, policy)], depth=None),
+                ranked_again(proposed, [Variant(WITH, policy)], depth=None).filter(
+                    ~pl.col("search").is_in(np.flatnonzero(live))
+                ),
+                ranked_again(part.batch, [Variant(WITH, policy)], depth=None).filter(
+                    pl.col("search").is_in(np.flatnonzero(live))
+                ),
+            ]
+            rows = pl.concat(parts).join(places, on="search").select(wanted)
+            yield rows, places.select("search_id", live=pl.Series(live[places["search"].to_numpy()]))
+
+
+def _with_boosts(batch: Batch, places: pl.DataFrame, found: pl.DataFrame, most: float) -> Batch:
+    """The searches with what learned terms would add to their memories."""
+    columns = batch.columns
+    memories = pl.DataFrame(
+        {"search": columns.search, "memory_id": batch.memory_ids.gather(columns.number)},
+        schema_overrides={"search": pl.Int64},
+    )
+    shares = found.join(places, on="search_id").select("search", "memory_id", "share")
+    known = memories.join(shares, on=["search", "memory_id"], how="left", maintain_order="left")
+    learned = most * known["share"].fill_null(0.0).to_numpy()
+    return replace(batch, columns=replace(columns, learned=learned))

@@ -1,0 +1,211 @@
+"""The evidence of the learning gate, from the tables and the journal (rule 6.7), and the guard (rule 6.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from quality.learning_gate import Approval, Effect, Evidence, GateDecision, Progress, decide_gate
+from scoring.evaluation.comparison import Comparison, compare
+from scoring.evaluation.cycles import LEAST_QUERIES
+from scoring.evaluation.interleaving import preference
+from scoring.feedback.learned import standing
+from slowwave.evaluation.cycles import CLOSED, OPEN
+from slowwave.evaluation.truth import with_query_ids
+from slowwave.learning.acts import last_word
+from slowwave.learning.isolation import prove
+from slowwave.learning.lessons import Known, day_end, known, would_be
+from slowwave.store.frames import quote
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+DRAWS = 2_000
+"""Of the intervals beside the conditions; none of them is decided by an interval (count)."""
+_DAY = timedelta(days=1)
+
+
+def namespaces(space: Workspace) -> list[str]:
+    """Every namespace that was ever searched."""
+    found = space.store.scan("searches", columns=["namespace"])["namespace"]
+    return [str(name) for name in found.unique().sort()]
+
+
+def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecision:
+    """What the gate of a namespace says.
+
+    Args:
+        space: has the evidence.
+        namespace: whose gate.
+        day: at whose end, by the evidence of then; None is now.
+    """
+    moment = space.now() if day is None else day_end(day)
+    until = moment.date().isoformat() if day is None else day
+    return Gatekeeper(space, namespace, until, prove(space.store)).decide(moment)
+
+
+def gates(space: Workspace, days: Sequence[str]) -> dict[tuple[str, str], GateDecision]:
+    """The same of every namespace at the end of each of some days, by day and namespace."""
+    leaks, last = prove(space.store), max(days)
+    found = {}
+    for namespace in namespaces(space):
+        keeper = Gatekeeper(space, namespace, last, leaks)
+        for day in days:
+            found[day, namespace] = keeper.decide(day_end(day))
+    return found
+
+
+class Gatekeeper:
+    """All evidence of a namespace up to a day, from which the gate of any moment until then follows.
+
+    Args:
+        space: has the tables.
+        namespace: whose gate.
+        until: the last day.
+        leaks: of `prove`.
+    """
+
+    def __init__(self, space: Workspace, namespace: str, until: str, leaks: tuple[str, ...]) -> None:
+        self._space, self._namespace, self._leaks = space, namespace, leaks
+        self.known: Known = known(space, until, namespace)
+        mine, store = f"namespace = {quote(namespace)}", space.store
+        self._cycles = store.read("evaluation_cycles", mine).sort("number")
+        self._own = self._own_queries()
+        upto = f"{mine} AND day <= {quote(until)}"
+        self._matches = store.scan("learned_matches", upto)
+        self._effect = store.scan("learned_effect", upto)
+
+    def decide(self, as_of: datetime) -> GateDecision:
+        """The gate at a moment, by what was known then."""
+        return decide_gate(self._namespace, self.evidence(as_of), as_of, self._space.gate_bounds)
+
+    def evidence(self, as_of: datetime) -> Evidence:
+        """What was known at a moment; whether the store is isolated is looked at now."""
+        lessons = standing(self.known.decided.lessons, self.known.rollbacks, as_of)
+        noisy, judged = self._noise(as_of)
+        approval, regression = self._last_word(as_of)
+        first = lessons["taught_at"].min()
+        assert first is None or isinstance(first, datetime)
+        return Evidence(
+            enabled=self._space.settings.learning.enabled,
+            progress=self._progress(as_of),
+            first_proposal=first,
+            noisy=noisy,
+            judged=judged,
+            effect=self._would_be_effect(first, as_of),
+            leaks=self._leaks,
+            regression=regression,
+            approval=approval,
+        )
+
+    def _last_word(self, as_of: datetime) -> tuple[Approval | None, str]:
+        return last_word([act for act in self.known.acts if act.at <= as_of])
+
+    def _own_queries(self) -> Mapping[str, int]:
+        """Distinct evaluated queries of each closed cycle that were asked here, not imported (count)."""
+        closed = self._cycles.filter(pl.col("status") == CLOSED)
+        if closed.is_empty():
+            return {}
+        store, mine = self._space.store, f"namespace = {quote(self._namespace)}"
+        scored = store.scan("cycle_scores", mine, columns=["cycle_id", "query_id"]).unique()
+        last = str(closed["closed_on"].max())
+        asked = store.scan(
+            "searches", f"{mine} AND day <= {quote(last)} AND imported_from IS NULL",
+            columns=["day", "namespace", "query"],
+        )  # fmt: skip
+        asked = with_query_ids(asked.unique()).select("day", "query_id")
+        counted = (
+            scored.join(closed.select("cycle_id", "opened_on", "closed_on"), on="cycle_id")
+            .join(asked, on="query_id")
+            .filter(pl.col("day").is_between(pl.col("opened_on"), pl.col("closed_on")))
+            .group_by("cycle_id")
+            .agg(pl.col("query_id").n_unique())
+        )
+        return dict(counted.iter_rows())
+
+    def _progress(self, as_of: datetime) -> Progress:
+        done = Progress()
+        for cycle, status, opened, closed, days, queries in self._cycles.select(
+            "cycle_id", "status", "opened_on", "closed_on", "days", "queries"
+        ).iter_rows():
+            if status == OPEN:
+                if day_end(opened) <= as_of:
+                    done = replace(done, open_searches=queries, open_days=days)
+            elif day_end(closed) <= as_of and self._own.get(cycle, 0) >= LEAST_QUERIES:
+                length = (date.fromisoformat(closed) - date.fromisoformat(opened)).days + 1
+                done = replace(
+                    done, cycles=done.cycles + 1, searches=done.searches + self._own[cycle],
+                    days=done.days + length,
+                )  # fmt: skip
+        return done
+
+    def _noise(self, as_of: datetime) -> tuple[int, int]:
+        """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks."""
+        first = (as_of - self._space.learning_policy.ttl).date().isoformat()
+        held = ["namespace", "memory_id", "term"]
+        live = would_be(self._space, self.known, as_of).select(held)
+        last = (as_of - timedelta(microseconds=1)).date().isoformat()
+        recent = self._matches.filter(pl.col("day") > first, pl.col("day") <= last)
+        verdicts = recent.join(live, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())
+        return verdicts.filter(pl.col("relevant") < 0.5).height, verdicts.height
+
+    def _would_be_effect(self, first: datetime | None, as_of: datetime) -> Effect:
+        if first is None:
+            return Effect()
+        found = self._compared("mrr_5", first.date().isoformat(), as_of)
+        return Effect(found.n, found.baseline, found.candidate, found.low, found.high)
+
+    def _compared(self, metric: str, first: str, as_of: datetime, *, live: bool = False) -> Comparison:
+        """By query, the searches of some days without what was learned and with it.
+
+        Args:
+            metric: column.
+            first: the first day.
+            as_of: the end of the last one.
+            live: only searches whose results what was learned has changed.
+        """
+        last = (as_of - timedelta(microseconds=1)).date().isoformat()
+        rows = self._effect.filter(pl.col("day") >= first, pl.col("day") <= last)
+        if live:
+            rows = rows.filter("live", "moved")
+        by_query = rows.group_by("query_id").agg(pl.col(metric).mean(), pl.col(f"{metric}_learned").mean())
+        by_query = by_query.sort("query_id")
+        margin = self._space.settings.evaluation.margin
+        return compare(by_query[metric], by_query[f"{metric}_learned"], margin=margin, n_draws=DRAWS)
+
+    def regression(self, as_of: datetime) -> str:
+        """Why learning makes results worse; empty where nothing says that it does (rule 6.8).
+
+        Looked at are the searches since the approval whose results it changed: without it, from the same
+        candidates (MRR@5 and nDCG@10), and what people used where both were shown in turn. Nothing is asked
+        while it is not approved.
+        """
+        approval, found = self._last_word(as_of)
+        if approval is None or not approval.given or found:
+            return ""
+        since = approval.at.date().isoformat()
+        for metric, name in (("mrr_5", "MRR@5"), ("ndcg_10", "nDCG@10")):
+            measured = self._compared(metric, since, as_of, live=True)
+            if measured.verdict == "worse":
+                return f"{name} of the searches that it changed: {measured.describe()}"
+        online = self._online(since, as_of)
+        if online.verdict == "better":
+            return f"results without it are used more than those with it: {online.describe()}"
+        return ""
+
+    def _online(self, since: str, as_of: datetime) -> Comparison:
+        """Which results were used where those without what was learned were shown in turn (rule 6.6)."""
+        without = replace(self._space.policy, learned_cap=0.0).version
+        last = (as_of - timedelta(microseconds=1)).date().isoformat()
+        where = (
+            f"namespace = {quote(self._namespace)} AND day >= {quote(since)} AND day <= {quote(last)} "
+            f"AND policy_b = {quote(without)}"
+        )
+        rows = self._space.store.scan("interleavings", where, columns=["search_id", "credit_a", "credit_b"])
+        rows = rows.sort("search_id")
+        margin = self._space.settings.evaluation.margin
+        return preference(rows["credit_a"], rows["credit_b"], margin=margin, n_draws=DRAWS)

@@ -1,0 +1,57 @@
+"""The regression guard (rule 6.8): where what was learned makes results worse, it is taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slowwave.learning.acts import REGRESSION, acts, rollbacks, write_act
+from slowwave.learning.gate import Gatekeeper, namespaces
+from slowwave.learning.lessons import day_end, taken_back
+from slowwave.learning.log import log_act
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+GUARD = "regression guard"
+
+
+def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
+    """Take back everything and close the gate of each namespace whose results learning makes worse.
+
+    Args:
+        space: of the tables and the journal.
+        day: up to whose end is looked.
+
+    Returns:
+        Why, by namespace.
+    """
+    found = {}
+    heal(space)
+    for namespace in namespaces(space):
+        keeper = Gatekeeper(space, namespace, day, ())
+        why = keeper.regression(day_end(day))
+        if why:
+            found[namespace] = why
+            _close(space, namespace, why)
+    return found
+
+
+def heal(space: Workspace) -> None:
+    """Delete what a rollback that was killed half-way has left."""
+    for rollback in rollbacks(acts(space.journal)):
+        taken_back(space.store, rollback)
+
+
+def _close(space: Workspace, namespace: str, why: str) -> None:
+    act = write_act(
+        space.journal,
+        namespace,
+        REGRESSION,
+        who=GUARD,
+        why=why,
+        at=space.now(),
+        detail={"scope": "everything"},
+    )
+    log_act(space.store, act)
+    for rollback in rollbacks([act]):
+        taken_back(space.store, rollback, log=REGRESSION)

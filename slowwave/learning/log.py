@@ -1,0 +1,114 @@
+"""The audit log of learning: what was added, refreshed, refused and taken back, and why (rule 5.7)."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from scoring.feedback.learned import PROPOSED
+from slowwave import ids
+from slowwave.learning.acts import Act
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from slowwave.learning.lessons import Known
+    from slowwave.store import Store
+
+TABLE = "learning_log"
+_NAMED = ("action", "reason", "namespace", "at", "memory_id", "term", "search_id", "principal", "detail")
+
+
+def append(store: Store, rows: pl.DataFrame) -> None:
+    """Write rows that are not there yet; one with the same content is the same row.
+
+    Args:
+        store: of the table.
+        rows: ``action``, ``reason``, ``namespace``, ``at`` (time); and, where they are known, ``memory_id``,
+            ``term``, ``search_id``, ``principal``, ``detail``.
+    """
+    empty = store.empty(TABLE)
+    lacking = [pl.lit(None, empty.schema[name]).alias(name) for name in _NAMED if name not in rows.columns]
+    full = rows.with_columns(lacking)
+    names = [
+        ids.digest("learning log", *("" if part is None else str(part) for part in row))
+        for row in full.select(_NAMED).iter_rows()
+    ]
+    made = full.with_columns(
+        log_id=pl.Series(names, dtype=pl.String), day=pl.col("at").dt.strftime("%Y-%m-%d")
+    ).select(empty.columns)
+    store.upsert(TABLE, made, insert_only=True)
+
+
+def write(store: Store, rows: Iterable[Mapping[str, Any]]) -> None:
+    """The same, of rows as mappings."""
+    schema = {name: pl.String() for name in _NAMED if name != "at"} | {"at": pl.Datetime("us", "UTC")}
+    frame = pl.DataFrame(
+        [{**row, "at": row["at"].astimezone(UTC)} for row in rows], schema=schema, orient="row"
+    )
+    if frame.height:
+        append(store, frame)
+
+
+def log_act(store: Store, act: Act) -> None:
+    """Write what was decided."""
+    write(store, [{
+        "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at,
+        "principal": act.who,
+        "detail": " ".join(str(act.detail[name]) for name in ("scope", "value") if name in act.detail),
+    }])  # fmt: skip
+
+
+def log_refusals(store: Store, known: Known, reasons: Mapping[tuple[str, str], str], days: list[str]) -> None:
+    """Write why the proposals of some days teach nothing.
+
+    Args:
+        store: of the table.
+        known: all proposals up to the last of the days.
+        reasons: of the gate, by day and namespace, where it was not open.
+        days: whose proposals.
+    """
+    gate = pl.DataFrame(
+        [(day, namespace, reason) for (day, namespace), reason in reasons.items()],
+        schema={"day": pl.String, "namespace": pl.String, "gate": pl.String}, orient="row",
+    )  # fmt: skip
+    rows = (
+        known.proposals.filter(pl.col("day").is_in(days))
+        .join(known.decided.reasons, on="proposal_id")
+        .join(gate, on=["day", "namespace"], how="left")
+        .with_columns(reason=pl.when(pl.col("reason") == PROPOSED).then("gate").otherwise("reason"))
+        .filter(pl.col("reason").is_not_null())
+    )
+    append(
+        store,
+        rows.select(
+            "namespace", "memory_id", "search_id", "principal", "reason",
+            at="selected_at", action=pl.lit("refuse"), detail=pl.col("terms").list.join(" "),
+        ),
+    )  # fmt: skip
+
+
+def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame) -> None:
+    """Write what was learned: a term that the memory held already is refreshed, another one is added.
+
+    Args:
+        store: of the table.
+        rows: of ``learned_triggers``, new ones.
+        before: those that were there.
+    """
+    held = ["namespace", "memory_id", "term"]
+    new = rows.join(before.select("trigger_id"), on="trigger_id", how="anti").sort("added_at", "trigger_id")
+    earlier = before.group_by(held).agg(earliest=pl.col("added_at").min())
+    again = pl.col("earliest").is_not_null() & (pl.col("earliest") < pl.col("added_at"))
+    first = pl.int_range(pl.len()).over(held) == 0
+    marked = new.join(earlier, on=held, how="left", maintain_order="left")
+    append(
+        store,
+        marked.select(
+            *held, "search_id", "principal",
+            at="added_at", reason=pl.lit("applied"), detail="trigger_id",
+            action=pl.when(first & ~again).then(pl.lit("add")).otherwise(pl.lit("refresh")),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,184 @@
+"""Rows of ``learned_proposals``: every selection of some days, and what it could teach (rule 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from quality.orders import is_order
+from scoring.feedback.learned import propose
+from scoring.ranking.learned import learnable
+from scoring.ranking.words import words
+from slowwave import ids
+from slowwave.evaluation.truth import clicked_results
+from slowwave.store.frames import one_of, quote
+from slowwave.store.text import full_text
+
+if TYPE_CHECKING:
+    from slowwave.store import Store
+    from slowwave.workspace import Workspace
+
+_SIGNAL = [
+    "day", "namespace", "memory_id", "search_id", "event_id", "principal", "occurred_at", "tier", "verdict",
+    "weight",
+]  # fmt: skip
+_UTC = pl.Datetime("us", "UTC")
+
+
+def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
+    """What the selections of these days could teach.
+
+    A search teaches on the first day on which anything was said of it, once a memory, in the name of who
+    selected it first. What was imported was not ranked here, so nobody knows where it stood: it teaches
+    nothing. How frequent a word is, is asked of the memory as it is now.
+
+    Args:
+        space: has the signals, the searches and the memories.
+        days: to work on (YYYY-MM-DD).
+    """
+    store = space.store
+    chosen = _selections(store, days)
+    chosen = _provenance(store, chosen)
+    chosen = _memories(store, chosen)
+    asked = _asked(chosen)
+    chosen = chosen.join(asked.select("namespace", "query", "asked"), on=["namespace", "query"], how="left")
+    chosen = chosen.with_columns(pl.col("asked").fill_null([]))
+    worth = chosen.filter(pl.col("rank") > space.learning_policy.excluded_ranks)
+    terms = asked.join(worth.select("namespace", "query").unique(), on=["namespace", "query"], how="semi")
+    rows = propose(
+        chosen,
+        _frequent(space, terms.explode("asked", "words").drop_nulls("asked")),
+        space.learning_policy,
+        enabled=space.settings.learning.enabled,
+    )
+    return rows.join(chosen.select("proposal_id", "day", "query"), on="proposal_id").select(
+        store.specs["learned_proposals"].schema.names
+    )
+
+
+def _selections(store: Store, days: Sequence[str]) -> pl.DataFrame:
+    """One row a search and memory that was selected on one of these days."""
+    where = f"{one_of('day', days)} AND tier != 'detailed' AND search_id IS NOT NULL"
+    said = store.scan("usage_signals", where, columns=_SIGNAL)
+    clicked = clicked_results(store, max(days), said["search_id"].unique().to_list())
+    clicked = clicked.filter("clicked", pl.col("day").is_in(list(days)))
+    positive = said.filter(pl.col("verdict").is_in(["used", "helpful"]), pl.col("weight") > 0)
+    first = (
+        positive.join(clicked, on=["search_id", "memory_id", "day"], how="semi")
+        .sort("occurred_at", "event_id")
+        .unique(["search_id", "memory_id"], keep="first", maintain_order=True)
+    )
+    names = [ids.digest("proposal", *one) for one in first.select("search_id", "memory_id").iter_rows()]
+    return first.select(
+        "day", "namespace", "memory_id", "search_id", "event_id", "principal",
+        selected_at="occurred_at", proposal_id=pl.Series(names, dtype=pl.String),
+    )  # fmt: skip
+
+
+def _provenance(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
+    """With the query, and the rank at which the search showed the memory; null where nobody knows it."""
+    searches = store.read_by(
+        "searches", "search_id", chosen["search_id"].to_list(),
+        columns=["search_id", "namespace", "query", "shown", "imported_from"],
+    ).filter(pl.col("imported_from").is_null())  # fmt: skip
+    events = store.read_by(
+        "events", "event_id", chosen["event_id"].to_list(), columns=["event_id", "imported_from"]
+    ).filter(pl.col("imported_from").is_null())
+    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
+    ranks = shown.select(
+        "search_id",
+        memory_id=pl.col("shown").struct["memory_id"],
+        rank=pl.col("shown").struct["rank"].cast(pl.Int32),
+    )
+    here = pl.col("event_id").is_in(events["event_id"].implode())
+    return (
+        chosen.join(
+            searches.select("search_id", "namespace", "query"), on=["search_id", "namespace"], how="left"
+        )
+        .join(ranks, on=["search_id", "memory_id"], how="left")
+        .with_columns(
+            rank=pl.when(here & pl.col("query").is_not_null()).then("rank"),
+            query=pl.col("query").fill_null(""),
+        )
+    )
+
+
+def _memories(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
+    """With when each memory first came in, when it was retired, and the terms of its trigger phrases.
+
+    The age is that of the first save, whatever date the note gives itself.
+    """
+    names = chosen["memory_id"].to_list()
+    saved = store.read_by(
+        "staged_notes",
+        "memory_id",
+        names,
+        columns=["namespace", "memory_id", "occurred_at"],
+        also="act = 'save'",
+    )
+    born = saved.group_by("namespace", "memory_id").agg(born_at=pl.col("occurred_at").min())
+    rows = store.read_by(
+        "memories", "memory_id", names, columns=["namespace", "memory_id", "retired_at", "trigger_phrases"]
+    )
+    triggers = [
+        sorted({term for phrase in phrases or () for term in learnable(phrase)})
+        for phrases in rows["trigger_phrases"].to_list()
+    ]
+    known = rows.select(
+        "namespace", "memory_id", gone_at="retired_at",
+        triggers=pl.Series(triggers, dtype=pl.List(pl.String)),
+    ).join(born, on=["namespace", "memory_id"])  # fmt: skip
+    found = chosen.join(known, on=["namespace", "memory_id"], how="left", maintain_order="left")
+    return found.with_columns(
+        pl.col("triggers").fill_null([]), pl.col("born_at").cast(_UTC), pl.col("gone_at").cast(_UTC)
+    )
+
+
+def _asked(chosen: pl.DataFrame) -> pl.DataFrame:
+    """The learnable terms of each distinct query, and a word of each; none of one that is an order."""
+    queries = chosen.filter(pl.col("query") != "").select("namespace", "query").unique(maintain_order=True)
+    terms, spelled = [], []
+    for query in queries["query"]:
+        of = {} if is_order(query) else _spelled(query)
+        terms.append(list(of))
+        spelled.append(list(of.values()))
+    kind = pl.List(pl.String)
+    return queries.with_columns(asked=pl.Series(terms, dtype=kind), words=pl.Series(spelled, dtype=kind))
+
+
+def _spelled(query: str) -> dict[str, str]:
+    """A word of the query for each of its learnable terms, in order."""
+    found: dict[str, str] = {}
+    for word in words(query):
+        for term in learnable(word):
+            found.setdefault(term, word)
+    return found
+
+
+def _frequent(space: Workspace, terms: pl.DataFrame) -> pl.DataFrame:
+    """How many memories of a namespace have each term, as far as it matters.
+
+    Args:
+        space: whose full-text index is asked, for the words of queries alone.
+        terms: ``namespace``, ``asked`` (the term) and ``words`` (one of its forms).
+    """
+    found = []
+    for (namespace,), mine in terms.group_by("namespace", maintain_order=True):
+        found += list(_counted(space, str(namespace), mine.unique("asked", maintain_order=True)))
+    schema = {"namespace": pl.String, "term": pl.String, "memories": pl.Int64, "share": pl.Float64}
+    return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _counted(space: Workspace, namespace: str, terms: pl.DataFrame) -> Iterable[tuple[str, str, int, float]]:
+    mine = f"namespace = {quote(namespace)} AND status = 'live'"
+    size = space.store.count("memories", mine)
+    policy = space.learning_policy
+    # A memory may have many chunks with the word; beyond this many it is frequent in any case.
+    enough = 4 * max(policy.frequent_from, int(policy.frequent_share * size) + 1)
+    for term, word in terms.select("asked", "words").iter_rows():
+        query = full_text(space.store, "chunks", "search_text", word).where(mine)
+        rows = query.limit(enough).select(["memory_id", "_score"]).to_arrow()
+        memories = len(set(rows.column("memory_id").to_pylist()))
+        yield namespace, term, memories, memories / max(size, 1)

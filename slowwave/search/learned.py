@@ -1,0 +1,157 @@
+"""What was learned, as far as it has an effect on a search (rule 5).
+
+The rows of ``learned_triggers`` are read once for every version of the table; what was decided about learning
+is read from the journal for every search of a namespace that has such rows, because another process may have
+withdrawn it or taken something back a moment ago.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from scoring.feedback.learned import LearningPolicy, Rollback, live, standing
+from scoring.ranking.learned import Learned, LearnedTerms
+from slowwave.learning import acts
+from slowwave.learning.isolation import TABLE, Watch
+from slowwave.store import Store, quote
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
+
+_KEY: Final = ("namespace", "memory_id", "term")
+_COLUMNS = [*_KEY, "added_at", "expires_at", "question", "principal", "search_id"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Terms of a namespace as they were put together.
+
+    Attributes:
+        version: of the table.
+        taken_back: what was taken back by then.
+        since: the moment at which they were put together.
+        until: from which they have to be put together again: something taught later begins to count.
+    """
+
+    version: int
+    taken_back: tuple[Rollback, ...]
+    since: datetime
+    until: datetime | None
+    terms: LearnedTerms
+
+    def serves(self, version: int, taken_back: tuple[Rollback, ...], now: datetime) -> bool:
+        """Whether they are what would be put together now."""
+        same = (self.version, self.taken_back) == (version, taken_back)
+        return same and self.since <= now and (self.until is None or now <= self.until)
+
+
+class LearnedTriggers:
+    """Terms that were learned, behind everything that has to be so before they have an effect.
+
+    Of a past day: what was learned by its end and is still there, if it was approved then. What was taken
+    back since has no effect on searches of the past either, nor has what expired and was swept.
+
+    Args:
+        store: has the terms.
+        journal: opens what knows the approvals; asked where there are terms.
+        policy: bounds.
+        until: the last day that counts; None is today.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        journal: Callable[[], Journal],
+        policy: LearningPolicy,
+        until: date | None = None,
+    ) -> None:
+        self._store, self._journal, self._policy, self._until = store, journal, policy, until
+        self._watch = Watch(store)
+        self._lock = threading.Lock()
+        self._there: tuple[int, dict[str, bool]] = (-1, {})
+        self._held: dict[str, _Held] = {}
+        self._refused: dict[str, tuple[str, ...]] = {}
+
+    def match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
+        """Memories of a namespace that approved learned terms bring to mind.
+
+        Args:
+            namespace: the tenant.
+            query: the question.
+            now: moment of the search.
+        """
+        self._refused.pop(namespace, None)
+        version = int(self._store.table(TABLE).version)
+        if not self._has_any(namespace, version):
+            return {}
+        decided = acts.acts(self._journal(), namespace, until=now if self._until else None)
+        if not acts.approved(decided):
+            return {}
+        if problems := self._watch.problems():
+            self._refused[namespace] = problems
+            return {}
+        taken_back = tuple(acts.rollbacks(decided))
+        with self._lock:
+            held = self._held.get(namespace)
+            if held is None or not held.serves(version, taken_back, now):
+                held = self._held[namespace] = self._put_together(namespace, version, taken_back, now)
+        return held.terms.match(query, now)
+
+    def doubts(self, namespace: str) -> tuple[str, ...]:
+        """Why the last match in this namespace used nothing although it was approved, for people."""
+        problems = self._refused.get(namespace)
+        if not problems:
+            return ()
+        return (
+            f"Nothing that was learned is used, because it is not proven that no full-text search reaches it: "
+            f"{'; '.join(problems)}. `slowwave doctor --repair` mends it.",
+        )
+
+    def _where(self, namespace: str) -> str:
+        mine = f"namespace = {quote(namespace)}"
+        return mine if self._until is None else f"{mine} AND day <= {quote(self._until.isoformat())}"
+
+    def _has_any(self, namespace: str, version: int) -> bool:
+        with self._lock:
+            if self._there[0] != version:
+                self._there = (version, {})
+            known = self._there[1]
+            if namespace not in known:
+                known[namespace] = self._store.count(TABLE, self._where(namespace)) > 0
+            return known[namespace]
+
+    def _put_together(
+        self, namespace: str, version: int, taken_back: tuple[Rollback, ...], now: datetime
+    ) -> _Held:
+        rows = self._store.scan(TABLE, self._where(namespace), columns=_COLUMNS)
+        lessons = rows.rename({"added_at": "taught_at"})
+        to_come = lessons.filter(pl.col("taught_at") >= now)["taught_at"].min()
+        assert to_come is None or isinstance(to_come, datetime)
+        terms = live_terms(standing(lessons, taken_back, now), now, self._policy)
+        return _Held(version, taken_back, now, to_come, LearnedTerms(terms, self._policy.ttl))
+
+
+def live_terms(lessons: pl.DataFrame, now: datetime, policy: LearningPolicy) -> pl.DataFrame:
+    """Terms that have an effect at a moment, with the moment ``until`` which they have.
+
+    A term loses its effect before its last lesson expires: when too few questions or people are left that
+    taught it.
+
+    Args:
+        lessons: standing ones, as `scoring.feedback.learned.live` takes them.
+        now: the moment.
+        policy: bounds.
+    """
+    open_ = lessons.filter(pl.col("taught_at") < now, pl.col("expires_at") > now)
+    ends = live(lessons, now, policy)
+    for by, least in (("question", policy.least_queries), ("principal", policy.least_principals)):
+        last = open_.group_by(*_KEY, by).agg(pl.col("expires_at").max())
+        kth = pl.col("expires_at").sort(descending=True).get(max(least, 1) - 1, null_on_oob=True)
+        ends = ends.join(last.group_by(_KEY).agg(kth.alias(f"until_{by}")), on=_KEY, how="left")
+    return ends.with_columns(until=pl.min_horizontal("until_question", "until_principal"))
