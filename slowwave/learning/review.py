@@ -35,7 +35,7 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 _TERM = ["memory_id", "term"]
 
 
-class Refused(LearningError):
+class RefusedError(LearningError):
     """An approval that may not be given yet; `decision` says what is missing."""
 
     def __init__(self, decision: GateDecision) -> None:
@@ -214,7 +214,9 @@ class Learning:
             ``detail``, ``log_id``.
         """
         where = f"namespace = {quote(self._namespace)}"
-        rows = self._space.store.read("learning_log", where + (f" AND action = {quote(action)}" if action else ""))
+        rows = self._space.store.read(
+            "learning_log", where + (f" AND action = {quote(action)}" if action else "")
+        )
         rows = rows.sort("at", "log_id", descending=True).drop("day", "namespace")
         return rows.select(pl.exclude("log_id"), "log_id").head(rows.height if limit is None else limit)
 
@@ -233,7 +235,7 @@ class Learning:
             The approval that stands.
 
         Raises:
-            Refused: something but the approval is missing; says what.
+            RefusedError: something but the approval is missing; says what.
             LearningError: nobody was named.
         """
         standing = self._approval()
@@ -242,7 +244,7 @@ class Learning:
         _named(who)
         decision = self.gate()
         if not decision.awaits_only_approval:
-            raise Refused(decision)
+            raise RefusedError(decision)
         shown = [asdict(one) for one in decision.conditions]
         return self._write(APPROVE, who, why, {"evidence": shown, "as_of": decision.as_of.isoformat()})
 
@@ -256,7 +258,9 @@ class Learning:
         """
         given, _ = last_word(self._acts())
         if given is None or not given.given:
-            raise LearningError(f"Learning of {self._namespace} is not approved. There is nothing to withdraw.")
+            raise LearningError(
+                f"Learning of {self._namespace} is not approved. There is nothing to withdraw."
+            )
         return self._write(WITHDRAW, who, why, {})
 
     def roll_back(self, scope: Scope, value: str = "", *, who: str, why: str = "") -> TakenBack:
