@@ -197,7 +197,7 @@ class Searcher:
         """The chunks of these memories that are nearest."""
         these = f"{where} AND {one_of('memory_id', memory_ids)}"
         search = self._store.table("chunks").search(vector).distance_type("cosine").bypass_vector_index()
-        found = search.where(these).limit(LEARNED_CHUNKS).select([*SHOWN, "vector"]).to_arrow()
+        found = search.where(these).limit(LEARNED_CHUNKS).select([*SHOWN, "vector", "_distance"]).to_arrow()
         return found.select([*SHOWN, "vector"]).sort_by("chunk_id")
 
 
