@@ -1,9 +1,8 @@
 """The candidates of one search: two channel queries, and what is known of the memories they found.
 
 The full-text query runs in a thread while the query is being embedded; the vector query follows. Only a
-memory that nothing but its trigger phrase found costs a third query, and what learned terms bring to mind is
-read in another thread: the candidates carry all that a result shows. Of a memory that only learned terms
-found the nearest chunk is a candidate.
+memory that nothing but its trigger phrase or a learned term found costs another query: the candidates carry
+all that a result shows. Of one that only a learned term found its nearest chunk is a candidate.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SHOWN = (
 MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
-LEARNED_CHUNKS = 1_000  # read of memories that learned terms bring to mind (count)
+LEARNED_CHUNKS = 1_000  # read of memories that nothing but a learned term found (count)
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 MOST_MATCHES = 100_000  # chunks with one word, of an account of a search (count)
 DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
@@ -111,18 +110,18 @@ class Searcher:
         where = (filters or Filters()).where(namespace, promoted)
         text = self._pool.submit(self._full_text, query, where, size)
         triggered = self._pool.submit(self._knowledge.triggered, namespace, query)
-        asked = None if now is None else self._pool.submit(self._learned, namespace, query, now, where)
+        asked = None if now is None else self._pool.submit(self._knowledge.learned, namespace, query, now)
         vector = self._embedder.embed_query(query)
         embedded = time.perf_counter()
         nearest = self._nearest(vector, where, size)
         phrases = triggered.result()
-        learned, taught = ({}, None) if asked is None else asked.result()
+        learned = {} if asked is None else asked.result()
         lists = [nearest, text.result()]
         found = [rows.column("memory_id").to_pylist() for rows in lists]
         if lacking := set(phrases).difference(*found):
             lists.append(self._chunks_of(sorted(lacking), where))
-        if taught is not None and (lacking := set(learned).difference(phrases, *found)):
-            lists.append(_best_of_each(taught, lacking, vector))
+        if lacking := set(learned).difference(phrases, *found):
+            lists.append(_best_of_each(self._chunks_of(sorted(lacking), where, LEARNED_CHUNKS), vector))
         channels, shown = _merge(lists, vector)
         channels |= _words(query, channels, shown)
         ids = shown.column("memory_id").to_pylist()
@@ -194,27 +193,19 @@ class Searcher:
         found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
         return found.sort_by("chunk_id")
 
-    def _learned(
-        self, namespace: str, query: str, now: datetime, where: str
-    ) -> tuple[Mapping[str, Learned], pa.Table | None]:
-        """What learned terms bring to mind, and its chunks: read while the query is still being embedded."""
-        learned = self._knowledge.learned(namespace, query, now)
-        return learned, self._chunks_of(sorted(learned), where, LEARNED_CHUNKS) if learned else None
 
-
-def _best_of_each(rows: pa.Table, memories: set[str], query: np.ndarray) -> pa.Table:
-    """Of these memories the chunk that is nearest to the query; of equal ones the first."""
-    mine = rows.filter(pc.is_in(rows.column("memory_id"), pa.array(sorted(memories), pa.string())))
+def _best_of_each(rows: pa.Table, query: np.ndarray) -> pa.Table:
+    """Of each memory the chunk that is nearest to the query; of equal ones the first."""
     best: dict[str, int] = {}
-    names = mine.column("memory_id").to_pylist()
-    for at in np.argsort(-(_vectors(mine) @ query), kind="stable").tolist():
+    names = rows.column("memory_id").to_pylist()
+    for at in np.argsort(-(_vectors(rows) @ query), kind="stable").tolist():
         best.setdefault(names[at], at)
-    return mine.take(pa.array(sorted(best.values()), pa.int64()))
+    return rows.take(pa.array(sorted(best.values()), pa.int64()))
 
 
 def _vectors(rows: pa.Table) -> np.ndarray:
     flat = rows.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    vectors: np.ndarray = flat.reshape(rows.num_rows, -1)
+    vectors: np.ndarray = flat.reshape(rows.num_rows, rows.schema.field("vector").type.list_size)
     return vectors
 
 

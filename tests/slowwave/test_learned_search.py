@@ -16,17 +16,20 @@ from hypothesis import strategies as st
 from learned_rows import TTL, decide, lessons, teach
 
 import slowwave.search.run
+from scoring.evaluation.batch import Batch
+from scoring.evaluation.replay import replay as batch_replay
 from scoring.feedback.learned import LearningPolicy, live
 from scoring.ranking import RankingPolicy
 from scoring.ranking.learned import LearnedTerms
 from slowwave import ids
 from slowwave.errors import SlowwaveError
+from slowwave.evaluation.variants import IN_FORCE, variants
 from slowwave.learning import acts
 from slowwave.learning.isolation import CANARY_NAMESPACE
 from slowwave.memory import Memory
 from slowwave.policies import write_policy
 from slowwave.search.learned import LearnedTriggers, live_terms
-from slowwave.search.log import replay
+from slowwave.search.log import candidates_of, replay
 
 PLACES = ("harbour", "island", "pier", "office", "station", "yard")
 THINGS = ("ferry", "gauge", "crane", "battery", "buoy", "rail", "pump", "siren", "winch", "hatch")
@@ -381,6 +384,32 @@ def test_a_policy_that_is_being_tried_comes_first(learning, tmp_path):
     teach(memory.store, lessons(LAMP, "kestrel", taught=NOON - DAY))
     decide(memory, acts.APPROVE)
     assert {one["policy_version"] for one in drawn(memory, 5) if one} == {other.version}
+
+
+# -- what it would be without ---------------------------------------------------------------------
+
+
+def test_without_the_learned_channel_a_search_is_what_it_was_before_anything_was_learned(learning):
+    memory = learning()
+    tried = {one.variant.name: one for one in variants(memory.policy, memory.settings.evaluation)}
+    assert tried["without learned"].role == "channel"
+
+    def ranked(name: str, query: str) -> list[tuple]:
+        kept = memory.journal.get(memory.search(query, limit=1).search_id).payload
+        batch = Batch.of([(candidates_of(kept), NOON, 5)])
+        return batch_replay(batch, [tried[name].variant]).select("memory_id", "score").rows()
+
+    names = ("without learned", "BM25 alone", "vectors alone", "RRF", IN_FORCE)
+    queries = ("kestrel", QUERY)
+    before = {name: [ranked(name, query) for query in queries] for name in names}
+    teach(
+        memory.store,
+        lessons(LAMP, "kestrel", taught=NOON - DAY) + lessons(GAUGE, "kestrel", taught=NOON - DAY),
+    )
+    decide(memory, acts.APPROVE)
+    after = {name: [ranked(name, query) for query in queries] for name in names}
+    assert after.pop(IN_FORCE) != before.pop(IN_FORCE)
+    assert after == before
 
 
 # -- terms kept between searches are those of each moment -----------------------------------------
