@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import polars as pl
 
-from scoring.feedback.learned import APPLIED, GATE_CLOSED, PROPOSED, Rollback, Scope, live, standing
+from quality.learning_gate import APPROVAL, REGRESSION
+from scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
 from slowwave.learning.acts import (
     APPROVE,
     ROLLBACK,
@@ -41,9 +42,9 @@ class RefusedError(LearningError):
     def __init__(self, decision: GateDecision) -> None:
         self.decision = decision
         lacking = "; ".join(
-            f"{one.name}: {one.value} (needs {one.bound})"
+            f"{one.name} {one.value}" + (f" (needs {one.bound})" if one.state == "closed" else "")
             for one in decision.missing
-            if one.name not in ("approval", "regression")
+            if one.name not in (APPROVAL, REGRESSION)
         )
         super().__init__(
             f"Learning of {decision.namespace} cannot be approved yet. Missing: {lacking}. "
@@ -168,7 +169,7 @@ class Learning:
 
         Args:
             reason: only with this one (rule 5); empty: all. Of those that only the gate keeps, it is that of
-                the night on which they were refused.
+                the night on which they were refused; `proposed` are those that the next night applies.
             limit: how many; None is all.
 
         Returns:
@@ -192,7 +193,7 @@ class Learning:
                 pl.col("taught").fill_null([]),
                 reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
                 .when(pl.col("done")).then(pl.lit(APPLIED))
-                .otherwise(pl.coalesce("kept", pl.lit(GATE_CLOSED))),
+                .otherwise(pl.coalesce("kept", pl.lit(self.gate().reason or PROPOSED))),
             )
             .sort("selected_at", "proposal_id", descending=True)
         )  # fmt: skip
