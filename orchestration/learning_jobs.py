@@ -48,7 +48,7 @@ class RollbackDecision(Decision):
     )
 
 
-@dg.op(description="Approve that what is proposed is applied; refused while anything else is missing.")
+@dg.op(description="Approve that selections teach from today on; refused while anything else is missing.")
 def approve(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
     """Approve, with the evidence in the run's log."""
     learning = Learning(slowwave.space, config.namespace, PRINCIPAL)

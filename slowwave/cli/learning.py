@@ -28,12 +28,8 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Limit = Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")]
 
 _COLOURS = {"open": "green", "closed": "red", "insufficient": "yellow"}
-_SAYS = {
-    "open": "[green]open[/]: what is proposed is applied.",
-    "closed": "[red]closed[/]: nothing that was learned is used.",
-    "insufficient": "[yellow]closed until there is enough evidence[/]: nothing that was learned is used.",
-}
-_AWAITS = "[yellow]closed until a person approves[/]: nothing that was learned is used."
+_UNUSED = "nothing that was learned is used."
+_USED = "nothing more is applied; what was applied before is used until it expires."
 
 
 @gates.command("status")
@@ -60,7 +56,7 @@ def learning_status(namespace: Namespace = "", json: Json = False) -> None:
 def learning_approve(
     who: Who, why: Why = "", yes: Yes = False, namespace: Namespace = "", json: Json = False
 ) -> None:
-    """Approve, after a look at the evidence, that what is proposed is applied. It can be withdrawn."""
+    """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn."""
     from slowwave.learning.review import RefusedError
 
     with open_namespace(namespace) as memory:
@@ -73,13 +69,13 @@ def learning_approve(
             if not json:
                 out.print("It is approved already. Nothing was recorded.")
         elif not yes:
-            _ask(f"Apply what is proposed in {memory.namespace}, approved by {who}?")
+            _ask(f"Let selections teach {memory.namespace} from today on, approved by {who}?")
         act = memory.learning.approve(who=who, why=why)
     if json:
         print_json(_act(act))
     elif not decision.open:
         out.print(
-            f"Approved by [bold]{_escape(who)}[/]. The next night applies what is proposed. "
+            f"Approved by [bold]{_escape(who)}[/]. What selections teach from today on is applied, night by night. "
             f"[dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
         )
 
@@ -247,8 +243,7 @@ def _print_gate(decision: GateDecision) -> None:
     """The gate in a line, and its conditions as a table."""
     from rich.table import Table
 
-    says = _AWAITS if decision.awaits_only_approval else _SAYS[decision.state]
-    out.print(f"Learning in [bold]{_escape(decision.namespace)}[/] is {says}", highlight=False)
+    out.print(f"Learning in [bold]{_escape(decision.namespace)}[/] is {_says(decision)}", highlight=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("condition", no_wrap=True)
     table.add_column("state", no_wrap=True)
@@ -258,6 +253,17 @@ def _print_gate(decision: GateDecision) -> None:
         state = f"[{_COLOURS[one.state]}]{one.state}[/]"
         table.add_row(one.name, state, _escape(one.value), _escape(one.bound))
     out.print(table, highlight=False)
+
+
+def _says(decision: GateDecision) -> str:
+    if decision.open:
+        return "[green]open[/]: what selections teach is applied, night by night."
+    then = _USED if decision.used else _UNUSED
+    if decision.awaits_only_approval:
+        return f"[yellow]closed until a person approves[/]: {then}"
+    if decision.state == "closed":
+        return f"[red]closed[/]: {then}"
+    return f"[yellow]closed until there is enough evidence[/]: {then}"
 
 
 def _print_taken_back(tried: TakenBack) -> None:

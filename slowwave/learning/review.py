@@ -224,7 +224,7 @@ class Learning:
     # -- what people decide ----------------------------------------------------------------------
 
     def approve(self, *, who: str, why: str = "") -> Act:
-        """Approve that what is proposed is applied; it stands until it is withdrawn or learning does harm.
+        """Approve that selections teach from today on; it stands until it is withdrawn or learning does harm.
 
         The evidence that was there is recorded with it. Where it is approved already nothing changes.
 
@@ -336,11 +336,13 @@ class Learning:
 
     def _live(self, known: Known, rows: pl.DataFrame | None = None) -> pl.DataFrame:
         """Terms that have an effect on searches now."""
+        from slowwave.learning.isolation import prove
         from slowwave.learning.lessons import lessons_of
 
-        now, policy = self._space.now(), self._space.learning_policy
+        space = self._space
+        now, policy = space.now(), space.learning_policy
         lessons = lessons_of(self._applied() if rows is None else rows)
-        if not (self._space.settings.learning.enabled and approved(known.acts)):
+        if space.learned_triggers() is None or not approved(known.acts) or prove(space.store):
             lessons = lessons.clear()
         return live(standing(lessons, known.rollbacks, now), now, policy)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from learning_rows import night, put_proposals, put_ready
+from learning_rows import night, put_effect, put_proposals, put_ready
 
 from slowwave.learning.acts import acts
 from slowwave.memory import Memory
@@ -84,17 +84,23 @@ def test_status_for_programs(data, run, ready):
 
 def test_an_open_gate_says_so(learning, learned):
     told = learning("status").stdout
-    assert "Learning in default is open: what is proposed is applied." in told
+    assert "Learning in default is open: what selections teach is applied, night by night." in told
+    assert "24 live" in told
+    put_effect(learned.store, learned._space.now(), "default", relevant=False)
+    told = learning("status").stdout
+    assert "is closed: nothing more is applied; what was applied before is used until it expires." in told
     assert "24 live" in told
     learned.learning.withdraw(who="bob")
-    assert "Learning in default is closed until a person approves" in learning("status").stdout
+    told = learning("status").stdout
+    assert "is closed: nothing that was learned is used." in told
+    assert "0 live" in told
 
 
 def test_approve_shows_the_evidence_before_it_asks(learning, ready):
     refused = learning("approve", "--who", "Ann", input="n\n")
     assert refused.exit_code == 1
     assert "Nothing was changed." in refused.stderr
-    assert "Apply what is proposed in default, approved by Ann?" in refused.stderr
+    assert "Let selections teach default from today on, approved by Ann?" in refused.stderr
     assert "MRR@5 +20.00%" in refused.stdout
     assert decided(ready) == []
     done = learning("approve", "--who", "Ann", "--why", "seen", input="y\n")
