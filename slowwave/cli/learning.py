@@ -75,8 +75,8 @@ def learning_approve(
         print_json(_act(act))
     elif not decision.open:
         out.print(
-            f"Approved by [bold]{_escape(who)}[/]. What selections teach from today on is applied, night by night. "
-            f"[dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
+            f"Approved by [bold]{_escape(who)}[/]. What selections teach from today on is applied, night by "
+            f"night. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
         )
 
 
