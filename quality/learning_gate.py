@@ -181,6 +181,11 @@ class GateDecision:
         return self.state == "open"
 
     @property
+    def used(self) -> bool:
+        """Whether what was applied before has an effect: a lack of evidence only stops what would be new."""
+        return not {one.name for one in self.missing} & {ENABLED, ISOLATION, REGRESSION, APPROVAL}
+
+    @property
     def missing(self) -> tuple[Condition, ...]:
         """The conditions that are not open."""
         return tuple(one for one in self.conditions if one.state != "open")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import polars as pl
 
-from scoring.feedback.learned import APPLIED, GATE_CLOSED, PROPOSED, Rollback, Scope, live, standing
+from quality.learning_gate import APPROVAL, REGRESSION
+from scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
 from slowwave.learning.acts import (
     APPROVE,
     ROLLBACK,
@@ -41,9 +42,9 @@ class RefusedError(LearningError):
     def __init__(self, decision: GateDecision) -> None:
         self.decision = decision
         lacking = "; ".join(
-            f"{one.name}: {one.value} (needs {one.bound})"
+            f"{one.name} {one.value}" + (f" (needs {one.bound})" if one.state == "closed" else "")
             for one in decision.missing
-            if one.name not in ("approval", "regression")
+            if one.name not in (APPROVAL, REGRESSION)
         )
         super().__init__(
             f"Learning of {decision.namespace} cannot be approved yet. Missing: {lacking}. "
@@ -168,7 +169,7 @@ class Learning:
 
         Args:
             reason: only with this one (rule 5); empty: all. Of those that only the gate keeps, it is that of
-                the night on which they were refused.
+                the night on which they were refused; `proposed` are those that the next night applies.
             limit: how many; None is all.
 
         Returns:
@@ -192,7 +193,7 @@ class Learning:
                 pl.col("taught").fill_null([]),
                 reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
                 .when(pl.col("done")).then(pl.lit(APPLIED))
-                .otherwise(pl.coalesce("kept", pl.lit(GATE_CLOSED))),
+                .otherwise(pl.coalesce("kept", pl.lit(self.gate().reason or PROPOSED))),
             )
             .sort("selected_at", "proposal_id", descending=True)
         )  # fmt: skip
@@ -223,7 +224,7 @@ class Learning:
     # -- what people decide ----------------------------------------------------------------------
 
     def approve(self, *, who: str, why: str = "") -> Act:
-        """Approve that what is proposed is applied; it stands until it is withdrawn or learning does harm.
+        """Approve that selections teach from today on; it stands until it is withdrawn or learning does harm.
 
         The evidence that was there is recorded with it. Where it is approved already nothing changes.
 
@@ -335,11 +336,13 @@ class Learning:
 
     def _live(self, known: Known, rows: pl.DataFrame | None = None) -> pl.DataFrame:
         """Terms that have an effect on searches now."""
+        from slowwave.learning.isolation import prove
         from slowwave.learning.lessons import lessons_of
 
-        now, policy = self._space.now(), self._space.learning_policy
+        space = self._space
+        now, policy = space.now(), space.learning_policy
         lessons = lessons_of(self._applied() if rows is None else rows)
-        if not (self._space.settings.learning.enabled and approved(known.acts)):
+        if space.learned_triggers() is None or not approved(known.acts) or prove(space.store):
             lessons = lessons.clear()
         return live(standing(lessons, known.rollbacks, now), now, policy)
 

@@ -110,6 +110,7 @@ def test_each_condition_alone_keeps_it_shut(name, given, state, value):
     (missing,) = decision.missing
     assert (missing.name, missing.state, missing.value) == (name, state, value)
     assert (decision.state, decision.open) == (state, False)
+    assert decision.used == (name not in (ENABLED, ISOLATION, REGRESSION, APPROVAL))
     assert decision.reason == (SHADOW if name == SHADOW_WEEK else GATE_CLOSED)
     assert decision.awaits_only_approval == (name in (APPROVAL, REGRESSION))
     assert decision.describe() == f"ada: {name} {value} (needs {missing.bound})"
