@@ -124,9 +124,8 @@ def learning_gate(
             **written,
             "gates": table(_states(decided, days[-1])),
             "conditions": table(last, rows=60),
-            "made worse": table(
-                pl.DataFrame({"namespace": list(regressions), "why": list(regressions.values())})
-            ),
+            "made worse": "; ".join(f"{namespace}: {why}" for namespace, why in regressions.items())
+            or "none",
             "expired": expired.height,
         }
     )

@@ -129,7 +129,8 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
         after = ranks(life)
         assert mrr(after) > mrr(before) + 0.1
         found = life.memory.search(next(iter(questions(held=True))), limit=30, explain=True)
-        assert any("learned" in one.channels for one in found)
+        sources = {part.source for one in found for part in one.explanation.contributions}
+        assert "learned" in sources
         live = life.memory.learning.status().terms["live"]
         assert live > 20
         # Withdrawn: not one search uses it any more; approved again it is there again.
