@@ -48,12 +48,20 @@ def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecisi
     return Gatekeeper(space, namespace, until, prove(space.store)).decide(moment)
 
 
-def gates(space: Workspace, days: Sequence[str]) -> dict[tuple[str, str], GateDecision]:
-    """The same of every namespace at the end of each of some days, by day and namespace."""
+def gates(
+    space: Workspace, days: Sequence[str], *, open_cycle: bool = True
+) -> dict[tuple[str, str], GateDecision]:
+    """The same of every namespace at the end of each of some days, by day and namespace.
+
+    Args:
+        space: has the evidence.
+        days: in question.
+        open_cycle: whether to say how far the open cycle is; it is only known as it is now.
+    """
     leaks, last = prove(space.store), max(days)
     found = {}
     for namespace in namespaces(space):
-        keeper = Gatekeeper(space, namespace, last, leaks)
+        keeper = Gatekeeper(space, namespace, last, leaks, open_cycle=open_cycle)
         for day in days:
             found[day, namespace] = keeper.decide(day_end(day))
     return found
@@ -67,9 +75,19 @@ class Gatekeeper:
         namespace: whose gate.
         until: the last day.
         leaks: of `prove`.
+        open_cycle: whether to say how far the open cycle is now.
     """
 
-    def __init__(self, space: Workspace, namespace: str, until: str, leaks: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        space: Workspace,
+        namespace: str,
+        until: str,
+        leaks: tuple[str, ...],
+        *,
+        open_cycle: bool = True,
+    ) -> None:
+        self._open_cycle = open_cycle
         self._space, self._namespace, self._leaks = space, namespace, leaks
         self.known: Known = known(space, until, namespace)
         mine, store = f"namespace = {quote(namespace)}", space.store
@@ -133,7 +151,7 @@ class Gatekeeper:
             "cycle_id", "status", "opened_on", "closed_on", "days", "queries"
         ).iter_rows():
             if status == OPEN:
-                if day_end(opened) <= as_of:
+                if self._open_cycle and day_end(opened) <= as_of:
                     done = replace(done, open_searches=queries, open_days=days)
             elif day_end(closed) <= as_of and self._own.get(cycle, 0) >= LEAST_QUERIES:
                 length = (date.fromisoformat(closed) - date.fromisoformat(opened)).days + 1
