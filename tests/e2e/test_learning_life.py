@@ -49,9 +49,10 @@ def home(shadow: Settings, tmp_path: Path) -> Settings:
     return load(tmp_path / "home")
 
 
-def opened(settings: Settings, embedder: Any, day: int, hour: float = 12) -> Life:
-    """The memory at a moment."""
-    life = Life(settings, embedder, namespace=NAMESPACE)
+def opened(settings: Settings, embedder: Any, day: int, hour: float = 12, *, enabled: bool = True) -> Life:
+    """The memory at a moment; what is asked of it leaves no trace, and shows one ranking alone."""
+    quiet = {"learning": {"enabled": enabled, "interleave": 0.0}, "journal": {"log_searches": False}}
+    life = Life(load(settings.home, **quiet), embedder, namespace=NAMESPACE)
     life.clock.moment = march.at(day, hour)
     return life
 
@@ -74,7 +75,7 @@ def ranks(life: Life) -> dict[str, int]:
 
 def never_learned(settings: Settings, embedder: Any, day: int) -> dict[str, int]:
     """The same where nothing that was learned may be used."""
-    with opened(load(settings.home, learning={"enabled": False}), embedder, day) as life:
+    with opened(settings, embedder, day, enabled=False) as life:
         return ranks(life)
 
 
@@ -140,12 +141,16 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
         live = life.memory.learning.status().terms["live"]
         assert live > 20
         # Withdrawn: not one search uses it any more; approved again it is there again.
+        life.clock.moment = march.at(38, 14)
+        after = ranks(life)
+        life.clock.moment = march.at(38, 12.5)
         life.memory.learning.withdraw(who="Morag", why="a look at it first")
         assert ranks(life) == never_learned(home, fast_embedder, 38)
         assert states(life)["approval"] == "closed"
         assert "approval" in refusal(nights.run("learning", 38, 38)).metadata["evidence"].value
         life.clock.moment = march.at(38, 13)
         life.memory.learning.approve(who="Morag")
+        life.clock.moment = march.at(38, 14)
         assert ranks(life) == after
 
     # A bad turn: from now on people say that what was learned is not what they want.
@@ -178,7 +183,6 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
 
 def plain_first(settings: Settings, embedder: Any, question: str) -> str:
     """What a search shows first that knows nothing learned, other than the right answer."""
-    with Life(load(settings.home, learning={"enabled": False}), embedder, namespace=NAMESPACE) as life:
-        life.clock.moment = march.at(43, 23)
-        names = [one.memory_id for one in life.memory.search(question, as_of=march.at(2).date())]
+    with opened(settings, embedder, 43, 23, enabled=False) as life:
+        names = [one.memory_id for one in life.memory.search(question)]
     return next(one for one in names if one != right(question))
