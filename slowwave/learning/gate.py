@@ -49,18 +49,23 @@ def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecisi
 
 
 def gates(
-    space: Workspace, days: Sequence[str], *, open_cycle: bool = True
+    space: Workspace,
+    days: Sequence[str],
+    *,
+    among: Sequence[str] | None = None,
+    open_cycle: bool = True,
 ) -> dict[tuple[str, str], GateDecision]:
     """The same of every namespace at the end of each of some days, by day and namespace.
 
     Args:
         space: has the evidence.
         days: in question.
+        among: namespaces; None is all that were ever searched.
         open_cycle: whether to say how far the open cycle is; it is only known as it is now.
     """
     leaks, last = prove(space.store), max(days)
     found = {}
-    for namespace in namespaces(space):
+    for namespace in namespaces(space) if among is None else among:
         keeper = Gatekeeper(space, namespace, last, leaks, open_cycle=open_cycle)
         for day in days:
             found[day, namespace] = keeper.decide(day_end(day))
