@@ -154,13 +154,14 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
         assert ranks(life) == after
 
     # A bad turn: from now on people say that what was learned is not what they want.
-    search_days(home, fast_embedder, range(39, 44))
+    others = plain_first(home, fast_embedder)
     wrong = [
-        (question, memory, 0.0 if memory == right(question) else 3.0, march.at(43, 20))
+        (question, memory, 0.0 if memory == right(question) else 3.0, march.at(38, 20))
         for question in questions()
-        for memory in (right(question), plain_first(home, fast_embedder, question))
+        for memory in (right(question), others[question])
     ]
     label(home, wrong, namespace=NAMESPACE)
+    search_days(home, fast_embedder, range(39, 44))
     nights.night(37, 43)
     with opened(home, fast_embedder, 44) as life:
         assert rows(home, fast_embedder).is_empty()
@@ -181,8 +182,8 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
     assert "worse" in refusal(nights.run("learning", 43, 43)).metadata["evidence"].value
 
 
-def plain_first(settings: Settings, embedder: Any, question: str) -> str:
-    """What a search shows first that knows nothing learned, other than the right answer."""
-    with opened(settings, embedder, 43, 23, enabled=False) as life:
-        names = [one.memory_id for one in life.memory.search(question)]
-    return next(one for one in names if one != right(question))
+def plain_first(settings: Settings, embedder: Any) -> dict[str, str]:
+    """What a search that knows nothing learned shows first for each question, but for the right answer."""
+    with opened(settings, embedder, 38, 19, enabled=False) as life:
+        shown = {one: [found.memory_id for found in life.memory.search(one)] for one in questions()}
+    return {one: next(name for name in names if name != right(one)) for one, names in shown.items()}
