@@ -36,7 +36,8 @@ class GateBounds:
         days: calendar days of these.
         shadow_days: from the first proposal on.
         noise: noise rate that is too high.
-        noise_terms: learned terms with a verdict below which a rate says nothing (count).
+        noise_terms: learned terms with a verdict below which a rate says nothing (count); of fewer than 20
+            a single noisy one closes the gate.
         loss: relative loss of MRR@5 that is too much.
         quality_queries: on which the would-be effect was measured, at least (count).
     """
@@ -46,7 +47,7 @@ class GateBounds:
     days: int = 28
     shadow_days: float = 7.0
     noise: float = 0.05
-    noise_terms: int = 20
+    noise_terms: int = 5
     loss: float = 0.02
     quality_queries: int = 20
 
