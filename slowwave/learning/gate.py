@@ -41,9 +41,9 @@ def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecisi
     Args:
         space: has the evidence.
         namespace: whose gate.
-        day: at whose end, by the evidence of then; None is now.
+        day: at whose end, by the evidence of then; None, or a day that is not over: now.
     """
-    moment = space.now() if day is None else day_end(day)
+    moment = space.now() if day is None else min(day_end(day), space.now())
     until = moment.date().isoformat() if day is None else day
     return Gatekeeper(space, namespace, until, prove(space.store)).decide(moment)
 
@@ -57,18 +57,20 @@ def gates(
 ) -> dict[tuple[str, str], GateDecision]:
     """The same of every namespace at the end of each of some days, by day and namespace.
 
+    Of a day that is not over: now, or what is open only by its end would let it in before.
+
     Args:
         space: has the evidence.
         days: in question.
         among: namespaces; None is all that were ever searched.
         open_cycle: whether to say how far the open cycle is; it is only known as it is now.
     """
-    leaks, last = prove(space.store), max(days)
+    leaks, last, now = prove(space.store), max(days), space.now()
     found = {}
     for namespace in namespaces(space) if among is None else among:
         keeper = Gatekeeper(space, namespace, last, leaks, open_cycle=open_cycle)
         for day in days:
-            found[day, namespace] = keeper.decide(day_end(day))
+            found[day, namespace] = keeper.decide(min(day_end(day), now))
     return found
 
 
