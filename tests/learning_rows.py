@@ -36,10 +36,17 @@ def put_ready(store: Store, now: datetime, namespace: str = "ada") -> None:
     put_effect(store, now, namespace)
 
 
-def put_open(space: Workspace, now: datetime, namespace: str = "ada", *, approved: bool = True) -> None:
-    """All of it, a person's word of the day before, and something to learn of that day."""
+def put_open(
+    space: Workspace,
+    now: datetime,
+    namespace: str = "ada",
+    *,
+    approved: bool = True,
+    memory: str = "memory-8",
+) -> None:
+    """All of it, a person's word of the day before, and what that day teaches a memory."""
     put_ready(space.store, now, namespace)
-    put_news(space.store, now, namespace)
+    put_news(space.store, now, namespace, memory)
     if approved:
         write_act(space.journal, namespace, APPROVE, who="ida", why="", at=now - DAY, detail={})
     days = {
@@ -49,10 +56,10 @@ def put_open(space: Workspace, now: datetime, namespace: str = "ada", *, approve
     prove(space.store)  # writes its canary
 
 
-def put_news(store: Store, now: datetime, namespace: str = "ada") -> None:
+def put_news(store: Store, now: datetime, namespace: str = "ada", memory: str = "memory-8") -> None:
     """Two people's selections of yesterday teach a ninth memory three terms."""
     put(store, "learned_proposals", [
-        _proposal(f"news-{which}", namespace, "memory-8", who, now - DAY - which * HOUR, NEWS, which)
+        _proposal(f"news-{which}", namespace, memory, who, now - DAY - which * HOUR, NEWS, which)
         for which, who in enumerate(WHO)
     ])  # fmt: skip
 

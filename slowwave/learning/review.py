@@ -359,7 +359,7 @@ class Learning:
         self, action: str, who: str, why: str, detail: Mapping[str, Any], *, at: datetime | None = None
     ) -> Act:
         """Into the journal, then into the audit log, with what a killed process left out of it."""
-        from slowwave.learning.log import log_act
+        from slowwave.learning.log import log_acts
 
         moment = at or self._space.now()
         through = {"through": self._principal}
@@ -367,8 +367,7 @@ class Learning:
             self._space.journal, self._namespace, action, who=_named(who), why=why.strip(), at=moment,
             detail={**detail, **through},
         )  # fmt: skip
-        for one in self._acts():
-            log_act(self._space.store, one)
+        log_acts(self._space.store, self._acts())
         return act
 
 
