@@ -48,6 +48,14 @@ def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecisi
     return Gatekeeper(space, namespace, until, prove(space.store)).decide(moment)
 
 
+def gates_now(space: Workspace, among: Sequence[str] | None = None) -> list[GateDecision]:
+    """What the gates say now, of some namespaces or of all that were ever searched."""
+    leaks, now = prove(space.store), space.now()
+    until = now.date().isoformat()
+    names = namespaces(space) if among is None else among
+    return [Gatekeeper(space, name, until, leaks).decide(now) for name in names]
+
+
 def gates(
     space: Workspace,
     days: Sequence[str],

@@ -179,7 +179,7 @@ def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> N
         assert counts["add"] + counts["refresh"] == counts["rollback"] + counts.get("expire", 0)
         assert counts["refuse"] > 300
     assert "regression" in nights.sensor(44).skip_message
-    assert "worse" in refusal(nights.run("learning", 43, 43)).metadata["evidence"].value
+    assert "worse" in refusal(nights.run("learning", 44, 44)).metadata["evidence"].value
 
 
 def plain_first(settings: Settings, embedder: Any) -> dict[str, str]:
