@@ -17,7 +17,7 @@ from slowwave.evaluation.due import RECORD, due_days, grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
 from slowwave.learning import lessons
 from slowwave.learning.acts import acts
-from slowwave.learning.gate import gates_now, namespaces
+from slowwave.learning.gate import gates, gates_now, namespaces
 from slowwave.settings import load
 from slowwave.vault import fingerprint
 
@@ -126,7 +126,11 @@ def learning_gate_opens(
     if not evaluated:
         return dg.SkipReason("Nothing was evaluated yet, so nothing can be learned.")
     names = namespaces(space)
-    says = [gate.describe() for gate in gates_now(space, names[:TOLD])]
+    then = gates(space, [evaluated], among=names[:TOLD])
+    says = [
+        now.describe() + ("" if before.open or not now.open else f", but before: {before.describe()}")
+        for now, before in zip(gates_now(space, names[:TOLD]), then.values(), strict=True)
+    ]
     if len(names) > TOLD:
         says.append(f"and {len(names) - TOLD} more namespaces, see the asset learning_gate")
     told = " | ".join(says) or "nothing was ever searched"
