@@ -18,7 +18,7 @@ from slowwave.evaluation.cycles import CLOSED, OPEN
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.learning.acts import last_word
 from slowwave.learning.isolation import prove
-from slowwave.learning.lessons import Known, day_end, known, would_be
+from slowwave.learning.lessons import Known, day_end, known
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -177,13 +177,16 @@ class Gatekeeper:
         return done
 
     def _noise(self, as_of: datetime) -> tuple[int, int]:
-        """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks."""
+        """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks.
+
+        Also of terms that have expired meanwhile; not of those that were taken back.
+        """
         first = (as_of - self._space.learning_policy.ttl).date().isoformat()
         held = ["namespace", "memory_id", "term"]
-        live = would_be(self._space, self.known, as_of).select(held)
+        stand = standing(self.known.decided.lessons, self.known.rollbacks, as_of).select(held).unique()
         last = (as_of - timedelta(microseconds=1)).date().isoformat()
         recent = self._matches.filter(pl.col("day") > first, pl.col("day") <= last)
-        verdicts = recent.join(live, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())
+        verdicts = recent.join(stand, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())
         return verdicts.filter(pl.col("relevant") < 0.5).height, verdicts.height
 
     def _would_be_effect(self, first: datetime | None, as_of: datetime) -> Effect:
