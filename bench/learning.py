@@ -18,136 +18,47 @@ matches. The gate's table says on which day each condition opened, or how it sta
 from __future__ import annotations
 
 import argparse
-import logging
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import polars as pl
+from _home import ANSWER, FIRST, Home, born, configured, run
 from _needs import Asking, Careless, Needs, Question, Wordings, asked_on, needs_of
 from _report import report
 from _user import Clock, User
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
-from assets import evaluation, learning
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions
 from quality.learning_gate import CONDITIONS
 from scoring.evaluation import MEASURES, compare
 from scoring.evaluation.evaluate import evaluate
 from scoring.evaluation.replay import Batch, Variant, replay
+from scoring.feedback.learned import PROPOSAL, SEEDS, decide
+from scoring.feedback.learned import live as terms_in_force
 from scoring.ranking import Candidates, MemoryState
 from scoring.ranking.candidates import LEARNED
 from scoring.ranking.learned import LearnedTerms
-from slowwave import ids
 from slowwave.cli.output import bars
 from slowwave.learning import acts, lessons
 from slowwave.learning.gate import gate
+from slowwave.learning.proposals import proposal_days
 from slowwave.memory import Memory
-from slowwave.progress import listening, task
-from slowwave.settings import Settings, load
+from slowwave.progress import task
 from slowwave.tuning import read_collection
-from slowwave.tuning.collection import Collection, notes_of
 from slowwave.workspace import Workspace
 
-FIRST = date(2026, 1, 1)
 WEEK = 7
-SAVED = timedelta(days=10)  # before the first day: old enough to learn
-ANSWER = "Here is the answer."  # says nothing of any memory: only the citations count
 SHOWN = {"MRR@5": "mrr@5", "nDCG@10": "ndcg@10", "HitRate@1": "hit@1", "Recall@20": "recall@20"}
-PRESETS = {"default": "", "seeds": '[learning]\npreference = "question"\nknown_first = false\n'}
-OFF, APPLIED, WOULD_BE = "off", "applied", "would be"
+OFF, APPLIED, WOULD_BE, AS_SEEDS = "off", "applied", "would be", "as the seeds"
 NOTES = {
     APPLIED: "Applied: searches of the last day; each metric without what was learned, and its change.",
     WOULD_BE: "Would be: the same, if all that was proposed were applied, whatever the gate says.",
+    AS_SEEDS: "As the seeds: would be, with the constants of the seed documents.",
 }
-MEASURING = [one.key for one in (*evaluation.ASSETS, *learning.PROPOSED_ASSETS)]
-"""What the job `evaluation` makes, without the warehouse."""
-_QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
-
-class Nobody:
-    """Hears of the work inside a night, of which there are hundreds."""
-
-    def start(self, what: str, total: int | None) -> int:
-        """Nothing is shown."""
-        return 0
-
-    def advance(self, task: int, units: int) -> None:
-        """Nothing is shown."""
-
-    def end(self, task: int) -> None:
-        """Nothing is shown."""
-
-
-@dataclass(frozen=True)
-class Home:
-    """A home with the documents of a namespace.
-
-    Attributes:
-        namespace: of the memories.
-        memory: id of the memory that each document is.
-    """
-
-    settings: Settings
-    namespace: str
-    memory: Mapping[str, str]
-
-    def answers(self, question: Question) -> frozenset[str]:
-        """The memories that answer it."""
-        return frozenset(self.memory[one] for one in question.answers)
-
-
-def born(folder: Path, collection: Collection, namespace: str, model: str) -> Home:
-    """A home that holds the documents, saved some days before the first."""
-    folder.mkdir(parents=True)
-    settings = configured(folder, model, "default")
-    clock = Clock(datetime.combine(FIRST - SAVED, datetime.min.time(), UTC) + timedelta(hours=12))
-    notes = notes_of(collection.documents)[namespace]
-    with Memory(settings, namespace=namespace, space=Workspace(settings, clock=clock)) as memory:
-        memory.save_many(notes)
-    home = Home(settings, namespace, {one["key"]: ids.memory_id(namespace, one["key"]) for one in notes})
-    for job in ("night", "evaluation"):
-        run(home, job, FIRST - SAVED, FIRST - SAVED, clock())
-    return home
-
-
-def configured(folder: Path, model: str, preset: str) -> Settings:
-    """Settings of a home: nobody judges but use, which is what learning is proved with."""
-    (folder / "slowwave.toml").write_text(
-        f'[embedding]\nmodel = "{model}"\n[gate]\nmode = "off"\n[judge]\nkind = "off"\n'
-        f'[night]\nfirst_day = "{FIRST - SAVED}"\n{PRESETS[preset]}'
-    )
-    return load(folder)
-
-
-def run(home: Home, job: str, first: date, last: date, now: datetime) -> None:
-    """A job for some days, as if it were `now`.
-
-    Raises:
-        SystemExit: it failed.
-    """
-    os.environ["SLOWWAVE_HOME"] = str(home.settings.home)
-    for noisy in ("dagster", "alembic", "great_expectations"):
-        logging.getLogger(noisy).setLevel(logging.CRITICAL)
-    resource = SlowwaveResource(home=str(home.settings.home), now=now.isoformat())
-    tags = {ASSET_PARTITION_RANGE_START_TAG: str(first), ASSET_PARTITION_RANGE_END_TAG: str(last)}
-    defs = definitions(resource)
-    with dg.DagsterInstance.ephemeral() as instance, listening(Nobody()):
-        done = defs.resolve_job_def(job).execute_in_process(
-            instance=instance, run_config=_QUIET, raise_on_error=False, tags=tags,
-            asset_selection=MEASURING if job == "evaluation" else None,
-        )  # fmt: skip
-    if not done.success:
-        failed = [event for event in done.all_events if event.is_step_failure]
-        raise SystemExit("\n".join(str(one.step_failure_data.error) for one in failed))
 
 
 def live(home: Home, plan: Mapping[date, Sequence[Asking]], user: Careless) -> Workspace:
@@ -218,18 +129,33 @@ def measured(
     now, policy = space.now(), space.policy
     found = [space.searcher.find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
     all_of = lessons.known(space, now.date().isoformat(), home.namespace)
-    terms = LearnedTerms(lessons.would_be(space, all_of, now), space.learning_policy.ttl)
-    proposed = [_with(terms, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
+    would = lessons.would_be(space, all_of, now)
+    terms = {WOULD_BE: would, AS_SEEDS: as_seeds(space, all_of.proposals["day"].unique().to_list())}
+    proposed = {
+        name: [
+            _with(LearnedTerms(some, SEEDS.ttl), text, one, now, space)
+            for (text, _), one in zip(asked, found, strict=True)
+        ]
+        for name, some in terms.items()
+    }
     on, off = Variant("on", policy), Variant("off", policy, frozenset({LEARNED}))
-    lists = {
-        OFF: _ranked(found, now, off), APPLIED: _ranked(found, now, on), WOULD_BE: _ranked(proposed, now, on),
-    }  # fmt: skip
+    lists = {OFF: _ranked(found, now, off), APPLIED: _ranked(found, now, on)}
+    lists |= {name: _ranked(some, now, on) for name, some in proposed.items()}
     qrels = {str(at): dict.fromkeys(home.answers(question), 1) for at, (_, question) in enumerate(asked)}
     touched = {
         name: sum(any(state.learned for state in one.states.values()) for one in some) / max(len(some), 1)
-        for name, some in ((APPLIED, found), (WOULD_BE, proposed))
+        for name, some in {APPLIED: found, **proposed}.items()
     }
     return {name: evaluate(rankings, qrels, MEASURES) for name, rankings in lists.items()}, touched
+
+
+def as_seeds(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
+    """Terms that would have an effect with the constants of the seed documents, of the same selections."""
+    kept = space.learning_policy
+    space.__dict__["learning_policy"] = SEEDS
+    rows = proposal_days(space, sorted(days)) if days else space.store.empty("learned_proposals")
+    space.__dict__["learning_policy"] = kept
+    return terms_in_force(decide(rows.select(*PROPOSAL), [], SEEDS).lessons, space.now(), SEEDS)
 
 
 def _with(terms: LearnedTerms, text: str, one: Candidates, now: datetime, space: Workspace) -> Candidates:
@@ -257,7 +183,7 @@ def _ranked(found: Sequence[Candidates], now: datetime, variant: Variant) -> dic
 def figures(part: str, scores: Mapping[str, pl.DataFrame], touched: Mapping[str, float]) -> dict[str, Any]:
     """A row of the table: one part of the questions nobody asked."""
     row: dict[str, Any] = {"questions": f"{part} ({scores[OFF].height:,})"}
-    for name in (APPLIED, WOULD_BE):
+    for name in NOTES:
         row[f"{name}: touched"] = f"{touched[name]:.0%}"
         for metric, short in SHOWN.items():
             told = compare(scores[OFF][metric], scores[name][metric], margin=0.0)
@@ -336,19 +262,18 @@ def main() -> None:
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="wordllama-256", help="embedding model")
     parser.add_argument("--days", type=int, default=90)
-    parser.add_argument("--per-day", type=int, default=60, help="searches a day")
+    parser.add_argument("--per-day", type=int, default=100, help="searches a day")
     parser.add_argument("--needs", type=int, default=120, help="memories that are needed")
     parser.add_argument("--people", type=int, default=12)
     parser.add_argument("--words", type=int, default=0, help="of the question beside a private name; 0: none")
     parser.add_argument("--wrong", type=float, nargs="+", default=[0.0, 0.2, 0.4], help="share of selections")
-    parser.add_argument("--presets", nargs="+", default=list(PRESETS), choices=list(PRESETS))
     parser.add_argument("--bias", type=float, default=0.5, help="of the people: rank r is looked at r^-bias")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="one life, fewer searches and needs")
     given = parser.parse_args()
     if given.quick:
         given.per_day, given.needs, given.days = 20, 25, 63
-        given.wrong, given.presets = given.wrong[:1], given.presets[:1]
+        given.wrong = given.wrong[:1]
     collection = read_collection(given.data)
     needs = needs_of(collection, given.namespace, most=given.needs, seed=given.seed)
     rows, gates, terms, start = (
@@ -360,17 +285,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, bars():
         first = born(Path(folder) / "first", collection, given.namespace, given.model)
         days = [FIRST + timedelta(days=number) for number in range(given.days)]
-        lives = [(wrong, preset) for wrong in given.wrong for preset in given.presets]
-        with task("lives", len(lives)) as advance:
-            for wrong, preset in lives:
-                place = Path(folder) / f"{preset}-{wrong}"
+        with task("lives", len(given.wrong)) as advance:
+            for wrong in given.wrong:
+                place = Path(folder) / f"wrong-{wrong}"
                 shutil.copytree(first.settings.home, place)
-                home = replace(first, settings=configured(place, given.model, preset))
+                home = replace(first, settings=configured(place, given.model))
                 wordings = Wordings(given.seed, private=given.words)
                 plan = asked_on(needs, days, given.per_day, wordings, people=given.people, seed=given.seed)
                 user = Careless(User(given.seed, bias=given.bias, noise=0.0), wrong)
                 space = live(home, plan, user)
-                name = f"{preset}, {wrong:.0%} wrong"
+                name = f"{wrong:.0%} wrong"
                 seen = {one.text for some in plan.values() for one in some}
                 for part, asked in parts_of(needs, wordings, seen).items():
                     if asked:
@@ -391,7 +315,7 @@ def main() -> None:
         report(
             "learning", [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in names]
         )
-    for name in (APPLIED, WOULD_BE):
+    for name in NOTES:
         mine = [
             {key.removeprefix(f"{name}: "): value for key, value in row.items()
              if ": " not in key or key.startswith(f"{name}: ")}
