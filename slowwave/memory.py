@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
     from slowwave.journal import Entry, Journal
     from slowwave.judging.labels import Judged
+    from slowwave.learning.review import Learning
     from slowwave.search import Result, SearchResponse
     from slowwave.store import Store
     from slowwave.wakeup import Packet
@@ -426,6 +427,13 @@ class Memory:
         from slowwave.feedback.stats import stats
 
         return stats(self._space, self.get(memory_id), as_of=self._space.now())
+
+    @property
+    def learning(self) -> Learning:
+        """What selections have taught this namespace: its gate, its terms, approval and rollback."""
+        from slowwave.learning.review import Learning
+
+        return Learning(self._space, self.namespace, self.principal)
 
     def judge(
         self, query: str, memory_id: str, grade: int | None, *, state: str = "graded", explanation: str = ""
