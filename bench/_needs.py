@@ -10,12 +10,11 @@ question. The second is made up, and is called so.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
-from _user import User
 
 from scoring.ranking.learned import learnable
 from slowwave.tuning.collection import Collection as Labelled
@@ -185,34 +184,3 @@ def asked_on(
             )
         ]
     return plan
-
-
-@dataclass
-class Careless:
-    """A user of whose selections a share is wrong.
-
-    Attributes:
-        user: reads and takes; of those it finds.
-        wrong: probability that what is taken is another result instead, which does not answer; and that
-            something is taken where no answer was found.
-    """
-
-    user: User
-    wrong: float
-    _draw: np.random.Generator = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._draw = np.random.default_rng([self.user.seed, 3])
-
-    def select(self, shown: Sequence[str], relevant: Collection[str]) -> list[str]:
-        """Those of the shown memories, best first, that the user takes."""
-        found = [one for one in self.user.select(shown, relevant) if one in relevant]
-        others = [at for at, one in enumerate(shown) if one not in relevant]
-        taken: set[str] = set()
-        for one in found or [""]:  # nothing found is a moment for a mistake, too
-            if self._draw.random() >= self.wrong:
-                taken.add(one)
-            elif others:
-                looked = np.array([(at + 1) ** -self.user.bias for at in others])
-                taken.add(shown[others[self._draw.choice(len(others), p=looked / looked.sum())]])
-        return [one for one in shown if one in taken]

@@ -29,9 +29,9 @@ from typing import Any
 
 import polars as pl
 from _home import ANSWER, FIRST, Home, born, configured, run
-from _needs import Asking, Careless, Needs, Question, Wordings, asked_on, needs_of
+from _needs import Asking, Needs, Question, Wordings, asked_on, needs_of
 from _report import report
-from _user import Clock, User
+from _user import Careless, Clock, User
 
 from quality.learning_gate import CONDITIONS
 from scoring.evaluation import MEASURES, compare
