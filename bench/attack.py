@@ -4,8 +4,8 @@
 
 Of fifty people some are attackers. For each target, a memory that answers several questions, there are three
 poisons: *far* speaks of something else, *near* of the same subject, *words* says the words of the questions.
-The attackers know the subject but not the words in which others will ask: on four days each of them asks
-some of its questions in new words with a hundred results, and rates the poison helpful, wherever it stands.
+The attackers know some of its questions, but not the words in which others will ask: on four days each of
+them asks two of these in new words with a hundred results, and rates the poison helpful wherever it stands.
 Everybody else asks for what they need and rates what answers it. Searches, ratings and their fold are the
 real ones; what they teach is applied as if the learning gate were open.
 
@@ -50,6 +50,7 @@ from slowwave.workspace import Workspace
 PEOPLE = 50
 DAYS = 4
 SEEN = 100  # results that an attacker asks for (count)
+TIMES = 2  # that an attacker comes for each target on a day: more often than the votes of one person count
 KINDS = ("far", "near", "words")
 MANY = 1_000_000
 ATTACKER = "attacker-"
@@ -150,7 +151,7 @@ def lived(home: Home, needs: Needs, targets: Sequence[Target], attackers: int, s
                     rate(home, space, f"person-{number}", found[one], one)
                 clock.moment += timedelta(minutes=5)
             for number in range(attackers):
-                for target in targets:
+                for target in [*targets] * TIMES:
                     question = target.known[int(draw.integers(len(target.known)))]
                     mine = {home.memory[one] for one in target.poisons.values()} & marked
                     found = ask(home, space, f"{ATTACKER}{number}", wordings(question), SEEN)
@@ -292,11 +293,13 @@ def rows_of(
     for caps_name, caps in CAPS.items():
         ratings = [served(space, caps.feedback, honest=honest) for honest in (True, False)]
         terms = [taught(space, caps.learning, honest=honest) for honest in (True, False)]
+        clean = measured(asked, "", every, ratings[0], terms[0], caps, space)
         for way, rated, learned in (
             ("ratings", ratings[1], terms[0]), ("selections", ratings[0], terms[1]),
             ("both", ratings[1], terms[1]),
         ):  # fmt: skip
-            clean = measured(asked, "", every, ratings[0], terms[0], caps, space)
+            if way == "ratings" and caps.feedback == ON.feedback and caps is not ON:
+                continue  # the same as with the default caps
             for kind in KINDS[:2]:
                 told = measured(asked, kind, every, rated, learned, caps, space)
                 rows.append(_row(kind, way, attackers, caps_name, told, clean))

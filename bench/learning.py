@@ -22,7 +22,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ def consecutive(days: Sequence[str]) -> list[tuple[date, date]]:
 
 
 def measured(
-    home: Home, space: Workspace, asked: Sequence[tuple[str, Question]]
+    home: Home, space: Workspace, asked: Sequence[tuple[str, Question]], terms: Mapping[str, LearnedTerms]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, float]]:
     """Metrics of questions without what was learned, with it, and with all that was proposed.
 
@@ -122,20 +122,15 @@ def measured(
         home: has the memories.
         space: as it is now.
         asked: each question, and the words in which it is asked.
+        terms: of `proposed_terms`.
 
     Returns:
         A row a question, by the ranking; and the share of the questions that a term matches.
     """
     now, policy = space.now(), space.policy
     found = [space.searcher.find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
-    all_of = lessons.known(space, now.date().isoformat(), home.namespace)
-    would = lessons.would_be(space, all_of, now)
-    terms = {WOULD_BE: would, AS_SEEDS: as_seeds(space, all_of.proposals["day"].unique().to_list())}
     proposed = {
-        name: [
-            _with(LearnedTerms(some, SEEDS.ttl), text, one, now, space)
-            for (text, _), one in zip(asked, found, strict=True)
-        ]
+        name: [_with(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
         for name, some in terms.items()
     }
     on, off = Variant("on", policy), Variant("off", policy, frozenset({LEARNED}))
@@ -147,6 +142,17 @@ def measured(
         for name, some in {APPLIED: found, **proposed}.items()
     }
     return {name: evaluate(rankings, qrels, MEASURES) for name, rankings in lists.items()}, touched
+
+
+def proposed_terms(home: Home, space: Workspace) -> dict[str, LearnedTerms]:
+    """All that was proposed and would have an effect, and what that were with the constants of the seeds."""
+    now = space.now()
+    all_of = lessons.known(space, now.date().isoformat(), home.namespace)
+    seeds = as_seeds(space, all_of.proposals["day"].unique().to_list())
+    return {
+        WOULD_BE: LearnedTerms(lessons.would_be(space, all_of, now), space.learning_policy.ttl),
+        AS_SEEDS: LearnedTerms(seeds, SEEDS.ttl),
+    }
 
 
 def as_seeds(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
@@ -253,6 +259,60 @@ def parts_of(needs: Needs, wordings: Wordings, seen: set[str]) -> dict[str, list
     }
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a life came to.
+
+    Attributes:
+        rows: metrics of each part of the questions nobody asked.
+        gate: since when each condition is open.
+        terms: what became of selections and terms.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    gate: Mapping[str, str]
+    terms: Mapping[str, Any]
+
+
+def life_of(home: Home, needs: Needs, given: argparse.Namespace, wrong: float) -> Told:
+    """Live a life in which a share of the selections is wrong, and measure what it came to."""
+    days = [FIRST + timedelta(days=number) for number in range(given.days)]
+    wordings = Wordings(given.seed, private=given.words)
+    plan = asked_on(needs, days, given.per_day, wordings, people=given.people, seed=given.seed)
+    space = live(home, plan, Careless(User(given.seed, bias=given.bias, noise=0.0), wrong))
+    proposed = proposed_terms(home, space)
+    seen = {one.text for some in plan.values() for one in some}
+    rows = [
+        figures(part, *measured(home, space, asked, proposed))
+        for part, asked in parts_of(needs, wordings, seen).items()
+        if asked
+    ]
+    told = Told(rows, timeline(home, space), states(home, space))
+    space.close()
+    return told
+
+
+def show(lives: Mapping[str, Told], said: str) -> None:
+    """Print the gates and terms of all lives side by side, then the metrics."""
+    for title, found in (
+        ("gate", {name: one.gate for name, one in lives.items()}),
+        ("terms", {name: one.terms for name, one in lives.items()}),
+    ):
+        keys = dict.fromkeys(key for one in found.values() for key in one)
+        report(
+            "learning", [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in keys]
+        )
+    for kind, note in NOTES.items():
+        rows = [
+            {"life": name} | {
+                key.removeprefix(f"{kind}: "): value for key, value in row.items()
+                if ": " not in key or key.startswith(f"{kind}: ")
+            }
+            for name, one in lives.items() for row in one.rows
+        ]  # fmt: skip
+        report("learning", rows, note=f"{note} {said}")
+
+
 def main() -> None:
     """Live all lives and print what they came to."""
     parser = argparse.ArgumentParser(
@@ -276,52 +336,24 @@ def main() -> None:
         given.wrong = given.wrong[:1]
     collection = read_collection(given.data)
     needs = needs_of(collection, given.namespace, most=given.needs, seed=given.seed)
-    rows, gates, terms, start = (
-        [],
-        dict[str, dict[str, Any]](),
-        dict[str, dict[str, Any]](),
-        time.perf_counter(),
-    )
+    lives, start = dict[str, Told](), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, bars():
         first = born(Path(folder) / "first", collection, given.namespace, given.model)
-        days = [FIRST + timedelta(days=number) for number in range(given.days)]
         with task("lives", len(given.wrong)) as advance:
             for wrong in given.wrong:
                 place = Path(folder) / f"wrong-{wrong}"
                 shutil.copytree(first.settings.home, place)
                 home = replace(first, settings=configured(place, given.model))
-                wordings = Wordings(given.seed, private=given.words)
-                plan = asked_on(needs, days, given.per_day, wordings, people=given.people, seed=given.seed)
-                user = Careless(User(given.seed, bias=given.bias, noise=0.0), wrong)
-                space = live(home, plan, user)
-                name = f"{wrong:.0%} wrong"
-                seen = {one.text for some in plan.values() for one in some}
-                for part, asked in parts_of(needs, wordings, seen).items():
-                    if asked:
-                        row = figures(part, *measured(home, space, asked))
-                        rows.append({"life": name, **row})
-                gates[name], terms[name] = timeline(home, space), states(home, space)
-                space.close()
+                lives[f"{wrong:.0%} wrong"] = life_of(home, needs, given, wrong)
                 shutil.rmtree(place)
                 advance(1)
     words = f"a private name and {given.words} words" if given.words else "their own words, some left out"
     said = (
         f"{given.days} days of {given.per_day} searches by {given.people} people for {given.needs} memories "
         f"in {words}; {len(needs.asked)} questions asked, {len(needs.held)} held out; "
-        f"{time.perf_counter() - start:,.0f} s"
+        f"{time.perf_counter() - start:,.0f} s."
     )
-    for title, found in (("gate", gates), ("terms", terms)):
-        names = dict.fromkeys(key for one in found.values() for key in one)
-        report(
-            "learning", [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in names]
-        )
-    for name in NOTES:
-        mine = [
-            {key.removeprefix(f"{name}: "): value for key, value in row.items()
-             if ": " not in key or key.startswith(f"{name}: ")}
-            for row in rows
-        ]  # fmt: skip
-        report("learning", mine, note=f"{NOTES[name]} {said}.")
+    show(lives, said)
 
 
 if __name__ == "__main__":
