@@ -70,6 +70,8 @@ class Home:
 
 def born(folder: Path, collection: Collection, namespace: str, model: str) -> Home:
     """A home that holds the documents, saved some days before the first."""
+    for noisy in ("dagster", "alembic", "great_expectations"):
+        logging.getLogger(noisy).setLevel(logging.CRITICAL)
     folder.mkdir(parents=True)
     settings = configured(folder, model)
     clock = Clock(datetime.combine(FIRST - SAVED, datetime.min.time(), UTC) + timedelta(hours=12))
@@ -98,8 +100,6 @@ def run(home: Home, job: str, first: date, last: date, now: datetime) -> None:
         SystemExit: it failed.
     """
     os.environ["SLOWWAVE_HOME"] = str(home.settings.home)
-    for noisy in ("dagster", "alembic", "great_expectations"):
-        logging.getLogger(noisy).setLevel(logging.CRITICAL)
     resource = SlowwaveResource(home=str(home.settings.home), now=now.isoformat())
     tags = {ASSET_PARTITION_RANGE_START_TAG: str(first), ASSET_PARTITION_RANGE_END_TAG: str(last)}
     defs = definitions(resource)
