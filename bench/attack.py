@@ -13,7 +13,7 @@ Measured are questions about the targets that nobody asked, and the same in new 
 time there: at which rank the poison stands (median; of a hundred), the share of the searches that show it
 among the first 5 and 10 (its exposure), and what that does to MRR@5 of these questions and of others. Caps
 `on` are the defaults; `2 people` is least_principals = 2; `off`: every bound of rules 4 and 5 undone (votes
-of one person, rate, ranks, questions, frequency, share of the score).
+of one person, rate, ranks, questions, frequency, share of the score). Attack `none`: what others did.
 """
 
 from __future__ import annotations
@@ -295,10 +295,10 @@ def rows_of(
         terms = [taught(space, caps.learning, honest=honest) for honest in (True, False)]
         clean = measured(asked, "", every, ratings[0], terms[0], caps, space)
         for way, rated, learned in (
-            ("ratings", ratings[1], terms[0]), ("selections", ratings[0], terms[1]),
-            ("both", ratings[1], terms[1]),
+            ("none", ratings[0], terms[0]), ("ratings", ratings[1], terms[0]),
+            ("selections", ratings[0], terms[1]), ("both", ratings[1], terms[1]),
         ):  # fmt: skip
-            if way == "ratings" and caps.feedback == ON.feedback and caps is not ON:
+            if way in ("none", "ratings") and caps.feedback == ON.feedback and caps is not ON:
                 continue  # the same as with the default caps
             for kind in KINDS[:2]:
                 told = measured(asked, kind, every, rated, learned, caps, space)
