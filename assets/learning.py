@@ -1,6 +1,6 @@
 """learned_proposals -> learned_matches, learned_effect -> learning_gate -> (where open) learned_triggers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -105,7 +105,7 @@ def learning_gate(
     approves again. What has expired is removed. Nothing is ever learned here.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    decided = gates(space, days)
+    decided = gates(space, days, open_cycle=False)  # so that a range and its days one by one agree
     shown = _conditions(decided)
     _, written = replaced(
         context, space.store, lambda part: _rows(space, decided, part), "day", "namespace", "condition"
@@ -124,9 +124,8 @@ def learning_gate(
             **written,
             "gates": table(_states(decided, days[-1])),
             "conditions": table(last, rows=60),
-            "made worse": table(
-                pl.DataFrame({"namespace": list(regressions), "why": list(regressions.values())})
-            ),
+            "made worse": "; ".join(f"{namespace}: {why}" for namespace, why in regressions.items())
+            or "none",
             "expired": expired.height,
         }
     )
@@ -168,18 +167,33 @@ def require_open(space: Workspace, days: Sequence[str]) -> GateOf:
     closed = [day for day in days if day not in opened]
     if not closed:
         return decided
-    says = [gate.describe() for (day, _), gate in decided.items() if day == closed[-1]]
-    shown = _conditions(decided).filter(pl.col("day") == closed[-1]).drop("day", "number")
+    last, refused = closed[-1], [gate for (day, _), gate in decided.items() if day == closed[-1]]
+    shown = _conditions(decided).filter(pl.col("day") == last).drop("day", "number")
     raise dg.Failure(
-        description=f"The learning gate is closed at the end of {closed[-1]}: nothing was learned. "
-        f"{'; '.join(says) or 'Nothing was ever searched.'} `slowwave learning status` shows it now.",
+        description="\n".join(
+            [f"The learning gate is closed at the end of {last}: nothing was learned.", *_lacking(refused)]
+        ),
         metadata={
             "evidence": table(shown, rows=60),
-            "closed days": f"{closed[0]} to {closed[-1]} ({len(closed)} of {len(days)})",
+            "closed days": f"{_span(closed)} ({len(closed)} of {len(days)})",
             "open days": ", ".join(sorted(opened)) or "none",
         },
         allow_retries=False,
     )
+
+
+def _lacking(refused: Sequence[GateDecision]) -> Iterator[str]:
+    """What each namespace lacks, a condition a line."""
+    for gate in refused:
+        yield f"{gate.namespace} lacks:"
+        yield from (f"- {one.name}: {one.value} (needs {one.bound})" for one in gate.missing)
+    if not refused:
+        yield "Nothing was ever searched."
+    yield "The check learning_gate, or `slowwave learning status`, says how it is now."
+
+
+def _span(days: Sequence[str]) -> str:
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
 @asset(learning_gate, learned_proposals, pool="lance_learned_triggers")
@@ -192,6 +206,9 @@ def learned_triggers(
     evidence of that day: two closed cycles of evaluation (200 queries, 28 days), a week of proposals that had
     no effect, noise below 5 %, results not worse, the table in no full-text index, a person's approval. The
     sensor `learning_gate_opens` asks for it; run by hand or as a backfill it is refused just the same.
+
+    The check `learning_gate` shows every condition as it is now. The jobs `approve_learning`,
+    `withdraw_learning` and `rollback_learning` are for people (Jobs, Launchpad).
     """
     space, days = slowwave.space, list(context.partition_keys)
     decided = require_open(space, days)

@@ -5,16 +5,17 @@ from collections.abc import Iterable
 import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
-from slowwave.learning.isolation import prove
 
 from assets import evaluation, feedback, learning
 from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.contract import CHECKS as CLAUSES
 from quality.contract import CheckResult, Limits, run_contract
+from quality.learning_gate import GateDecision
 from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.gate_report import accepted_notes
-from slowwave.learning.gate import gate, namespaces
+from slowwave.learning.gate import gates_now
+from slowwave.learning.isolation import prove
 from slowwave.store import one_of
 
 
@@ -165,8 +166,14 @@ def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 )
 def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """Whether learned terms are out of reach of the full-text search (safeguard 4)."""
-    leaks = prove(slowwave.space.store)
-    return dg.AssetCheckResult(passed=not leaks, metadata={"leaks": "; ".join(leaks) or "none"})
+    store = slowwave.space.store
+    leaks = prove(store)
+    found = pl.DataFrame({"way into the full-text search": leaks})
+    return dg.AssetCheckResult(
+        passed=not leaks,
+        description="; ".join(leaks) or "Proven: no full-text search reaches what was learned.",
+        metadata={"leaks": table(found) if leaks else "none", "tables looked at": len(store.specs)},
+    )
 
 
 @dg.asset_check(
@@ -178,7 +185,7 @@ def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """The gates of all namespaces as they are now."""
     space = slowwave.space
-    now = [gate(space, namespace) for namespace in namespaces(space)]
+    now = gates_now(space)
     rows = [
         (one.namespace, part.name, part.state, part.value, part.bound)
         for one in now
@@ -189,11 +196,26 @@ def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=any(one.open for one in now),
         severity=dg.AssetCheckSeverity.WARN,
+        description=" | ".join(one.describe() for one in now) or "Nothing was ever searched.",
         metadata={
             "evidence": table(shown, rows=60),
-            "says": " | ".join(one.describe() for one in now) or "none",
+            "what to do": "; ".join(_next(one) for one in now) or "search, and say what was of use",
+            "open gates": sum(one.open for one in now),
+            "conditions that hold": sum(part.state == "open" for one in now for part in one.conditions),
         },
     )
+
+
+def _next(gate: GateDecision) -> str:
+    """What a person can do about a gate."""
+    if gate.open:
+        return f"{gate.namespace}: nothing, the sensor learning_gate_opens asks for what is to be learned"
+    if gate.awaits_only_approval:
+        return (
+            f"{gate.namespace}: look at the evidence, then approve (job approve_learning, or "
+            f"`slowwave learning approve -n {gate.namespace} --who NAME`), or not"
+        )
+    return f"{gate.namespace}: it still lacks {', '.join(one.name for one in gate.missing)}"
 
 
 CHECKS = [

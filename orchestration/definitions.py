@@ -10,6 +10,7 @@ from dagster_duckdb import DuckDBResource
 from assets import evaluation, feedback, ingest, learning, warehouse
 from assets.ingest import IO_MANAGER
 from assets.resources import OneNight, SlowwaveResource
+from orchestration import alerts, learning_jobs
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
 from orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
@@ -24,9 +25,9 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     return dg.Definitions(
         assets=[*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS, *warehouse.ASSETS],
         asset_checks=CHECKS,
-        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING],
+        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS],
         schedules=[nightly, evaluated],
-        sensors=[watched_vaults, late_feedback, late_evaluation, learning_gate_opens],
+        sensors=[watched_vaults, late_feedback, late_evaluation, learning_gate_opens, *alerts.SENSORS],
         resources={
             "slowwave": slowwave,
             "one_night": OneNight(slowwave=slowwave),

@@ -219,6 +219,9 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
         for line in str(steps.get("staged_notes", {}).get("metadata", {}).get("warnings", "")).splitlines()
         if line.startswith("- ")
     ]
+    worse = str(steps.get("learning_gate", {}).get("metadata", {}).get("made worse", "none"))
+    if worse != "none":
+        warnings.append(f"what was learned is taken back, it made results worse: {worse}")
     return {
         "success": result.success,
         "run_id": result.run_id,

@@ -147,7 +147,7 @@ def _isolation(space: Workspace, repair: bool) -> Finding:
     from slowwave.reconcile import delete_chunks, reconcile
 
     store = space.store
-    problems, mended = prove(store), ""
+    problems, mended = prove(store, plant=repair), ""
     if problems and repair:
         with space.writing():
             wrong = contaminated_chunks(store)

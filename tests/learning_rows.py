@@ -9,19 +9,23 @@ import polars as pl
 from warehouse_rows import put
 
 from slowwave import ids
+from slowwave.evaluation.due import RECORD
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.learning.acts import APPROVE, write_act
+from slowwave.learning.isolation import prove
 from slowwave.learning.lessons import known, taught
 from slowwave.learning.log import log_refusals, log_taught
 from slowwave.store import Store
 from slowwave.workspace import Workspace
 
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 TERMS = [
     ("glacier", "pump", "valve"), ("ferry", "quay", "timetable"), ("radar", "mast", "echo"),
     ("ledger", "cellar", "backup"), ("battery", "gauge", "winter"), ("rota", "telephone", "night"),
     ("kiln", "glaze", "firing"), ("orchard", "graft", "frost"),
 ]  # fmt: skip
 """What two questions each taught the memories ``memory-0`` to ``memory-7``."""
+NEWS = ("beacon", "skerry", "lantern")
 WHO = ("ann", "bob")
 
 
@@ -30,6 +34,34 @@ def put_ready(store: Store, now: datetime, namespace: str = "ada") -> None:
     put_progress(store, now, namespace)
     put_proposals(store, now, namespace)
     put_effect(store, now, namespace)
+
+
+def put_open(
+    space: Workspace,
+    now: datetime,
+    namespace: str = "ada",
+    *,
+    approved: bool = True,
+    memory: str = "memory-8",
+) -> None:
+    """All of it, a person's word of the day before, and what that day teaches a memory."""
+    put_ready(space.store, now, namespace)
+    put_news(space.store, now, namespace, memory)
+    if approved:
+        write_act(space.journal, namespace, APPROVE, who="ida", why="", at=now - DAY, detail={})
+    days = {
+        f"{RECORD}{now - ago * DAY:%F}": {"chain": "", "judgments": 0, "notes": 0} for ago in range(1, 12)
+    }
+    space.store.put_metas(days)
+    prove(space.store)  # writes its canary
+
+
+def put_news(store: Store, now: datetime, namespace: str = "ada", memory: str = "memory-8") -> None:
+    """Two people's selections of yesterday teach a ninth memory three terms."""
+    put(store, "learned_proposals", [
+        _proposal(f"news-{which}", namespace, memory, who, now - DAY - which * HOUR, NEWS, which)
+        for which, who in enumerate(WHO)
+    ])  # fmt: skip
 
 
 def put_progress(store: Store, now: datetime, namespace: str = "ada", *, queries: int = 110) -> None:

@@ -86,7 +86,8 @@ class LearnedTerms:
         self._expires, self._until = rows["expires"].to_numpy(), rows["until"].to_numpy()
         sizes = rows.group_by("term", maintain_order=True).len()
         ends = np.cumsum(sizes["len"].to_numpy(), dtype=np.int64).tolist()
-        self._rows = dict(zip(sizes["term"], zip([0, *ends[:-1]], ends, strict=True), strict=True))
+        starts = [0, *ends][: len(ends)]
+        self._rows = dict(zip(sizes["term"], zip(starts, ends, strict=True), strict=True))
 
     def __len__(self) -> int:
         """Number of terms, of all memories."""

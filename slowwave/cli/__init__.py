@@ -11,6 +11,7 @@ from slowwave.cli import exchange as exchange  # their commands join the app
 from slowwave.cli import feedback as feedback
 from slowwave.cli import find as find
 from slowwave.cli import judge as judge
+from slowwave.cli import learning as learning
 from slowwave.cli import mcp as mcp
 from slowwave.cli import report as report
 from slowwave.cli import review as review

@@ -10,7 +10,7 @@ import typer
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
 from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
 
-gates = typer.Typer(no_args_is_help=True, help="The save gate: what it refuses, or would refuse.")
+gates = typer.Typer(no_args_is_help=True, help="The two gates: what may be saved, what may be learned.")
 app.add_typer(gates, name="gate")
 quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
 app.add_typer(quarantines, name="quarantine")
@@ -25,7 +25,7 @@ def gate_report(
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """What the gate refused, or would refuse if it did more than warn, by reason."""
+    """Save gate: what it refused, or would refuse if it did more than warn, by reason."""
     from dataclasses import asdict
     from datetime import UTC, datetime
 
@@ -62,7 +62,7 @@ def gate_docs(
     date: Annotated[str, typer.Option(help="Day (YYYY-MM-DD, UTC); default: the last one judged.")] = "",
     json: Json = False,
 ) -> None:
-    """Write the batch contract of a night and what it found as web pages (Great Expectations Data Docs)."""
+    """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
     from datetime import UTC, datetime, timedelta
 
     from quality.contract import Limits, write_data_docs

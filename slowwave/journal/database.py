@@ -176,6 +176,13 @@ class Database:
         with self.connections.reading() as connection:
             return int(connection.execute(query).scalar_one())
 
+    def count(self, namespace: str, kind: str) -> int:
+        """How many rows of a kind a namespace has."""
+        c = entries.c
+        query = sa.select(sa.func.count()).where(c.kind == kind, c.namespace == namespace)
+        with self.connections.reading() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def latest_sources(self, namespace: str, origin: str) -> Sequence[Sequence[Any]]:
         """The newest row about each source; see `Journal.latest_sources`."""
         c = entries.c

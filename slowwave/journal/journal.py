@@ -158,6 +158,15 @@ class Journal:
         since = None if after is None else to_microseconds(after)
         return self._database.searches_of(namespace, project, since)
 
+    def count(self, namespace: str, kind: str) -> int:
+        """How many entries of a kind a namespace has. As none is ever removed, it tells whether one is new.
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        require_kinds([kind])
+        return self._database.count(namespace, kind)
+
     def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
         """The newest save, forget or unreadable of every source that came from one vault.
 

@@ -41,21 +41,44 @@ def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecisi
     Args:
         space: has the evidence.
         namespace: whose gate.
-        day: at whose end, by the evidence of then; None is now.
+        day: at whose end, by the evidence of then; None, or a day that is not over: now.
     """
-    moment = space.now() if day is None else day_end(day)
+    moment = space.now() if day is None else min(day_end(day), space.now())
     until = moment.date().isoformat() if day is None else day
     return Gatekeeper(space, namespace, until, prove(space.store)).decide(moment)
 
 
-def gates(space: Workspace, days: Sequence[str]) -> dict[tuple[str, str], GateDecision]:
-    """The same of every namespace at the end of each of some days, by day and namespace."""
-    leaks, last = prove(space.store), max(days)
+def gates_now(space: Workspace, among: Sequence[str] | None = None) -> list[GateDecision]:
+    """What the gates say now, of some namespaces or of all that were ever searched."""
+    leaks, now = prove(space.store), space.now()
+    until = now.date().isoformat()
+    names = namespaces(space) if among is None else among
+    return [Gatekeeper(space, name, until, leaks).decide(now) for name in names]
+
+
+def gates(
+    space: Workspace,
+    days: Sequence[str],
+    *,
+    among: Sequence[str] | None = None,
+    open_cycle: bool = True,
+) -> dict[tuple[str, str], GateDecision]:
+    """The same of every namespace at the end of each of some days, by day and namespace.
+
+    Of a day that is not over: now, or what is open only by its end would let it in before.
+
+    Args:
+        space: has the evidence.
+        days: in question.
+        among: namespaces; None is all that were ever searched.
+        open_cycle: whether to say how far the open cycle is; it is only known as it is now.
+    """
+    leaks, last, now = prove(space.store), max(days), space.now()
     found = {}
-    for namespace in namespaces(space):
-        keeper = Gatekeeper(space, namespace, last, leaks)
+    for namespace in namespaces(space) if among is None else among:
+        keeper = Gatekeeper(space, namespace, last, leaks, open_cycle=open_cycle)
         for day in days:
-            found[day, namespace] = keeper.decide(day_end(day))
+            found[day, namespace] = keeper.decide(min(day_end(day), now))
     return found
 
 
@@ -67,9 +90,19 @@ class Gatekeeper:
         namespace: whose gate.
         until: the last day.
         leaks: of `prove`.
+        open_cycle: whether to say how far the open cycle is now.
     """
 
-    def __init__(self, space: Workspace, namespace: str, until: str, leaks: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        space: Workspace,
+        namespace: str,
+        until: str,
+        leaks: tuple[str, ...],
+        *,
+        open_cycle: bool = True,
+    ) -> None:
+        self._open_cycle = open_cycle
         self._space, self._namespace, self._leaks = space, namespace, leaks
         self.known: Known = known(space, until, namespace)
         mine, store = f"namespace = {quote(namespace)}", space.store
@@ -133,7 +166,7 @@ class Gatekeeper:
             "cycle_id", "status", "opened_on", "closed_on", "days", "queries"
         ).iter_rows():
             if status == OPEN:
-                if day_end(opened) <= as_of:
+                if self._open_cycle and day_end(opened) <= as_of:
                     done = replace(done, open_searches=queries, open_days=days)
             elif day_end(closed) <= as_of and self._own.get(cycle, 0) >= LEAST_QUERIES:
                 length = (date.fromisoformat(closed) - date.fromisoformat(opened)).days + 1
@@ -185,7 +218,8 @@ class Gatekeeper:
         while it is not approved.
         """
         approval, found = self._last_word(as_of)
-        if approval is None or not approval.given or found:
+        # An old day that is looked at again says nothing against a later approval.
+        if approval is None or not approval.given or found or last_word(self.known.acts) != (approval, ""):
             return ""
         since = approval.at.date().isoformat()
         for metric, name in (("mrr_5", "MRR@5"), ("ndcg_10", "nDCG@10")):

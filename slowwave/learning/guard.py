@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slowwave.learning.acts import REGRESSION, acts, rollbacks, write_act
+from slowwave.learning.acts import REGRESSION, Act, acts, rollbacks, write_act
 from slowwave.learning.gate import Gatekeeper, namespaces
 from slowwave.learning.lessons import day_end, taken_back
-from slowwave.learning.log import log_act
+from slowwave.learning.log import log_acts
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -37,9 +37,11 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
 
 
 def heal(space: Workspace) -> None:
-    """Delete what a rollback that was killed half-way has left."""
-    for rollback in rollbacks(acts(space.journal)):
-        taken_back(space.store, rollback)
+    """Finish what was decided and killed half-way: the audit log says it, what was taken back is gone."""
+    decided = acts(space.journal)
+    log_acts(space.store, decided)
+    for act in decided:
+        _take_back(space, act)
 
 
 def _close(space: Workspace, namespace: str, why: str) -> None:
@@ -52,6 +54,10 @@ def _close(space: Workspace, namespace: str, why: str) -> None:
         at=space.now(),
         detail={"scope": "everything"},
     )
-    log_act(space.store, act)
+    log_acts(space.store, [act])
+    _take_back(space, act)
+
+
+def _take_back(space: Workspace, act: Act) -> None:
     for rollback in rollbacks([act]):
-        taken_back(space.store, rollback, log=REGRESSION)
+        taken_back(space.store, rollback, log=REGRESSION if act.action == REGRESSION else "")

@@ -52,13 +52,16 @@ def write(store: Store, rows: Iterable[Mapping[str, Any]]) -> None:
         append(store, frame)
 
 
-def log_act(store: Store, act: Act) -> None:
+def log_acts(store: Store, decided: Iterable[Act]) -> None:
     """Write what was decided."""
-    write(store, [{
-        "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at,
-        "principal": act.who,
-        "detail": " ".join(str(act.detail[name]) for name in ("scope", "value") if name in act.detail),
-    }])  # fmt: skip
+    write(store, [
+        {
+            "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at,
+            "principal": act.who,
+            "detail": " ".join(str(act.detail[name]) for name in ("scope", "value") if name in act.detail),
+        }
+        for act in decided
+    ])  # fmt: skip
 
 
 def log_refusals(store: Store, known: Known, reasons: Mapping[tuple[str, str], str], days: list[str]) -> None:

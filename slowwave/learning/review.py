@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import polars as pl
 
-from scoring.feedback.learned import APPLIED, GATE_CLOSED, PROPOSED, Rollback, Scope, live, standing
+from quality.learning_gate import APPROVAL, REGRESSION
+from scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
 from slowwave.learning.acts import (
     APPROVE,
     ROLLBACK,
@@ -22,6 +23,7 @@ from slowwave.learning.acts import (
     rollback_of,
     write_act,
 )
+from slowwave.progress import task
 from slowwave.store import quote
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ State = Literal["proposed", "live", "expired", "taken back"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """Of a term of a memory: taught, but without effect (yet); with effect; too old; taken back."""
 _TERM = ["memory_id", "term"]
+WAITING: Final = "waiting for the night"
 
 
 class RefusedError(LearningError):
@@ -41,9 +44,9 @@ class RefusedError(LearningError):
     def __init__(self, decision: GateDecision) -> None:
         self.decision = decision
         lacking = "; ".join(
-            f"{one.name}: {one.value} (needs {one.bound})"
+            f"{one.name} {one.value}" + (f" (needs {one.bound})" if one.state == "closed" else "")
             for one in decision.missing
-            if one.name not in ("approval", "regression")
+            if one.name not in (APPROVAL, REGRESSION)
         )
         super().__init__(
             f"Learning of {decision.namespace} cannot be approved yet. Missing: {lacking}. "
@@ -168,7 +171,7 @@ class Learning:
 
         Args:
             reason: only with this one (rule 5); empty: all. Of those that only the gate keeps, it is that of
-                the night on which they were refused.
+                the night on which they were refused; `proposed` are those that the next night applies.
             limit: how many; None is all.
 
         Returns:
@@ -192,7 +195,7 @@ class Learning:
                 pl.col("taught").fill_null([]),
                 reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
                 .when(pl.col("done")).then(pl.lit(APPLIED))
-                .otherwise(pl.coalesce("kept", pl.lit(GATE_CLOSED))),
+                .otherwise(pl.coalesce("kept", pl.lit(self.gate().reason or PROPOSED))),
             )
             .sort("selected_at", "proposal_id", descending=True)
         )  # fmt: skip
@@ -223,7 +226,7 @@ class Learning:
     # -- what people decide ----------------------------------------------------------------------
 
     def approve(self, *, who: str, why: str = "") -> Act:
-        """Approve that what is proposed is applied; it stands until it is withdrawn or learning does harm.
+        """Approve that selections teach from today on; it stands until it is withdrawn or learning does harm.
 
         The evidence that was there is recorded with it. Where it is approved already nothing changes.
 
@@ -285,9 +288,10 @@ class Learning:
         asked = tried.rollback
         act = self._write(ROLLBACK, who, why, {"scope": asked.scope, "value": asked.value}, at=asked.at)
         gone = taken_back(self._space.store, asked)
-        with self._space.one_night():  # a night that began before may have written what it hits
+        with self._space.one_night(task(WAITING)):  # a night that began before may have written what it hits
             more = taken_back(self._space.store, asked)
-        return TakenBack(asked, pl.concat([gone, more]), tried.proposed, tried.live, act)
+        applied = pl.concat([gone, more]).unique("trigger_id", keep="first", maintain_order=True)
+        return TakenBack(asked, applied, tried.proposed, tried.live, act)
 
     def would_take_back(self, scope: Scope, value: str = "") -> TakenBack:
         """What `roll_back` would take back now.
@@ -335,11 +339,13 @@ class Learning:
 
     def _live(self, known: Known, rows: pl.DataFrame | None = None) -> pl.DataFrame:
         """Terms that have an effect on searches now."""
+        from slowwave.learning.isolation import prove
         from slowwave.learning.lessons import lessons_of
 
-        now, policy = self._space.now(), self._space.learning_policy
+        space = self._space
+        now, policy = space.now(), space.learning_policy
         lessons = lessons_of(self._applied() if rows is None else rows)
-        if not (self._space.settings.learning.enabled and approved(known.acts)):
+        if space.learned_triggers() is None or not approved(known.acts) or prove(space.store):
             lessons = lessons.clear()
         return live(standing(lessons, known.rollbacks, now), now, policy)
 
@@ -353,7 +359,7 @@ class Learning:
         self, action: str, who: str, why: str, detail: Mapping[str, Any], *, at: datetime | None = None
     ) -> Act:
         """Into the journal, then into the audit log, with what a killed process left out of it."""
-        from slowwave.learning.log import log_act
+        from slowwave.learning.log import log_acts
 
         moment = at or self._space.now()
         through = {"through": self._principal}
@@ -361,8 +367,7 @@ class Learning:
             self._space.journal, self._namespace, action, who=_named(who), why=why.strip(), at=moment,
             detail={**detail, **through},
         )  # fmt: skip
-        for one in self._acts():
-            log_act(self._space.store, one)
+        log_acts(self._space.store, self._acts())
         return act
 
 

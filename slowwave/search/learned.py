@@ -1,8 +1,8 @@
 """What was learned, as far as it has an effect on a search (rule 5).
 
-The rows of ``learned_triggers`` are read once for every version of the table; what was decided about learning
-is read from the journal for every search of a namespace that has such rows, because another process may have
-withdrawn it or taken something back a moment ago.
+The rows of ``learned_triggers`` are read once for every version of the table. For every search of a namespace
+that has such rows the journal is asked whether anything new was decided about learning: another process may
+have withdrawn it or taken something back a moment ago.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from scoring.feedback.learned import LearningPolicy, Rollback, live, standing
+from scoring.feedback.learned import LearningPolicy, Rollback, live
 from scoring.ranking.learned import Learned, LearnedTerms
+from slowwave.journal.entry import LEARNING
+from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
 from slowwave.learning.isolation import TABLE, Watch
 from slowwave.store import Store, quote
@@ -75,8 +77,9 @@ class LearnedTriggers:
         self._watch = Watch(store)
         self._lock = threading.Lock()
         self._there: tuple[int, dict[str, bool]] = (-1, {})
+        self._acts: dict[str, tuple[tuple[int, datetime | None], bool, tuple[Rollback, ...]]] = {}
         self._held: dict[str, _Held] = {}
-        self._refused: dict[str, tuple[str, ...]] = {}
+        self._refused: dict[str, str] = {}
 
     def match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """Memories of a namespace that approved learned terms bring to mind.
@@ -87,16 +90,25 @@ class LearnedTriggers:
             now: moment of the search.
         """
         self._refused.pop(namespace, None)
+        try:
+            return self._match(namespace, query, now)
+        except JournalError as error:
+            self._refused[namespace] = f"the journal cannot say whether it is approved: {error}"
+            return {}
+
+    def _match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         version = int(self._store.table(TABLE).version)
         if not self._has_any(namespace, version):
             return {}
-        decided = acts.acts(self._journal(), namespace, until=now if self._until else None)
-        if not acts.approved(decided):
+        approved, taken_back = self._decided(namespace, now)
+        if not approved:
             return {}
         if problems := self._watch.problems():
-            self._refused[namespace] = problems
+            self._refused[namespace] = (
+                f"it is not proven that no full-text search reaches it: {'; '.join(problems)}. "
+                f"`slowwave doctor --repair` mends it."
+            )
             return {}
-        taken_back = tuple(acts.rollbacks(decided))
         with self._lock:
             held = self._held.get(namespace)
             if held is None or not held.serves(version, taken_back, now):
@@ -104,14 +116,9 @@ class LearnedTriggers:
         return held.terms.match(query, now)
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
-        """Why the last match in this namespace used nothing although it was approved, for people."""
-        problems = self._refused.get(namespace)
-        if not problems:
-            return ()
-        return (
-            f"Nothing that was learned is used, because it is not proven that no full-text search reaches it: "
-            f"{'; '.join(problems)}. `slowwave doctor --repair` mends it.",
-        )
+        """Why the last match in this namespace used nothing although it may be approved, for people."""
+        why = self._refused.get(namespace)
+        return (f"Nothing that was learned is used: {why}",) if why else ()
 
     def _where(self, namespace: str) -> str:
         mine = f"namespace = {quote(namespace)}"
@@ -126,6 +133,16 @@ class LearnedTriggers:
                 known[namespace] = self._store.count(TABLE, self._where(namespace)) > 0
             return known[namespace]
 
+    def _decided(self, namespace: str, now: datetime) -> tuple[bool, tuple[Rollback, ...]]:
+        """Whether learning is approved, and what was taken back."""
+        # Entries only come: as many as before are the same.
+        mark = (self._journal().count(namespace, LEARNING), now if self._until else None)
+        known = self._acts.get(namespace)
+        if known is None or known[0] != mark:
+            decided = acts.acts(self._journal(), namespace, until=mark[1])
+            known = self._acts[namespace] = (mark, acts.approved(decided), tuple(acts.rollbacks(decided)))
+        return known[1:]
+
     def _put_together(
         self, namespace: str, version: int, taken_back: tuple[Rollback, ...], now: datetime
     ) -> _Held:
@@ -133,7 +150,9 @@ class LearnedTriggers:
         lessons = rows.rename({"added_at": "taught_at"})
         to_come = lessons.filter(pl.col("taught_at") >= now)["taught_at"].min()
         assert to_come is None or isinstance(to_come, datetime)
-        terms = live_terms(standing(lessons, taken_back, now), now, self._policy)
+        for act in taken_back:  # whatever the clock of the machine said that it was taken back on
+            lessons = lessons.filter(~act.hits())
+        terms = live_terms(lessons, now, self._policy)
         return _Held(version, taken_back, now, to_come, LearnedTerms(terms, self._policy.ttl))
 
 

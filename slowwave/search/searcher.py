@@ -1,8 +1,8 @@
 """The candidates of one search: two channel queries, and what is known of the memories they found.
 
 The full-text query runs in a thread while the query is being embedded; the vector query follows. Only a
-memory that nothing but its trigger phrase or a learned term found costs a third query: the candidates carry
-all that a result shows.
+memory that nothing but its trigger phrase or a learned term found costs another query: the candidates carry
+all that a result shows. Of one that only a learned term found its nearest chunk is a candidate.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ SHOWN = (
 MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
-LEARNED_CHUNKS = 128  # read of memories that nothing but a learned term found (count)
+LEARNED_MEMORIES = 10  # that nothing but a learned term found, the strongest (count)
+LEARNED_CHUNKS = 200  # read of them (count)
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 MOST_MATCHES = 100_000  # chunks with one word, of an account of a search (count)
 DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
@@ -121,7 +122,8 @@ class Searcher:
         if lacking := set(phrases).difference(*found):
             lists.append(self._chunks_of(sorted(lacking), where))
         if lacking := set(learned).difference(phrases, *found):
-            lists.append(self._nearest_of(vector, sorted(lacking), where))
+            best = sorted(lacking, key=lambda memory: (-learned[memory].share, memory))[:LEARNED_MEMORIES]
+            lists.append(_best_of_each(self._chunks_of(best, where, LEARNED_CHUNKS), vector))
         channels, shown = _merge(lists, vector)
         channels |= _words(query, channels, shown)
         ids = shown.column("memory_id").to_pylist()
@@ -187,18 +189,26 @@ class Searcher:
         found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
         return found.slice(0, found.num_rows if vector.any() else 0)  # a zero vector is near to nothing
 
-    def _chunks_of(self, memory_ids: list[str], where: str) -> pa.Table:
+    def _chunks_of(self, memory_ids: list[str], where: str, most: int = TRIGGERED_CHUNKS) -> pa.Table:
         search = self._store.table("chunks").search()
         these = f"{where} AND {one_of('memory_id', memory_ids)}"
-        found = search.where(these).limit(TRIGGERED_CHUNKS).select([*SHOWN, "vector"]).to_arrow()
+        found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
         return found.sort_by("chunk_id")
 
-    def _nearest_of(self, vector: np.ndarray, memory_ids: list[str], where: str) -> pa.Table:
-        """The chunks of these memories that are nearest."""
-        these = f"{where} AND {one_of('memory_id', memory_ids)}"
-        search = self._store.table("chunks").search(vector).distance_type("cosine").bypass_vector_index()
-        found = search.where(these).limit(LEARNED_CHUNKS).select([*SHOWN, "vector"]).to_arrow()
-        return found.select([*SHOWN, "vector"]).sort_by("chunk_id")
+
+def _best_of_each(rows: pa.Table, query: np.ndarray) -> pa.Table:
+    """Of each memory the chunk that is nearest to the query; of equal ones the first."""
+    best: dict[str, int] = {}
+    names = rows.column("memory_id").to_pylist()
+    for at in np.argsort(-(_vectors(rows) @ query), kind="stable").tolist():
+        best.setdefault(names[at], at)
+    return rows.take(pa.array(sorted(best.values()), pa.int64()))
+
+
+def _vectors(rows: pa.Table) -> np.ndarray:
+    flat = rows.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    vectors: np.ndarray = flat.reshape(rows.num_rows, rows.schema.field("vector").type.list_size)
+    return vectors
 
 
 def _merge(lists: list[pa.Table], query: np.ndarray) -> tuple[dict[str, Any], pa.Table]:
@@ -216,9 +226,7 @@ def _merge(lists: list[pa.Table], query: np.ndarray) -> tuple[dict[str, Any], pa
     cosine = np.full(size, np.nan)
     cosine[: len(first)] = 1.0 - nearest.column("_distance").to_numpy()
     if query.any() and size > len(first):
-        vectors = pa.concat_tables([rows.select(["vector"]) for rows in extra]).column("vector")
-        flat = vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        cosine[len(first) :] = flat.reshape(size - len(first), -1) @ query
+        cosine[len(first) :] = _vectors(pa.concat_tables([rows.select(["vector"]) for rows in extra])) @ query
     found = text.column("chunk_id").to_pylist()
     rows = np.array([place[chunk] for chunk in found], dtype=np.int64)
     bm25 = np.full(size, np.nan)

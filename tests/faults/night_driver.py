@@ -9,7 +9,9 @@ the name of an asset (its first write). What it does:
   waits before the first write of that asset: the file ``met`` says that it does, the file ``go`` ends it. The
   file ``queued`` says that another night is waited for.
 * ``save`` with ``notes``; ``undo`` and ``release`` with the ``id`` and the moment (``now``).
-* ``evaluation``: of the days from ``first`` to ``last``, as of ``now``.
+* ``evaluation``, ``learning``: of the days from ``first`` to ``last``, as of ``now``.
+* ``learning_gate``: that asset alone for the day ``first``, as of ``now``.
+* ``roll_back``: of what was learned in ``namespace``, of ``scope`` and ``value``, as of ``now``.
 * ``use``: searches and gives feedback; see ``feedback_user.py``.
 
 The answer has the child's exit code (negative: killed by that signal), and the writes that it came to:
@@ -48,10 +50,11 @@ from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
 
 import orchestration.night as nights
-from assets import evaluation, feedback, ingest
+from assets import evaluation, feedback, ingest, learning
 from assets.resources import WAITING, SlowwaveResource
 from slowwave import progress, stages
 from slowwave.admission import settling
+from slowwave.journal import Journal
 from slowwave.memory import open_memory
 from slowwave.reports import plots
 from slowwave.settings import Settings, load
@@ -60,7 +63,8 @@ from slowwave.store import Store
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
 warnings.filterwarnings("ignore", "lancedb fork support is experimental", RuntimeWarning)
 
-ASSETS = {asset.key.path[-1] for asset in [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS]}
+MODULES = (ingest, feedback, evaluation, learning)
+ASSETS = {asset.key.path[-1] for module in MODULES for asset in module.ASSETS}
 
 engines: dict[str, sa.Engine] = {}
 
@@ -153,11 +157,22 @@ def work(job: dict, log: Path) -> None:
         writes.watch(ingest, "maintain", "all")
         with progress.listening(Queued(job.get("queued"))):
             _night(load(home), job)
-    elif job["do"] == "evaluation":
+    elif job["do"] in ("evaluation", "learning"):
         _count_store(writes)
         feedback.DAYS_AT_ONCE = 6
         nights.SlowwaveResource = partial(SlowwaveResource, now=job["now"])
-        _succeeded(nights.run_night(load(home), job["first"], job["last"], job="evaluation"))
+        _succeeded(nights.run_night(load(home), job["first"], job["last"], job=job["do"]))
+    elif job["do"] == "learning_gate":
+        _count_store(writes)
+        writes.watch(Journal, "append", "journal")
+        _learning_gate(job)
+    elif job["do"] == "roll_back":
+        _count_store(writes)
+        writes.watch(Journal, "append", "journal")
+        memory = open_memory(home, namespace=job["namespace"])
+        moment = datetime.fromisoformat(job["now"])
+        memory._space.now = lambda: moment  # what is done twice is done at the same moment
+        memory.learning.roll_back(job["scope"], job["value"], who="ida")
     elif job["do"] == "use":
         memory = open_memory(home, namespace="default", principal=job["principal"])
         writes.watch(type(memory.journal), "append", "journal")
@@ -182,6 +197,17 @@ def _night(settings: Settings, job: dict) -> None:
     else:
         reports = nights.run_due(settings)
     _succeeded(reports[-1])
+
+
+def _learning_gate(job: dict) -> None:
+    defs = nights.definitions(SlowwaveResource(home=job["home"], now=job["now"]))
+    with dg.DagsterInstance.ephemeral() as instance:
+        defs.resolve_implicit_global_asset_job_def().execute_in_process(
+            instance=instance,
+            partition_key=job["first"],
+            asset_selection=[learning.learning_gate.key],
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        )
 
 
 def _succeeded(report: dict) -> None:

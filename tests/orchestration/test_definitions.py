@@ -3,12 +3,12 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from assets import evaluation, feedback, ingest, warehouse
+from assets import evaluation, feedback, ingest, learning, warehouse
 from assets.resources import SlowwaveResource
 from orchestration.definitions import definitions, defs
 from quality.contract import CHECKS as CONTRACT
 
-ASSETS = [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS]
+ASSETS = [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS]
 CLAUSES = {check.name for check in CONTRACT}
 
 
@@ -44,14 +44,15 @@ def test_the_asset_graph_is_the_one_that_was_agreed(code_location, snapshot):
     assert dict(sorted(nodes.items())) == snapshot
 
 
-def test_every_check_but_two_blocks_what_comes_after_it(code_location):
-    """Duplicates are there while the gate only warns, and where a person let one in; feedback may be late."""
+def test_every_check_but_three_blocks_what_comes_after_it(code_location):
+    """Duplicates are there while the gate only warns, and where a person let one in; feedback may be late;
+    that the learning gate is closed is how it begins."""
     graph = code_location.resolve_asset_graph()
     specs = [spec for definition in code_location.asset_checks for spec in definition.check_specs]
-    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 2
+    assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 4
     assert not graph.get(warehouse.warehouse.key).check_keys  # it is checked as it is built
     assert sorted(spec.name for spec in specs if not spec.blocking) == [
-        "no_exact_duplicates", "nothing_late",
+        "learning_gate", "no_exact_duplicates", "nothing_late",
     ]  # fmt: skip
     assert {spec.asset_key for spec in specs} == {asset.key for asset in ASSETS}
     assert {spec.asset_key.path[-1] for spec in specs if spec.name in CLAUSES} == {"gate_verdicts"}

@@ -83,16 +83,17 @@ EDGES = [
     (SHADOW_WEEK, {"first_proposal": None}, "insufficient", "no proposal yet"),
     (SHADOW_WEEK, {"first_proposal": NOW - 7 * DAY + TICK}, "insufficient", "6.9/7 days"),
     (SHADOW_WEEK, {"first_proposal": NOW}, "insufficient", "0.0/7 days"),
-    (NOISE, {"judged": 19}, "insufficient", "0 of 19 terms with a verdict"),
-    (NOISE, {"judged": 19, "noisy": 19}, "insufficient", "19 of 19 terms with a verdict"),
+    (NOISE, {"judged": 4}, "insufficient", "0 of 4 terms with a verdict"),
+    (NOISE, {"judged": 4, "noisy": 4}, "insufficient", "4 of 4 terms with a verdict"),
+    (NOISE, {"judged": 19, "noisy": 1}, "closed", "5.3% (1 of 19 terms; up to 24.6%)"),
     (NOISE, {"noisy": 1}, "closed", "5.0% (1 of 20 terms; up to 23.6%)"),
     (NOISE, {"noisy": 1_000, "judged": 10_000}, "closed", "10.0% (1,000 of 10,000 terms; up to 10.6%)"),
-    (QUALITY, {"effect": Effect()}, "insufficient", "measured on 0/20 searches"),
-    (QUALITY, effect(n=19), "insufficient", "measured on 19/20 searches"),
-    (QUALITY, effect(after=float("nan")), "insufficient", "measured on 20/20 searches"),
+    (QUALITY, {"effect": Effect()}, "insufficient", "measured on 0/20 queries"),
+    (QUALITY, effect(n=19), "insufficient", "measured on 19/20 queries"),
+    (QUALITY, effect(after=float("nan")), "insufficient", "measured on 20/20 queries"),
     (
         QUALITY, effect(after=0.4899, low=-0.03, high=0.01), "closed",
-        "MRR@5 -2.02% (0.500 to 0.490, -0.0101 [-0.0300, +0.0100], 20 searches)",
+        "MRR@5 -2.02% (0.500 to 0.490, -0.0101 [-0.0300, +0.0100], 20 queries)",
     ),
     (ISOLATION, {"leaks": None}, "insufficient", "not looked at"),
     (ISOLATION, {"leaks": ("chunks has an index on terms", "canary found")}, "closed",
@@ -110,6 +111,7 @@ def test_each_condition_alone_keeps_it_shut(name, given, state, value):
     (missing,) = decision.missing
     assert (missing.name, missing.state, missing.value) == (name, state, value)
     assert (decision.state, decision.open) == (state, False)
+    assert decision.used == (name not in (ENABLED, ISOLATION, REGRESSION, APPROVAL))
     assert decision.reason == (SHADOW if name == SHADOW_WEEK else GATE_CLOSED)
     assert decision.awaits_only_approval == (name in (APPROVAL, REGRESSION))
     assert decision.describe() == f"ada: {name} {value} (needs {missing.bound})"
@@ -125,18 +127,19 @@ def test_each_condition_alone_keeps_it_shut(name, given, state, value):
         (SHADOW_WEEK, {}, "7.0/7 days"),
         (SHADOW_WEEK, {"first_proposal": NOW - 90 * DAY}, "7.0/7 days"),
         (NOISE, {}, "0.0% (0 of 20 terms; up to 16.1%)"),
+        (NOISE, {"judged": 5}, "0.0% (0 of 5 terms; up to 43.4%)"),
         (NOISE, {"noisy": 1, "judged": 21}, "4.8% (1 of 21 terms; up to 22.7%)"),
         (
             QUALITY, effect(after=0.49, low=-0.03),
-            "MRR@5 -2.00% (0.500 to 0.490, -0.0100 [-0.0300, +0.0100], 20 searches)",
+            "MRR@5 -2.00% (0.500 to 0.490, -0.0100 [-0.0300, +0.0100], 20 queries)",
         ),
         (
             QUALITY, effect(after=0.6, high=0.15),
-            "MRR@5 +20.00% (0.500 to 0.600, +0.1000 [-0.0100, +0.1500], 20 searches)",
+            "MRR@5 +20.00% (0.500 to 0.600, +0.1000 [-0.0100, +0.1500], 20 queries)",
         ),
         (
             QUALITY, effect(before=0.0, after=0.0),
-            "MRR@5 +0.00% (0.000 to 0.000, +0.0000 [-0.0100, +0.0100], 20 searches)",
+            "MRR@5 +0.00% (0.000 to 0.000, +0.0000 [-0.0100, +0.0100], 20 queries)",
         ),
         (ISOLATION, {}, "proven"),
         (REGRESSION, {}, "none"),

@@ -1,0 +1,134 @@
+"""Jobs with which a person decides about learning from the web page (Launchpad)."""
+
+from enum import Enum
+from typing import Any
+
+import dagster as dg
+import polars as pl
+from pydantic import Field
+
+from assets.report import table
+from assets.resources import SlowwaveResource
+from quality.learning_gate import GateDecision
+from scoring.feedback import learned as taught
+from slowwave.learning.acts import Act, LearningError
+from slowwave.learning.review import Learning, RefusedError
+
+PRINCIPAL = "web page"
+_TAGS = {"dagster/max_retries": "0"}  # a person has decided once
+
+
+class Scope(Enum):
+    """What a rollback takes back."""
+
+    everything = "everything"
+    memory = "memory"
+    search = "search"
+    principal = "principal"
+    since = "since"
+
+
+_SCOPES: dict[Scope, taught.Scope] = dict(zip(Scope, taught.SCOPES, strict=True))
+
+
+class Decision(dg.Config):
+    """Who decides about the learning of which namespace, and why."""
+
+    namespace: str = Field(description="Whose learning.")
+    who: str = Field(description="Who decides: a person's name. It is recorded.")
+    why: str = Field("", description="Why, in words. It is recorded.")
+
+
+class RollbackDecision(Decision):
+    """And what is to be taken back."""
+
+    scope: Scope = Field(description="everything, memory, search, principal or since.")
+    value: str = Field(
+        "", description="The memory's, search's or principal's id, or a moment (ISO, UTC); empty: everything."
+    )
+
+
+@dg.op(description="Approve that selections teach from today on; refused while anything else is missing.")
+def approve(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
+    """Approve, with the evidence in the run's log."""
+    learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
+    try:
+        act = learning.approve(who=config.who, why=config.why)
+    except LearningError as error:
+        raise _refused(error) from None
+    context.add_output_metadata(_metadata(act) | {"evidence": _evidence(learning.gate())})
+
+
+@dg.op(description="Withdraw the approval: nothing that was learned is used from now on.")
+def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
+    """Withdraw."""
+    try:
+        act = Learning(slowwave.space, config.namespace, PRINCIPAL).withdraw(who=config.who, why=config.why)
+    except LearningError as error:
+        raise _refused(error) from None
+    context.add_output_metadata(_metadata(act))
+
+
+@dg.op(description="Take back what was learned, as if it had never been taught.")
+def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave: SlowwaveResource) -> None:
+    """Take back."""
+    learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
+    try:
+        done = learning.roll_back(_SCOPES[config.scope], config.value, who=config.who, why=config.why)
+    except LearningError as error:
+        raise _refused(error) from None
+    assert done.act is not None
+    context.add_output_metadata(
+        _metadata(done.act)
+        | {
+            "lessons": done.proposed.height,
+            "deleted rows": done.applied.height,
+            "terms that lost their effect": done.live,
+            "taken back": table(done.proposed, rows=60),
+        }
+    )
+
+
+@dg.job(
+    tags=_TAGS, description="Approve what selections teach in a namespace. It is recorded with your name."
+)
+def approve_learning() -> None:
+    """A person's approval."""
+    approve()
+
+
+@dg.job(tags=_TAGS, description="Withdraw the approval of a namespace: what was learned is kept, not used.")
+def withdraw_learning() -> None:
+    """A person's withdrawal."""
+    withdraw()
+
+
+@dg.job(
+    tags=_TAGS, description="Take back what was learned: everything, or of a memory, search or principal."
+)
+def rollback_learning() -> None:
+    """A rollback."""
+    roll_back()
+
+
+JOBS = [approve_learning, withdraw_learning, rollback_learning]
+
+
+def _refused(error: LearningError) -> dg.Failure:
+    evidence = {"evidence": _evidence(error.decision)} if isinstance(error, RefusedError) else {}
+    return dg.Failure(description=str(error), metadata=evidence, allow_retries=False)
+
+
+def _evidence(decision: GateDecision) -> dg.MarkdownMetadataValue:
+    rows = [(one.name, one.state, one.value, one.bound) for one in decision.conditions]
+    names = ("condition", "state", "value", "bound")
+    return table(pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), rows=60)
+
+
+def _metadata(act: Act) -> dict[str, Any]:
+    return {
+        "namespace": act.namespace,
+        "who": act.who,
+        "at": act.at.isoformat(),
+        "why": act.why or "not said",
+    }

@@ -1,0 +1,118 @@
+"""A click on what is behind the learning gate: refused, and the page shows why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evaluation_nights import make_home
+from learning_rows import put_ready
+from web_page import Server, eventually, needs_chromium, ui
+
+from quality.learning_gate import CONDITIONS
+from slowwave.store import Store
+from slowwave.workspace import Workspace
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), needs_chromium]
+
+TABLES = ("learned_triggers", "learned_proposals", "learning_log", "learning_gate")
+DAYS_AGO = 12
+
+
+@pytest.fixture
+def space(tmp_path: Path, fast_embedder: Any) -> Iterator[Workspace]:
+    """A home whose gate lacks nothing but a person's word; of some days ago it lacked nearly all."""
+    opened = Workspace(make_home(tmp_path / "home"))
+    opened.__dict__["embedder"] = fast_embedder
+    put_ready(opened.store, datetime.now(UTC))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def server(space: Workspace, tmp_path: Path) -> Iterator[Server]:
+    """`slowwave ui`."""
+    yield from ui(space.settings.home, tmp_path)
+
+
+def rows(store: Store) -> dict[str, list[str]]:
+    """Keys of the rows of learning, but for the canary's."""
+    keys = {name: store.read(name)[store.specs[name].key].sort().to_list() for name in TABLES}
+    return {name: [key for key in found if not key.startswith("~")] for name, found in keys.items()}
+
+
+def shown(page: Any, picture: Callable[[str], None], name: str) -> list[list[str]]:
+    """The rows of the table of evidence, of which the page first shows a link."""
+    page.get_by_text("[Show Markdown]").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("cell", name="shadow week").wait_for()
+    picture(name)
+    found = [row.get_by_role("cell").all_inner_texts() for row in dialog.get_by_role("row").all()[1:]]
+    dialog.get_by_role("button", name="Close").click()
+    return found
+
+
+def test_a_click_on_the_gated_asset_is_refused_and_the_page_says_why(
+    server: Server, space: Workspace, page: Any, picture: Callable[[str], None]
+) -> None:
+    before = rows(space.store)
+    day = (datetime.now(UTC) - timedelta(days=DAYS_AGO)).date().isoformat()
+    page.goto(f"{server.url}/assets/learned_triggers?view=overview")
+    page.get_by_text("Refused, before anything is written").wait_for()
+    picture("20 learned_triggers before")
+    page.get_by_role("button", name=re.compile("Materialize")).first.click()
+    page.get_by_role("button", name="Confirm").click()  # nothing above it was ever made
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize learned_triggers")
+    chosen = dialog.get_by_role("textbox").first
+    chosen.fill(day)
+    chosen.press("Enter")
+    dialog.get_by_text("1 partition", exact=True).first.wait_for()
+    picture("21 choosing a past day")
+    dialog.get_by_role("button", name="Launch 1 run").click()
+
+    (refused,) = eventually("the run that was clicked for", server.ended)
+    assert refused["status"] == "FAILURE"
+    (step,) = [one for one in refused["stepStats"] if one["stepKey"] == "learned_triggers"]
+    assert (step["status"], len(step["attempts"])) == ("FAILURE", 1)
+    tags = {one["key"]: one["value"] for one in refused["tags"]}
+    assert tags["dagster/partition"] == day
+    assert tags["dagster/will_retry"] == "false"
+    assert server.materialized() == set()
+    assert rows(space.store) == before
+
+    page.goto(f"{server.url}/runs/{refused['runId']}")
+    page.get_by_text(f"The learning gate is closed at the end of {day}").first.wait_for()
+    page.get_by_text("- approval: not given (needs a person's approval)").first.wait_for()
+    picture("22 the refused run")
+    evidence = {name: state for _, name, state, *_ in shown(page, picture, "23 why it was refused")}
+    assert tuple(evidence) == CONDITIONS
+    assert evidence["cycles"] == evidence["shadow week"] == evidence["approval"] == "insufficient"
+    assert evidence["isolation"] == "open"
+    page.goto(f"{server.url}/assets/learned_triggers?view=overview")
+    page.get_by_text(re.compile("^Failed in")).first.wait_for()
+    picture("24 learned_triggers after")
+
+
+def test_its_checks_show_every_condition_as_it_is_now(
+    server: Server, page: Any, picture: Callable[[str], None]
+) -> None:
+    page.goto(f"{server.url}/assets/learned_triggers?view=checks")
+    page.get_by_role("button", name="Execute all").click()
+    (done,) = eventually("the checks", server.ended)
+    assert done["status"] == "SUCCESS"
+    assert {one["name"] for one in done["assetCheckSelection"]} == {
+        "isolation", "learning_gate", "unique_key",
+    }  # fmt: skip
+    page.goto(f"{server.url}/assets/learned_triggers?view=checks&checkDetail=isolation")
+    page.get_by_text("Proven: no full-text search reaches what was learned.").wait_for()
+    picture("25 isolation")
+    page.goto(f"{server.url}/assets/learned_triggers?view=checks&checkDetail=learning_gate")
+    page.get_by_text("ada: approval not given (needs a person's approval)").wait_for()
+    page.get_by_text("slowwave learning approve -n ada --who NAME").wait_for()
+    picture("26 learning_gate")
+    evidence = {name: state for _, name, state, *_ in shown(page, picture, "27 the conditions")}
+    assert evidence == dict.fromkeys(CONDITIONS, "open") | {"approval": "insufficient"}

@@ -1,0 +1,305 @@
+"""Without any one condition of the learning gate nothing asks, all are refused, nothing is written."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import polars as pl
+import pytest
+from evaluation_nights import make_home
+from learning_life import refusal
+from learning_rows import DAY, NEWS, put_effect, put_open, put_proposals
+from warehouse_rows import put
+
+from assets.learning import learned_triggers
+from assets.resources import SlowwaveResource
+from orchestration.definitions import definitions
+from orchestration.night import learn_due
+from orchestration.sensors import learning_gate_opens
+from quality.learning_gate import (
+    APPROVAL,
+    CONDITIONS,
+    CYCLES,
+    DAYS,
+    ENABLED,
+    ISOLATION,
+    NOISE,
+    QUALITY,
+    REGRESSION,
+    SEARCHES,
+    SHADOW_WEEK,
+)
+from slowwave.learning.acts import WITHDRAW, write_act
+from slowwave.settings import load
+from slowwave.store import Store
+from slowwave.store.indexes import full_text_config
+from slowwave.workspace import Workspace
+
+pytestmark = pytest.mark.slow
+
+NOW = datetime(2026, 4, 15, 12, tzinfo=UTC)
+YESTERDAY = f"{NOW - DAY:%F}"
+HELD = ("learned_triggers", "learning_log", "learned_proposals", "learning_gate", "meta")
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Path:
+    """A home whose gate is open at the end of yesterday, of which something is to be learned."""
+    home = tmp_path_factory.mktemp("open") / "home"
+    space = Workspace(make_home(home), clock=lambda: NOW)
+    space.__dict__["embedder"] = fast_embedder
+    put_open(space, NOW)
+    space.close()
+    return home
+
+
+class Home:
+    """A copy of that home, and everything that could make it learn."""
+
+    def __init__(self, folder: Path, instance: dg.DagsterInstance) -> None:
+        self.folder, self._instance = folder, instance
+        self.space = Workspace(load(folder), clock=lambda: NOW)
+        self.settings = self.space.settings
+
+    @property
+    def store(self) -> Store:
+        """The tables."""
+        return self.space.store
+
+    def set(self, **learning: object) -> None:
+        """Change settings of learning."""
+        lines = "".join(f"{name} = {str(value).lower()}\n" for name, value in learning.items())
+        with (self.folder / "slowwave.toml").open("a") as file:
+            file.write(f"[learning]\n{lines}")
+        self.settings = load(self.folder)
+
+    def decide(self, action: str, when: datetime, why: str = "") -> None:
+        """Somebody decides."""
+        write_act(self.space.journal, "ada", action, who="ida", why=why, at=when, detail={})
+
+    def sensor(self) -> dg.SensorExecutionData:
+        """What the sensor says."""
+        home = self._resource()
+        with dg.build_sensor_context(
+            instance=self._instance, resources={"slowwave": home}, definitions=definitions(home)
+        ) as context:
+            return learning_gate_opens.evaluate_tick(context)
+
+    def job(self, first: int = 1, last: int = 1) -> dg.ExecuteInProcessResult:
+        """The job, for the days from so many ago to so many ago."""
+        job = definitions(self._resource()).resolve_job_def("learning")
+        return job.execute_in_process(
+            instance=self._instance, raise_on_error=False, run_config=QUIET,
+            tags={
+                "dagster/asset_partition_range_start": f"{NOW - first * DAY:%F}",
+                "dagster/asset_partition_range_end": f"{NOW - last * DAY:%F}",
+            },
+        )  # fmt: skip
+
+    def alone(self, day: str = YESTERDAY) -> dg.ExecuteInProcessResult:
+        """The asset by itself, as a click on the page runs it."""
+        job = definitions(self._resource()).resolve_implicit_global_asset_job_def()
+        return job.execute_in_process(
+            instance=self._instance, raise_on_error=False, run_config=QUIET, partition_key=day,
+            asset_selection=[learned_triggers.key],
+        )  # fmt: skip
+
+    def held(self) -> dict[str, tuple[int, pl.DataFrame]]:
+        """The tables that learning could write, with the number of their commits."""
+        return {
+            name: (
+                int(self.store.table(name).version),
+                self.store.read(name).sort(self.store.specs[name].key),
+            )
+            for name in HELD
+        }
+
+    def learned(self) -> set[tuple[str, str]]:
+        """Namespaces and terms that were learned."""
+        rows = self.store.read("learned_triggers", "day < '~'", columns=["namespace", "term"])
+        return set(rows.iter_rows())
+
+    def _resource(self) -> SlowwaveResource:
+        return SlowwaveResource(home=str(self.folder), now=NOW.isoformat())
+
+
+@pytest.fixture
+def home(opened: Path, tmp_path: Path, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
+    monkeypatch.setattr("orchestration.night.Workspace", partial(Workspace, clock=lambda: NOW))
+    monkeypatch.setattr(
+        "orchestration.night.SlowwaveResource", partial(SlowwaveResource, now=NOW.isoformat())
+    )
+    shutil.copytree(opened, tmp_path / "home")
+    with dg.DagsterInstance.ephemeral() as instance:
+        made = Home(tmp_path / "home", instance)
+        yield made
+        made.space.close()
+
+
+def test_with_every_condition_it_is_asked_for_and_learned(home: Home) -> None:
+    assert [one.partition_key for one in home.sensor().run_requests] == [YESTERDAY]
+    assert home.alone().success
+    assert home.learned() == {("ada", term) for term in NEWS}
+    assert home.job().success
+    assert not home.sensor().run_requests
+    assert not learn_due(home.settings)
+
+
+def test_with_every_condition_the_command_learns_it(home: Home) -> None:
+    (report,) = learn_due(home.settings)
+    assert (report["success"], report["from"], report["to"]) == (True, YESTERDAY, YESTERDAY)
+    assert home.learned() == {("ada", term) for term in NEWS}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something that is taken from the open home, and the conditions that do not hold then."""
+
+    take: Callable[[Home], object]
+    missing: tuple[str, ...]
+
+
+def less_shadow(home: Home) -> None:
+    """The first proposal came but four days ago."""
+    home.store.delete("learned_proposals", f"day < '{YESTERDAY}'")
+    put_proposals(home.store, NOW, days=4)
+
+
+def withdrawn(home: Home) -> None:
+    home.decide(WITHDRAW, NOW - DAY + timedelta(hours=2))
+
+
+def late_approval(home: Home) -> None:
+    """A person approved, after the end of yesterday."""
+    withdrawn(home)
+    home.decide("approve", NOW - timedelta(hours=2))
+
+
+def regressed(home: Home) -> None:
+    """Found before the selections of yesterday's evening, which stand."""
+    home.decide("regression", NOW - DAY + timedelta(minutes=1), "MRR@5 is worse")
+
+
+def imported(home: Home) -> None:
+    """All that was searched is of another system."""
+    rows = home.store.read("searches").with_columns(imported_from=pl.lit("ubi"))
+    home.store.upsert("searches", rows)
+
+
+def half_imported(home: Home) -> None:
+    """Of the second cycle, twenty queries are of another system: too few of its own are left."""
+    rows = home.store.read("searches", "starts_with(search_id, 'ada#2')").sort("search_id").head(20)
+    home.store.upsert("searches", rows.with_columns(imported_from=pl.lit("ubi")))
+
+
+def imported_again(home: Home) -> None:
+    """A cycle is asked only by history that was imported for its days later."""
+    home.store.delete("searches", "starts_with(search_id, 'ada#1')")
+    rows = home.store.read("searches", "starts_with(search_id, 'ada#2')")
+    put(home.store, "searches", [
+        {"namespace": "ada", "search_id": f"old-{at}", "day": f"{NOW - 28 * DAY:%F}", "shown": [],
+         "query": f"question {at} of cycle 1", "imported_from": "ubi"}
+        for at in range(rows.height)
+    ])  # fmt: skip
+
+
+def leak(home: Home) -> None:
+    home.store.table("learned_triggers").create_index("term", config=full_text_config())
+
+
+EVIDENCE = (CYCLES, SEARCHES, DAYS)
+CASES = {
+    "off": Case(lambda home: home.set(enabled=False), (ENABLED,)),
+    "cycles": Case(lambda home: home.set(cycles=3), (CYCLES,)),
+    "searches": Case(lambda home: home.set(cycle_queries=221), (SEARCHES,)),
+    "days": Case(lambda home: home.set(cycle_days=29), (DAYS,)),
+    "a cycle that is still open": Case(
+        lambda home: home.store.upsert(
+            "evaluation_cycles",
+            home.store.read("evaluation_cycles", "number = 2").with_columns(
+                status=pl.lit("open"), closed_on=pl.lit(None, pl.String)
+            ),
+        ),
+        EVIDENCE,
+    ),
+    "imported history": Case(imported, EVIDENCE),
+    "half of a cycle imported": Case(half_imported, EVIDENCE),
+    "history imported into a cycle": Case(imported_again, EVIDENCE),
+    "shadow week": Case(less_shadow, (SHADOW_WEEK,)),
+    "a longer shadow": Case(lambda home: home.set(shadow_days=9.6), (SHADOW_WEEK,)),
+    "noise": Case(lambda home: put_effect(home.store, NOW, relevant=False), (NOISE,)),
+    "no verdict": Case(lambda home: home.store.delete("learned_matches", "true"), (NOISE,)),
+    "worse": Case(lambda home: put_effect(home.store, NOW, after=0.48), (QUALITY,)),
+    "not measured": Case(lambda home: home.store.delete("learned_effect", "true"), (QUALITY,)),
+    "a full-text index": Case(leak, (ISOLATION,)),
+    "regression": Case(regressed, (SHADOW_WEEK, NOISE, QUALITY, REGRESSION)),
+    "withdrawn": Case(withdrawn, (APPROVAL,)),
+    "approved a day later": Case(late_approval, (APPROVAL,)),
+}
+
+
+def test_every_condition_is_taken_away_once_alone() -> None:
+    alone = {case.missing[0] for case in CASES.values() if len(case.missing) == 1}
+    assert alone == {*CONDITIONS}.difference({REGRESSION})  # which takes back what the others rest on
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_without_it_nothing_asks_all_are_refused_and_nothing_is_written(home: Home, case: Case) -> None:
+    case.take(home)
+    before = home.held()
+    tick = home.sensor()
+    assert not tick.run_requests
+    assert all(f"{name} " in tick.skip_message for name in case.missing)
+    for done in (home.alone(), home.job(), home.job(10, 1)):
+        why = refusal(done)
+        assert why.description.startswith(f"The learning gate is closed at the end of {YESTERDAY}")
+        assert lacking(why.description.splitlines()) == {*case.missing}
+        shown = table_rows(why.metadata["evidence"].value)
+        assert [name for _, name, *_ in shown] == [*CONDITIONS]
+        assert {name for _, name, state, *_ in shown if state != "open"} == {*case.missing}
+    assert learn_due(home.settings) == []
+    after = home.held()
+    for name, (version, rows) in before.items():
+        assert after[name][0] == version, f"{name} was written"
+        assert after[name][1].equals(rows)
+
+
+def lacking(lines: Iterable[str]) -> set[str]:
+    return {line[2:].partition(":")[0] for line in lines if line.startswith("- ")}
+
+
+def table_rows(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+
+
+def test_the_days_before_the_gate_opened_stay_closed(home: Home) -> None:
+    for first, last in ((10, 10), (9, 9), (10, 1), (2, 1)):
+        why = refusal(home.job(first, last))
+        assert why.metadata["open days"].value == (YESTERDAY if last == 1 else "none")
+    assert not home.learned()
+
+
+def test_a_day_that_is_not_over_is_looked_at_as_it_is_now(home: Home) -> None:
+    # At the end of today the shadow week is over; now it is not.
+    home.store.delete("learned_proposals", "true")
+    put_proposals(home.store, NOW + timedelta(hours=4), days=7)
+    assert lacking(refusal(home.alone(f"{NOW:%F}")).description.splitlines()) == {SHADOW_WEEK}
+
+
+def test_of_two_namespaces_only_the_open_one_learns(home: Home) -> None:
+    put_open(home.space, NOW, "bob", approved=False)
+    assert [one.partition_key for one in home.sensor().run_requests] == [YESTERDAY]
+    assert home.alone().success
+    assert home.learned() == {("ada", term) for term in NEWS}
+    assert not home.sensor().run_requests
+    assert learn_due(home.settings) == []
+    assert home.store.read("learning_log", "namespace = 'bob'").is_empty()
