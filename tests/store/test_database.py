@@ -72,6 +72,11 @@ def test_partitioned_tables_have_a_day_and_notes_share_their_fields():
             "shadow_scores",
             "channel_attribution",
             "interleavings",
+            "learned_proposals",
+            "learned_matches",
+            "learned_effect",
+            "learning_gate",
+            "learned_triggers",
         ),
         "day",
     )
