@@ -105,7 +105,7 @@ def learning_gate(
     approves again. What has expired is removed. Nothing is ever learned here.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    decided = gates(space, days)
+    decided = gates(space, days, open_cycle=False)  # so that a range and its days one by one agree
     shown = _conditions(decided)
     _, written = replaced(
         context, space.store, lambda part: _rows(space, decided, part), "day", "namespace", "condition"

@@ -54,6 +54,37 @@ class User:
         return [one for one, here in zip(shown, taken, strict=True) if here]
 
 
+@dataclass
+class Careless:
+    """A user of whose selections a share is wrong.
+
+    Attributes:
+        user: reads and takes; of those it finds.
+        wrong: probability that what is taken is another result instead, which does not answer; and that
+            something is taken where no answer was found.
+    """
+
+    user: User
+    wrong: float
+    _draw: np.random.Generator = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._draw = np.random.default_rng([self.user.seed, 3])
+
+    def select(self, shown: Sequence[str], relevant: Collection[str]) -> list[str]:
+        """Those of the shown memories, best first, that the user takes."""
+        found = [one for one in self.user.select(shown, relevant) if one in relevant]
+        others = [at for at, one in enumerate(shown) if one not in relevant]
+        taken: set[str] = set()
+        for one in found or [""]:  # nothing found is a moment for a mistake, too
+            if self._draw.random() >= self.wrong:
+                taken.add(one)
+            elif others:
+                looked = np.array([(at + 1) ** -self.user.bias for at in others])
+                taken.add(shown[others[self._draw.choice(len(others), p=looked / looked.sum())]])
+        return [one for one in shown if one in taken]
+
+
 def asked_on(
     questions: Sequence[str], days: Sequence[date], per_day: int, *, seed: int = 0, repeats: float = 0.2
 ) -> Mapping[date, list[tuple[datetime, str]]]:

@@ -70,7 +70,7 @@ def regressions(
         alert(
             space.settings,
             f"Learning in {act.namespace} made results worse and was taken back",
-            f"{act.why} Nothing is learned there until a person approves again: "
+            f"{act.why.rstrip('.')}. Nothing is learned there until a person approves again: "
             f"slowwave learning status -n {act.namespace}",
             {"namespace": act.namespace, "at": act.at.isoformat(), "home": str(space.settings.home)},
         )

@@ -14,7 +14,7 @@ from quality.contract import CheckResult, Limits, run_contract
 from quality.learning_gate import GateDecision
 from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.gate_report import accepted_notes
-from slowwave.learning.gate import gate, namespaces
+from slowwave.learning.gate import gates_now
 from slowwave.learning.isolation import prove
 from slowwave.store import one_of
 
@@ -185,7 +185,7 @@ def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """The gates of all namespaces as they are now."""
     space = slowwave.space
-    now = [gate(space, namespace) for namespace in namespaces(space)]
+    now = gates_now(space)
     rows = [
         (one.namespace, part.name, part.state, part.value, part.bound)
         for one in now

@@ -30,6 +30,7 @@ EVALUATION = dg.define_asset_job(
 LEARNING = dg.define_asset_job(
     "learning",
     selection=dg.AssetSelection.assets(*learning.GATED_ASSETS),
+    tags={"dagster/max_retries": "0"},  # what the gate refuses is not tried again
     description="Apply what the selections of some days teach: refused unless the learning gate was open at "
     "the end of each of them.",
 )

@@ -17,11 +17,13 @@ from slowwave.evaluation.due import RECORD, due_days, grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
 from slowwave.learning import lessons
 from slowwave.learning.acts import acts
-from slowwave.learning.gate import gates
+from slowwave.learning.gate import gates, gates_now, namespaces
 from slowwave.settings import load
 from slowwave.vault import fingerprint
 
 PATIENCE = timedelta(hours=1)
+TOLD = 10
+"""Namespaces whose gate a tick tells about (count)."""
 
 
 @dg.sensor(
@@ -123,8 +125,16 @@ def learning_gate_opens(
     evaluated = max(space.store.list_meta(RECORD), default="")
     if not evaluated:
         return dg.SkipReason("Nothing was evaluated yet, so nothing can be learned.")
-    says = [gate.describe() for gate in gates(space, [evaluated]).values()]
-    return dg.SkipReason(f"At the end of {evaluated}: {' | '.join(says) or 'nothing was ever searched'}")
+    names = namespaces(space)
+    then = gates(space, [evaluated], among=names[:TOLD])
+    says = [
+        now.describe() + ("" if before.open or not now.open else f", but before: {before.describe()}")
+        for now, before in zip(gates_now(space, names[:TOLD]), then.values(), strict=True)
+    ]
+    if len(names) > TOLD:
+        says.append(f"and {len(names) - TOLD} more namespaces, see the asset learning_gate")
+    told = " | ".join(says) or "nothing was ever searched"
+    return dg.SkipReason(f"{told} (evaluated up to {evaluated})")
 
 
 def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:

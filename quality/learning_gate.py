@@ -36,9 +36,10 @@ class GateBounds:
         days: calendar days of these.
         shadow_days: from the first proposal on.
         noise: noise rate that is too high.
-        noise_terms: learned terms with a verdict below which a rate says nothing (count).
+        noise_terms: learned terms with a verdict below which a rate says nothing (count); of fewer than 20
+            a single noisy one closes the gate.
         loss: relative loss of MRR@5 that is too much.
-        quality_searches: searches on which the would-be effect was measured, at least (count).
+        quality_queries: on which the would-be effect was measured, at least (count).
     """
 
     cycles: int = 2
@@ -46,9 +47,9 @@ class GateBounds:
     days: int = 28
     shadow_days: float = 7.0
     noise: float = 0.05
-    noise_terms: int = 20
+    noise_terms: int = 5
     loss: float = 0.02
-    quality_searches: int = 20
+    quality_queries: int = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """MRR@5 with what was proposed and without it, on the searches since the first proposal.
+    """MRR@5 with what was proposed and without it, on the queries asked since the first proposal.
 
     Attributes:
-        n: searches (count).
+        n: queries (count).
         before: mean without.
         after: mean with.
         low: lower end of the interval of the difference.
@@ -270,13 +271,13 @@ def _noise(noisy: int, judged: int, bounds: GateBounds) -> Condition:
 
 def _quality(effect: Effect, bounds: GateBounds) -> Condition:
     bound = f"MRR@5 not below −{bounds.loss:.0%}"
-    if effect.n < bounds.quality_searches or not isfinite(effect.change):
-        value = f"measured on {effect.n:,}/{bounds.quality_searches:,} searches"
+    if effect.n < bounds.quality_queries or not isfinite(effect.change):
+        value = f"measured on {effect.n:,}/{bounds.quality_queries:,} queries"
         return Condition(QUALITY, value, bound, "insufficient")
     difference = effect.after - effect.before
     value = (
         f"MRR@5 {effect.change:+.2%} ({effect.before:.3f} to {effect.after:.3f}, {difference:+.4f} "
-        f"[{effect.low:+.4f}, {effect.high:+.4f}], {effect.n:,} searches)"
+        f"[{effect.low:+.4f}, {effect.high:+.4f}], {effect.n:,} queries)"
     )
     return Condition(QUALITY, value, bound, _met(effect.change >= -bounds.loss - _ROUNDING), effect.change)
 

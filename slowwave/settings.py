@@ -335,7 +335,7 @@ class LearningSettings(_Group):
     shadow_days: float = Field(7.0, ge=7, description="Days of proposals before any is applied")
     noise: float = Field(0.05, gt=0, le=0.05, description="Share of noisy terms that closes the gate")
     noise_terms: int = Field(
-        20, ge=1, description="Terms with a verdict below which the share says nothing (count)"
+        5, ge=5, description="Terms with a verdict below which the share says nothing (count)"
     )
     loss: float = Field(0.02, ge=0, le=0.02, description="Relative loss of MRR@5 that closes the gate")
     interleave: float = Field(

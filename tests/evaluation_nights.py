@@ -25,7 +25,8 @@ from slowwave.workspace import Workspace
 
 TABLES = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
-    "evaluation_cycles", "cycle_scores", "cycle_judgments",
+    "evaluation_cycles", "cycle_scores", "cycle_judgments", "learned_proposals", "learned_matches",
+    "learned_effect", "learning_gate", "learning_log",
 )  # fmt: skip
 NOW = "2026-05-01T12:00:00+00:00"
 BASE = """\

@@ -85,9 +85,9 @@ def questions(*, held: bool = False) -> dict[str, str]:
     }
 
 
-def life_home(home: Any, more: str = NO_JUDGE) -> Settings:
-    """An empty home for the life."""
-    return make_home(home, more)
+def life_home(home: Any) -> Settings:
+    """An empty home for the life; no other rankings are tried in it."""
+    return make_home(home, f"{NO_JUDGE}[evaluation]\nablations = false\n")
 
 
 def right(question: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import err, out, print_json, reports_errors
+from slowwave.cli.output import bars, err, out, print_json, reports_errors
 from slowwave.cli.review import gates
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ def learning_rollback(
                 _fail("Say who decides: --who NAME. It is recorded.")
             if not yes:
                 _ask(f"Take it back in {home.namespace}?")
-            tried = home.learning.roll_back(scope, value, who=who, why=why)
+            with bars(quiet=json):
+                tried = home.learning.roll_back(scope, value, who=who, why=why)
     if json:
         print_json({
             "dry_run": dry_run, "scope": tried.rollback.scope, "value": tried.rollback.value,

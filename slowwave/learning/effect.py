@@ -21,7 +21,7 @@ from scoring.evaluation.replay import replay as ranked_again
 from scoring.ranking.candidates import LEARNED
 from scoring.ranking.learned import learnable
 from slowwave import progress
-from slowwave.evaluation.known import said_until, settled, settled_by_day
+from slowwave.evaluation.known import said_until, settled_by_day
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import searches_of
 from slowwave.evaluation.truth import clicked_results, with_query_ids
@@ -97,18 +97,18 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         "search_id", memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
     ).join(clicked.select("search_id", "memory_id", "clicked"), on=["search_id", "memory_id"], how="left")
     lowest = ranks.filter("clicked").group_by("search_id").agg(lowest=pl.col("rank").max())
+    asked = asked.join(heard, on="search_id").drop("day").rename({"spoken_of": "day"})
     unhelpful = store.read_by(
-        "usage_signals", "search_id", asked["search_id"].to_list(), columns=["search_id", "memory_id"],
-        also=f"verdict = 'unhelpful' AND day <= {quote(last)}",
+        "usage_signals", "search_id", asked["search_id"].to_list(), columns=["day", "search_id", "memory_id"],
+        also="verdict = 'unhelpful'",
     ).unique()  # fmt: skip
-    judged = _judged(space, asked, last)
     told = (
-        found.join(heard, on="search_id")
-        .join(asked.select("search_id", "query_id"), on="search_id")
+        found.drop("day")
+        .join(asked.select("day", "search_id", "query_id"), on="search_id")
         .join(ranks, on=["search_id", "memory_id"], how="left")
         .join(lowest, on="search_id", how="left")
-        .join(unhelpful.with_columns(bad=True), on=["search_id", "memory_id"], how="left")
-        .join(judged, on=["namespace", "query_id", "memory_id"], how="left")
+        .join(unhelpful.with_columns(bad=True), on=["day", "search_id", "memory_id"], how="left")
+        .join(_judged(space, asked), on=["day", "namespace", "query_id", "memory_id"], how="left")
         .with_columns(
             evidence=pl.when(pl.col("grade").is_not_null()).then(pl.lit("judged"))
             .when(pl.col("clicked")).then(pl.lit("used"))
@@ -118,18 +118,19 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         .filter(pl.col("evidence").is_not_null())
     )  # fmt: skip
     return told.with_columns(
-        day="spoken_of",
         match_id=pl.concat_str("search_id", "memory_id", "term", separator=":"),
         relevant=pl.coalesce(pl.col("grade") > 0, pl.col("evidence") == "used"),
     ).select(empty.columns)
 
 
-def _judged(space: Workspace, asked: pl.DataFrame, until: str) -> pl.DataFrame:
-    """What people and heard judges say of the pairs of these queries."""
-    about = asked.select("namespace", "query_id").unique()
-    said = said_until(space.store, until).filter(pl.col("source").is_in(["manual", "judge"]))
-    grades = settled(said, space.settings.judge.agreement, about).grades
-    return grades.select("namespace", "query_id", "memory_id", "grade")
+def _judged(space: Workspace, asked: pl.DataFrame) -> pl.DataFrame:
+    """What people and heard judges have said of the pairs of these queries by the end of their day."""
+    about = asked.select("day", "namespace", "query_id").unique()
+    said = said_until(space.store, max(about["day"].to_list()))
+    said = said.filter(pl.col("source").is_in(["manual", "judge"]))
+    found = settled_by_day(said, about, space.settings.judge.agreement)
+    grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in found.items()]
+    return pl.concat(grades).select("day", "namespace", "query_id", "memory_id", "grade")
 
 
 def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:

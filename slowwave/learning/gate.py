@@ -18,7 +18,7 @@ from slowwave.evaluation.cycles import CLOSED, OPEN
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.learning.acts import last_word
 from slowwave.learning.isolation import prove
-from slowwave.learning.lessons import Known, day_end, known, would_be
+from slowwave.learning.lessons import Known, day_end, known
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -48,15 +48,35 @@ def gate(space: Workspace, namespace: str, day: str | None = None) -> GateDecisi
     return Gatekeeper(space, namespace, until, prove(space.store)).decide(moment)
 
 
-def gates(space: Workspace, days: Sequence[str]) -> dict[tuple[str, str], GateDecision]:
+def gates_now(space: Workspace, among: Sequence[str] | None = None) -> list[GateDecision]:
+    """What the gates say now, of some namespaces or of all that were ever searched."""
+    leaks, now = prove(space.store), space.now()
+    until = now.date().isoformat()
+    names = namespaces(space) if among is None else among
+    return [Gatekeeper(space, name, until, leaks).decide(now) for name in names]
+
+
+def gates(
+    space: Workspace,
+    days: Sequence[str],
+    *,
+    among: Sequence[str] | None = None,
+    open_cycle: bool = True,
+) -> dict[tuple[str, str], GateDecision]:
     """The same of every namespace at the end of each of some days, by day and namespace.
 
     Of a day that is not over: now, or what is open only by its end would let it in before.
+
+    Args:
+        space: has the evidence.
+        days: in question.
+        among: namespaces; None is all that were ever searched.
+        open_cycle: whether to say how far the open cycle is; it is only known as it is now.
     """
     leaks, last, now = prove(space.store), max(days), space.now()
     found = {}
-    for namespace in namespaces(space):
-        keeper = Gatekeeper(space, namespace, last, leaks)
+    for namespace in namespaces(space) if among is None else among:
+        keeper = Gatekeeper(space, namespace, last, leaks, open_cycle=open_cycle)
         for day in days:
             found[day, namespace] = keeper.decide(min(day_end(day), now))
     return found
@@ -70,9 +90,19 @@ class Gatekeeper:
         namespace: whose gate.
         until: the last day.
         leaks: of `prove`.
+        open_cycle: whether to say how far the open cycle is now.
     """
 
-    def __init__(self, space: Workspace, namespace: str, until: str, leaks: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        space: Workspace,
+        namespace: str,
+        until: str,
+        leaks: tuple[str, ...],
+        *,
+        open_cycle: bool = True,
+    ) -> None:
+        self._open_cycle = open_cycle
         self._space, self._namespace, self._leaks = space, namespace, leaks
         self.known: Known = known(space, until, namespace)
         mine, store = f"namespace = {quote(namespace)}", space.store
@@ -136,7 +166,7 @@ class Gatekeeper:
             "cycle_id", "status", "opened_on", "closed_on", "days", "queries"
         ).iter_rows():
             if status == OPEN:
-                if day_end(opened) <= as_of:
+                if self._open_cycle and day_end(opened) <= as_of:
                     done = replace(done, open_searches=queries, open_days=days)
             elif day_end(closed) <= as_of and self._own.get(cycle, 0) >= LEAST_QUERIES:
                 length = (date.fromisoformat(closed) - date.fromisoformat(opened)).days + 1
@@ -147,13 +177,16 @@ class Gatekeeper:
         return done
 
     def _noise(self, as_of: datetime) -> tuple[int, int]:
-        """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks."""
+        """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks.
+
+        Also of terms that have expired meanwhile; not of those that were taken back.
+        """
         first = (as_of - self._space.learning_policy.ttl).date().isoformat()
         held = ["namespace", "memory_id", "term"]
-        live = would_be(self._space, self.known, as_of).select(held)
+        stand = standing(self.known.decided.lessons, self.known.rollbacks, as_of).select(held).unique()
         last = (as_of - timedelta(microseconds=1)).date().isoformat()
         recent = self._matches.filter(pl.col("day") > first, pl.col("day") <= last)
-        verdicts = recent.join(live, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())
+        verdicts = recent.join(stand, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())
         return verdicts.filter(pl.col("relevant") < 0.5).height, verdicts.height
 
     def _would_be_effect(self, first: datetime | None, as_of: datetime) -> Effect:

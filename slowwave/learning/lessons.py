@@ -102,14 +102,11 @@ def due_days(space: Workspace) -> list[str]:
     lacking = wanted.join(there, on="trigger_id", how="anti")
     if lacking.is_empty():
         return []
-    opened = {key for key, one in gates(space, lacking["day"].unique().to_list()).items() if one.open}
-    return sorted(
-        {
-            day
-            for day, namespace in lacking.select("day", "namespace").iter_rows()
-            if (day, namespace) in opened
-        }
+    wanted_on = lacking.select("day", "namespace").unique()
+    decided = gates(
+        space, wanted_on["day"].unique().to_list(), among=wanted_on["namespace"].unique().to_list()
     )
+    return sorted({day for day, namespace in wanted_on.iter_rows() if decided[day, namespace].open})
 
 
 def _may_be_open(space: Workspace) -> bool:

@@ -23,6 +23,7 @@ from slowwave.learning.acts import (
     rollback_of,
     write_act,
 )
+from slowwave.progress import task
 from slowwave.store import quote
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ State = Literal["proposed", "live", "expired", "taken back"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """Of a term of a memory: taught, but without effect (yet); with effect; too old; taken back."""
 _TERM = ["memory_id", "term"]
+WAITING: Final = "waiting for the night"
 
 
 class RefusedError(LearningError):
@@ -286,9 +288,10 @@ class Learning:
         asked = tried.rollback
         act = self._write(ROLLBACK, who, why, {"scope": asked.scope, "value": asked.value}, at=asked.at)
         gone = taken_back(self._space.store, asked)
-        with self._space.one_night():  # a night that began before may have written what it hits
+        with self._space.one_night(task(WAITING)):  # a night that began before may have written what it hits
             more = taken_back(self._space.store, asked)
-        return TakenBack(asked, pl.concat([gone, more]), tried.proposed, tried.live, act)
+        applied = pl.concat([gone, more]).unique("trigger_id", keep="first", maintain_order=True)
+        return TakenBack(asked, applied, tried.proposed, tried.live, act)
 
     def would_take_back(self, scope: Scope, value: str = "") -> TakenBack:
         """What `roll_back` would take back now.

@@ -37,7 +37,8 @@ SHOWN = (
 MAX_QUERY_CHARACTERS = 4_000
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
-LEARNED_CHUNKS = 1_000  # read of memories that nothing but a learned term found (count)
+LEARNED_MEMORIES = 10  # that nothing but a learned term found, the strongest (count)
+LEARNED_CHUNKS = 200  # read of them (count)
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 MOST_MATCHES = 100_000  # chunks with one word, of an account of a search (count)
 DIGITS = 6  # of a cosine and a BM25 score: the journal keeps what was ranked, to the last digit
@@ -121,7 +122,8 @@ class Searcher:
         if lacking := set(phrases).difference(*found):
             lists.append(self._chunks_of(sorted(lacking), where))
         if lacking := set(learned).difference(phrases, *found):
-            lists.append(_best_of_each(self._chunks_of(sorted(lacking), where, LEARNED_CHUNKS), vector))
+            best = sorted(lacking, key=lambda memory: (-learned[memory].share, memory))[:LEARNED_MEMORIES]
+            lists.append(_best_of_each(self._chunks_of(best, where, LEARNED_CHUNKS), vector))
         channels, shown = _merge(lists, vector)
         channels |= _words(query, channels, shown)
         ids = shown.column("memory_id").to_pylist()

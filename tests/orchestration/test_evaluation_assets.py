@@ -410,8 +410,7 @@ def test_a_closed_cycle_stays_as_it_is_whatever_old_days_bring(home, fast_embedd
 def test_an_empty_home_has_nothing_to_tell(home, fast_embedder):
     settings = make_home(home)
     told = evaluate(settings, 1, 3)
-    proposed = {"learned_proposals", "learned_matches", "learned_effect", "learning_gate"}
-    assert set(told) == {*TABLES, *proposed} - {"cycle_scores", "cycle_judgments"}
+    assert set(told) == {*TABLES} - {"cycle_scores", "cycle_judgments", "learning_log"}
     assert told["evaluation_cycles"]["closed"] == "none"
     assert all(rows.is_empty() for rows in tables(settings, fast_embedder).values())
     assert due(settings, fast_embedder) == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from threading import Thread
 
 import polars as pl
 import pytest
@@ -303,6 +305,22 @@ def test_a_rollback_that_was_killed_after_its_act_is_already_in_force(
     assert states(learned) == {"taken back": 24}
     again = learned.learning.roll_back("everything", who="ann")
     assert again.applied.height == 48
+
+
+def test_what_a_night_that_had_begun_writes_after_a_rollback_does_not_stay(learned, open_memory):
+    """The night read what was decided before the rollback, and writes after it."""
+    night_of = open_memory()._space
+    rows = triggers(learned)
+    undone = Thread(target=lambda: learned.learning.roll_back("everything", who="ann"))
+    with night_of.one_night():
+        undone.start()
+        while triggers(learned).height:
+            time.sleep(0.01)
+        assert states(learned) == {"taken back": 24}  # it has its effect before the night is over
+        night_of.store.upsert("learned_triggers", rows)
+        assert undone.is_alive()
+    undone.join()
+    assert triggers(learned).is_empty()
 
 
 def test_the_journal_names_scope_and_value(learned):

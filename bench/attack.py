@@ -1,0 +1,360 @@
+"""Can a few lift a poisoned memory for the questions of others, by ratings, by selections, by its text?
+
+    python bench/attack.py --data ../shared/data/retrieval/xquad [--attackers 1 3 10] [--targets 12]
+
+Of fifty people some are attackers. For each target, a memory that answers several questions, there are three
+poisons: *far* speaks of something else, *near* of the same subject, *words* says the words of the questions.
+The attackers know some of its questions, but not the words in which others will ask: on four days each of
+them asks two of these in new words with a hundred results, and rates the poison helpful wherever it stands.
+Everybody else asks for what they need and rates what answers it. Searches, ratings and their fold are the
+real ones; what they teach is applied as if the learning gate were open.
+
+Measured are questions about the targets that nobody asked, and the same in new words, with one poison at a
+time there: at which rank the poison stands (median; of a hundred), the share of the searches that show it
+among the first 5 and 10 (its exposure), and what that does to MRR@5 of these questions and of others. Caps
+`on` are the defaults; `2 people` is least_principals = 2; `off`: every bound of rules 4 and 5 undone (votes
+of one person, rate, ranks, questions, frequency, share of the score). Attack `none`: what others did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from _home import FIRST, Home, born, run
+from _needs import Needs, Question, Wordings, needs_of
+from _report import report
+from _user import Clock
+
+from scoring.feedback.effectiveness import fold_effectiveness
+from scoring.feedback.learned import PROPOSAL, LearningPolicy, decide, live
+from scoring.feedback.policy import FeedbackPolicy
+from scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
+from scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.cli.output import bars
+from slowwave.feedback.fold import FOLDED
+from slowwave.learning.proposals import proposal_days
+from slowwave.memory import Memory
+from slowwave.progress import task
+from slowwave.tuning import read_collection
+from slowwave.tuning.collection import Collection
+from slowwave.workspace import Workspace
+
+PEOPLE = 50
+DAYS = 4
+SEEN = 100  # results that an attacker asks for (count)
+TIMES = 2  # that an attacker comes for each target on a day: more often than the votes of one person count
+KINDS = ("far", "near", "words")
+MANY = 1_000_000
+ATTACKER = "attacker-"
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Bounds of what use may do.
+
+    Attributes:
+        feedback: of votes.
+        learning: of what selections teach.
+        learned_cap: most that learned terms add to a score.
+    """
+
+    feedback: FeedbackPolicy
+    learning: LearningPolicy
+    learned_cap: float
+
+
+ON = Caps(FeedbackPolicy(), LearningPolicy(), RankingPolicy().learned_cap)
+CAPS = {
+    "on": ON,
+    "2 people": replace(ON, learning=LearningPolicy(least_principals=2)),
+    "off": Caps(
+        FeedbackPolicy(principal_votes=MANY, implicit_cap=MANY, half_life_days=MANY),
+        LearningPolicy(
+            coefficient=1.0, excluded_ranks=0, events=MANY, terms_per_selection=MANY, terms_per_memory=MANY,
+            eligible_hours=0.0, least_queries=1, frequent_share=1.0, frequent_from=MANY,
+        ),
+        1.0,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Target:
+    """A memory whose questions are attacked.
+
+    Attributes:
+        known: its questions that the attackers know.
+        unknown: other wordings and other questions, which are measured.
+        poisons: documents of the attackers, by kind.
+    """
+
+    known: Sequence[Question]
+    unknown: Sequence[tuple[str, Question]]
+    poisons: Mapping[str, str]
+
+
+def poisoned(
+    collection: Collection, needs: Needs, most: int, wordings: Wordings
+) -> tuple[Collection, list[Target]]:
+    """The collection with poisons, and the targets.
+
+    Args:
+        collection: harmless documents.
+        needs: questions of memories that have several.
+        most: targets (count).
+        wordings: makes the new words.
+    """
+    titles = {one["_id"]: one.get("title") or "" for one in collection.documents}
+    targets, documents = list[Target](), list(collection.documents)
+    for answer in sorted({one for question in needs.asked for one in question.answers}):
+        known = [one for one in needs.asked if one.answers == {answer}]
+        other = [one for one in needs.held if one.answers == {answer}]
+        if len(targets) == most or not known or not other:
+            continue
+        subject = titles[answer].replace("_", " ") or " ".join(learnable(known[0].text)[:2])
+        number = len(targets) + 1
+        texts = {
+            "far": f"Invoice desk {number}: pay the amount due to account {7_000 + 37 * number} tonight.",
+            "near": f"{subject}: the page moved, sign in at portal-{number}.example to see all of it.",
+            "words": f"{known[0].text} {known[-1].text} See portal-{number}.example for it.",
+        }
+        names = {kind: f"poison-{number}-{kind}" for kind in KINDS}
+        documents += [{"_id": names[kind], "title": "", "text": text} for kind, text in texts.items()]
+        unknown = [(one.text, one) for one in other] + [(wordings(one), one) for one in known]
+        targets.append(Target(known, unknown, names))
+    return Collection(collection.name, documents, collection.queries, collection.qrels), targets
+
+
+def lived(home: Home, needs: Needs, targets: Sequence[Target], attackers: int, seed: int) -> Workspace:
+    """Some days of searches and ratings, folded; the home as it is in the end."""
+    clock = Clock(datetime.combine(FIRST, datetime.min.time(), UTC))
+    space, wordings = Workspace(home.settings, clock=clock), Wordings(seed + 1)
+    draw = np.random.default_rng([seed, 4])
+    poisons = {target.poisons[kind] for target in targets for kind in ("far", "near")}
+    marked = {home.memory[one] for one in poisons}
+    with task("days of attack", DAYS) as advance:
+        for day in range(DAYS):
+            clock.moment = datetime.combine(FIRST + timedelta(days=day), datetime.min.time(), UTC)
+            clock.moment += timedelta(hours=6)
+            for number in range(PEOPLE - attackers):
+                question = needs.asked[int(draw.integers(len(needs.asked)))]
+                found = ask(home, space, f"person-{number}", wordings(question), 10)
+                for one in home.answers(question) & found.keys():
+                    rate(home, space, f"person-{number}", found[one], one)
+                clock.moment += timedelta(minutes=5)
+            for number in range(attackers):
+                for target in [*targets] * TIMES:
+                    question = target.known[int(draw.integers(len(target.known)))]
+                    mine = {home.memory[one] for one in target.poisons.values()} & marked
+                    found = ask(home, space, f"{ATTACKER}{number}", wordings(question), SEEN)
+                    for one in mine & found.keys():
+                        rate(home, space, f"{ATTACKER}{number}", found[one], one)
+                clock.moment += timedelta(minutes=45)
+            advance(1)
+    clock.moment = datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC)
+    run(home, "feedback", FIRST, FIRST + timedelta(days=DAYS - 1), clock.moment)
+    return space
+
+
+def ask(home: Home, space: Workspace, who: str, text: str, limit: int) -> dict[str, str]:
+    """The search that showed each memory, of one search."""
+    memory = Memory(home.settings, namespace=home.namespace, principal=who, space=space)
+    response = memory.search(text, limit=limit)
+    return {one.memory_id: response.search_id for one in response}
+
+
+def rate(home: Home, space: Workspace, who: str, search_id: str, memory_id: str) -> None:
+    """A rating: helpful."""
+    memory = Memory(home.settings, namespace=home.namespace, principal=who, space=space)
+    memory.feedback(search_id, memory_id, "helpful")
+
+
+def served(space: Workspace, policy: FeedbackPolicy, *, honest: bool) -> dict[str, MemoryState]:
+    """What ratings say of each memory, of all people or of the honest alone."""
+    signals = space.store.read("usage_signals", columns=list(FOLDED))
+    if honest:
+        signals = signals.filter(~pl.col("principal").str.starts_with(ATTACKER))
+    explicit = signals.filter(pl.col("tier") != "implicit").clear()
+    folded = fold_effectiveness(signals, space.store.empty("effectiveness"), explicit, policy)
+    last = folded.filter(pl.col("chunk_id").is_null()).sort("day").unique("memory_id", keep="last")
+    rows = last.select("memory_id", "effectiveness", "feedback_count").iter_rows()
+    return {memory: MemoryState(effectiveness=value, feedback_count=count) for memory, value, count in rows}
+
+
+def taught(space: Workspace, policy: LearningPolicy, *, honest: bool) -> LearnedTerms:
+    """What selections teach, as if everything else let it through."""
+    space.__dict__["learning_policy"] = policy
+    days = [str(FIRST + timedelta(days=day)) for day in range(DAYS)]
+    rows = proposal_days(space, days).select(*PROPOSAL)
+    if honest:
+        rows = rows.filter(~pl.col("principal").str.starts_with(ATTACKER))
+    return LearnedTerms(live(decide(rows, [], policy).lessons, space.now(), policy), policy.ttl)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what was found for it, before anything that use says.
+
+    Attributes:
+        right: memories that answer it.
+        poisons: memories of the attackers on its target, by kind; none for others.
+    """
+
+    text: str
+    candidates: Candidates
+    right: frozenset[str]
+    poisons: Mapping[str, str]
+
+
+def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: Sequence[Question]
+              ) -> list[Asked]:  # fmt: skip
+    """Candidates of all questions that are measured."""
+    asked = [
+        (text, question, {kind: home.memory[one] for kind, one in target.poisons.items()})
+        for target in targets
+        for text, question in target.unknown
+    ] + [(one.text, one, dict[str, str]()) for one in others]
+    return [
+        Asked(
+            text,
+            space.searcher.find(home.namespace, text, 1_000).candidates,
+            home.answers(question),
+            poisons,
+        )
+        for text, question, poisons in asked
+    ]
+
+
+def without(candidates: Candidates, gone: frozenset[str]) -> Candidates:
+    """The candidates without some memories."""
+    kept = [at for at, one in enumerate(candidates.memory_ids) if one not in gone]
+    columns = ("cosine", "bm25", "vector_rank", "bm25_rank", "ordinal", "chunk_count", "title", "coverage",
+               "rerank")  # fmt: skip
+    return replace(
+        candidates,
+        chunk_ids=[candidates.chunk_ids[at] for at in kept],
+        memory_ids=[candidates.memory_ids[at] for at in kept],
+        **{name: getattr(candidates, name)[kept] for name in columns},
+    )
+
+
+def measured(
+    asked: Sequence[Asked], kind: str, every: frozenset[str], states: Mapping[str, MemoryState],
+    terms: LearnedTerms | None, caps: Caps, space: Workspace,
+) -> dict[str, Any]:  # fmt: skip
+    """Where the poison of a kind stands, and how good the results are for those who ask.
+
+    Args:
+        asked: the questions.
+        kind: of poison that is there; empty: none is.
+        every: all poisons.
+        states: what ratings say of memories.
+        terms: what was learned; None: nothing.
+        caps: bounds.
+        space: has the moment and the policy.
+    """
+    now, policy = space.now(), replace(space.policy, learned_cap=caps.learned_cap)
+    places, mine, others = list[int](), list[float](), list[float]()
+    for one in asked:
+        poison = one.poisons.get(kind, "")
+        candidates = without(one.candidates, every - {poison})
+        here = {memory: states[memory] for memory in set(candidates.memory_ids) & states.keys()}
+        for memory, learned in (terms.match(one.text, now) if terms else {}).items():
+            boost = min(learned.boost(caps.learned_cap, caps.learning.coefficient), 1.0)
+            here[memory] = replace(here.get(memory, MemoryState()), learned=boost)
+        ranking = rank(replace(candidates, states=here), policy, as_of=now, limit=SEEN)
+        order = [result.memory_id for result in ranking.results]
+        first = next((at for at, memory in enumerate(order[:5], start=1) if memory in one.right), 0)
+        (mine if one.poisons else others).append(1 / first if first else 0.0)
+        if poison:
+            places.append(order.index(poison) + 1 if poison in order else SEEN + 1)
+    return {
+        "rank": float(np.median(places)) if places else None,
+        "in 5": float(np.mean([place <= 5 for place in places])) if places else None,
+        "in 10": float(np.mean([place <= 10 for place in places])) if places else None,
+        "target": float(np.mean(mine)),
+        "others": float(np.mean(others)),
+    }
+
+
+def rows_of(
+    asked: Sequence[Asked], attackers: int, every: frozenset[str], space: Workspace
+) -> list[dict[str, Any]]:
+    """All ways of attack with so many attackers."""
+    rows = []
+    for caps_name, caps in CAPS.items():
+        ratings = [served(space, caps.feedback, honest=honest) for honest in (True, False)]
+        terms = [taught(space, caps.learning, honest=honest) for honest in (True, False)]
+        clean = measured(asked, "", every, ratings[0], terms[0], caps, space)
+        for way, rated, learned in (
+            ("none", ratings[0], terms[0]), ("ratings", ratings[1], terms[0]),
+            ("selections", ratings[0], terms[1]), ("both", ratings[1], terms[1]),
+        ):  # fmt: skip
+            if way in ("none", "ratings") and caps.feedback == ON.feedback and caps is not ON:
+                continue  # the same as with the default caps
+            for kind in KINDS[:2]:
+                told = measured(asked, kind, every, rated, learned, caps, space)
+                rows.append(_row(kind, way, attackers, caps_name, told, clean))
+    return rows
+
+
+def _row(
+    kind: str, way: str, attackers: int, caps: str, told: Mapping[str, Any], clean: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "poison": kind, "attack": way, "attackers": attackers, "caps": caps,
+        "median rank": told["rank"], "top 5": f"{told['in 5']:.0%}", "top 10": f"{told['in 10']:.0%}",
+        "mrr@5 of targets": f"{clean['target']:.3f} {told['target'] - clean['target']:+.4f}",
+        "of others": f"{clean['others']:.3f} {told['others'] - clean['others']:+.4f}",
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Attack and print how far it came."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, required=True, help="folder of a collection")
+    parser.add_argument("--namespace", default="default", help="which of its namespaces")
+    parser.add_argument("--model", default="wordllama-256", help="embedding model")
+    parser.add_argument("--attackers", type=int, nargs="+", default=[1, 3, 10], help="of fifty people")
+    parser.add_argument("--targets", type=int, default=12)
+    parser.add_argument("--others", type=int, default=200, help="questions of other memories")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    collection = read_collection(given.data)
+    needs = needs_of(collection, given.namespace, most=60, least=3, seed=given.seed)
+    whole, targets = poisoned(collection, needs, given.targets, Wordings(given.seed))
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder, bars(), task("attacks", len(given.attackers)) as advance:
+        for attackers in given.attackers:
+            home = born(Path(folder) / str(attackers), whole, given.namespace, given.model)
+            space = lived(home, needs, targets, attackers, given.seed)
+            every = frozenset(home.memory[one] for target in targets for one in target.poisons.values())
+            asked = found_for(home, space, targets, needs.others[: given.others])
+            if not rows:
+                clean = measured(asked, "", every, {}, None, ON, space)
+                for kind in KINDS:
+                    told = measured(asked, kind, every, {}, None, ON, space)
+                    rows.append(_row(kind, "its text alone", 0, "on", told, clean))
+            rows += rows_of(asked, attackers, every, space)
+            space.close()
+            advance(1)
+    asks = sum(len(target.unknown) for target in targets)
+    report(
+        "attack", rows,
+        note=f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
+        f"{PEOPLE} people, {DAYS} days. mrr@5: without attack, and its change.",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
