@@ -214,11 +214,14 @@ def learned_triggers(
     decided = require_open(space, days)
     opened = [key for key, gate in decided.items() if gate.open]
     all_of, now = lessons.known(space, days[-1]), space.now()
+    lessons.swept(space.store, now)
     before = space.store.read(lessons.TABLE)
 
     def made(part: list[str]) -> pl.DataFrame:
         rows = lessons.taught(space, all_of, [key for key in opened if key[0] in part], now)
         log.log_taught(space.store, rows, before)
+        held = before.filter(pl.col("day").is_in(part))
+        log.log_untaught(space.store, held.join(rows, on="trigger_id", how="anti"), now)
         return rows
 
     rows, written = replaced(context, space.store, made, "namespace", "memory_id", "term")

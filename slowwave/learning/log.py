@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 TABLE = "learning_log"
+UNTAUGHT = "not taught any more"
 _NAMED = ("action", "reason", "namespace", "at", "memory_id", "term", "search_id", "principal", "detail")
 
 
@@ -113,5 +114,25 @@ def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame) -> None:
             *held, "search_id", "principal",
             at="added_at", reason=pl.lit("applied"), detail="trigger_id",
             action=pl.when(first & ~again).then(pl.lit("add")).otherwise(pl.lit("refresh")),
+        ),
+    )  # fmt: skip
+
+
+def log_untaught(store: Store, rows: pl.DataFrame, at: datetime) -> None:
+    """Write what days that were worked on again do not teach any more.
+
+    Args:
+        store: of the table.
+        rows: of ``learned_triggers``, about to be gone.
+        at: when.
+    """
+    if rows.is_empty():
+        return
+    append(
+        store,
+        rows.select(
+            "namespace", "memory_id", "term", "search_id", "principal",
+            at=pl.lit(at.astimezone(UTC)), action=pl.lit("rollback"), reason=pl.lit(UNTAUGHT),
+            detail="trigger_id",
         ),
     )  # fmt: skip

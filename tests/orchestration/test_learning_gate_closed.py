@@ -37,6 +37,7 @@ from quality.learning_gate import (
     SHADOW_WEEK,
 )
 from slowwave.learning.acts import WITHDRAW, write_act
+from slowwave.learning.log import UNTAUGHT
 from slowwave.settings import load
 from slowwave.store import Store
 from slowwave.store.indexes import full_text_config
@@ -303,3 +304,28 @@ def test_of_two_namespaces_only_the_open_one_learns(home: Home) -> None:
     assert not home.sensor().run_requests
     assert learn_due(home.settings) == []
     assert home.store.read("learning_log", "namespace = 'bob'").is_empty()
+
+
+def test_days_worked_on_again_teach_less_and_the_log_says_so(home: Home) -> None:
+    put_open(home.space, NOW, "bob")
+    assert home.job().success
+    assert home.learned() == {(name, term) for name in ("ada", "bob") for term in NEWS}
+    put_effect(home.store, NOW, "bob", relevant=False)  # late news of yesterday: it is all noise
+    assert home.job().success
+    assert home.learned() == {("ada", term) for term in NEWS}
+    log = home.store.read("learning_log", "action = 'rollback'")
+    assert set(log["namespace"]) == {"bob"}
+    assert set(log["term"]) == {*NEWS}
+    assert set(log["reason"]) == {UNTAUGHT}
+
+
+def test_what_has_expired_is_logged_when_its_day_is_worked_on_again(home: Home) -> None:
+    assert home.job().success
+    rows = home.store.read("learned_triggers", "day < '~'").with_columns(expires_at=pl.lit(NOW - DAY))
+    old = rows.with_columns(trigger_id="old:" + pl.col("trigger_id"))
+    home.store.upsert("learned_triggers", old)
+    assert home.job().success
+    assert home.store.count("learned_triggers", "starts_with(trigger_id, 'old:')") == 0
+    log = home.store.read("learning_log", "action IN ('expire', 'rollback')")
+    assert set(log["action"]) == {"expire"}
+    assert set(log["detail"]) == set(old["trigger_id"])
