@@ -40,7 +40,10 @@ def append(store: Store, rows: pl.DataFrame) -> None:
     made = full.with_columns(
         log_id=pl.Series(names, dtype=pl.String), day=pl.col("at").dt.strftime("%Y-%m-%d")
     ).select(empty.columns)
-    store.upsert(TABLE, made, insert_only=True)
+    there = store.read_by(TABLE, "log_id", names, columns=["log_id"])
+    new = made.join(there, on="log_id", how="anti")
+    if new.height:
+        store.upsert(TABLE, new, insert_only=True)
 
 
 def write(store: Store, rows: Iterable[Mapping[str, Any]]) -> None:

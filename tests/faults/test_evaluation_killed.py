@@ -32,7 +32,7 @@ SOME = [
     ("evaluation_cycles", "cycle_judgments", 0, "after"),
     ("evaluation_cycles", "cycle_scores", 0, "after"),
     ("evaluation_cycles", "evaluation_cycles", 0, "after"),
-    ("evaluation_cycles", "meta", 0, "after"),
+    ("learning_gate", "meta", 0, "after"),
 ]
 
 
