@@ -179,11 +179,17 @@ class Gatekeeper:
     def _noise(self, as_of: datetime) -> tuple[int, int]:
         """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks.
 
-        Also of terms that have expired meanwhile; not of those that were taken back.
+        Also of terms that have expired meanwhile; not of those that have no effect without what was taken
+        back.
         """
         first = (as_of - self._space.learning_policy.ttl).date().isoformat()
         held = ["namespace", "memory_id", "term"]
-        stand = standing(self.known.decided.lessons, self.known.rollbacks, as_of).select(held).unique()
+        policy = self._space.learning_policy
+        lessons = standing(self.known.decided.lessons, self.known.rollbacks, as_of)
+        taught = lessons.group_by(held).agg(pl.col("question", "principal").n_unique())
+        stand = taught.filter(
+            pl.col("question") >= policy.least_queries, pl.col("principal") >= policy.least_principals
+        )
         last = (as_of - timedelta(microseconds=1)).date().isoformat()
         recent = self._matches.filter(pl.col("day") > first, pl.col("day") <= last)
         verdicts = recent.join(stand, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())
