@@ -311,11 +311,25 @@ def standing(lessons: pl.DataFrame, rollbacks: Sequence[Rollback], as_of: dateti
 
 
 def live(lessons: pl.DataFrame, as_of: datetime, policy: LearningPolicy) -> pl.DataFrame:
-    """Terms that have an effect at a moment: taught by enough distinct questions and people, not expired.
+    """Terms that have an effect at a moment: `well_taught` by lessons that have not expired.
 
     Args:
         lessons: standing ones.
         as_of: the moment.
+        policy: bounds.
+
+    Returns:
+        Rows of `well_taught`.
+    """
+    open_ = (pl.col("taught_at") < as_of) & (pl.col("expires_at") > as_of)
+    return well_taught(lessons.filter(open_), policy)
+
+
+def well_taught(lessons: pl.DataFrame, policy: LearningPolicy) -> pl.DataFrame:
+    """Terms that enough distinct questions and people have taught.
+
+    Args:
+        lessons: that count.
         policy: bounds.
 
     Returns:
@@ -324,8 +338,7 @@ def live(lessons: pl.DataFrame, as_of: datetime, policy: LearningPolicy) -> pl.D
         the first three.
     """
     return (
-        lessons.filter(pl.col("taught_at") < as_of, pl.col("expires_at") > as_of)
-        .group_by("namespace", "memory_id", "term")
+        lessons.group_by("namespace", "memory_id", "term")
         .agg(
             added_at=pl.col("taught_at").min(),
             expires_at=pl.col("expires_at").max(),

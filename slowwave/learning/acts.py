@@ -85,6 +85,14 @@ def approved(decided: list[Act]) -> bool:
     return approval is not None and approval.given and not regression
 
 
+def approved_namespaces(journal: Journal) -> list[str]:
+    """Namespaces with an approval that stands."""
+    decided: dict[str, list[Act]] = {}
+    for act in acts(journal):
+        decided.setdefault(act.namespace, []).append(act)
+    return sorted(namespace for namespace, mine in decided.items() if approved(mine))
+
+
 def write_act(
     journal: Journal, namespace: str, action: str, *, who: str, why: str, at: datetime,
     detail: Mapping[str, Any], name: str = "",

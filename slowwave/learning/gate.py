@@ -13,7 +13,7 @@ from quality.learning_gate import Approval, Effect, Evidence, GateDecision, Prog
 from scoring.evaluation.comparison import Comparison, compare
 from scoring.evaluation.cycles import LEAST_QUERIES
 from scoring.evaluation.interleaving import preference
-from scoring.feedback.learned import standing
+from scoring.feedback.learned import standing, well_taught
 from slowwave.evaluation.cycles import CLOSED, OPEN
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.learning.acts import last_word
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 DRAWS = 2_000
 """Of the intervals beside the conditions; none of them is decided by an interval (count)."""
-_DAY = timedelta(days=1)
 
 
 def namespaces(space: Workspace) -> list[str]:
@@ -184,12 +183,8 @@ class Gatekeeper:
         """
         first = (as_of - self._space.learning_policy.ttl).date().isoformat()
         held = ["namespace", "memory_id", "term"]
-        policy = self._space.learning_policy
         lessons = standing(self.known.decided.lessons, self.known.rollbacks, as_of)
-        taught = lessons.group_by(held).agg(pl.col("question", "principal").n_unique())
-        stand = taught.filter(
-            pl.col("question") >= policy.least_queries, pl.col("principal") >= policy.least_principals
-        )
+        stand = well_taught(lessons, self._space.learning_policy)
         last = (as_of - timedelta(microseconds=1)).date().isoformat()
         recent = self._matches.filter(pl.col("day") > first, pl.col("day") <= last)
         verdicts = recent.join(stand, on=held, how="semi").group_by(held).agg(pl.col("relevant").mean())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slowwave.learning.acts import REGRESSION, Act, acts, rollbacks, write_act
-from slowwave.learning.gate import Gatekeeper, namespaces
+from slowwave.learning.acts import REGRESSION, Act, acts, approved_namespaces, rollbacks, write_act
+from slowwave.learning.gate import Gatekeeper
 from slowwave.learning.lessons import day_end, taken_back
 from slowwave.learning.log import log_acts
 
@@ -27,7 +27,7 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
     """
     found = {}
     heal(space)
-    for namespace in namespaces(space):
+    for namespace in approved_namespaces(space.journal):
         keeper = Gatekeeper(space, namespace, day, ())
         why = keeper.regression(day_end(day))
         if why:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from scoring.feedback.learned import LESSON, PROPOSAL, Decided, Rollback, decide, live, standing
-from slowwave.learning.acts import Act, acts, approved, rollbacks
+from slowwave.learning.acts import Act, acts, approved_namespaces, rollbacks
 from slowwave.store.frames import one_of, quote
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def due_days(space: Workspace) -> list[str]:
     now = space.now()
     first = (now - space.learning_policy.ttl).date().isoformat()
     days = sorted(day for day in space.store.list_meta(RECORD) if day >= first)
-    if not days or not _may_be_open(space):
+    if not days or not approved_namespaces(space.journal):
         return []
     all_of = known(space, days[-1])
     proposed = all_of.proposals.filter(pl.col("day").is_in(days), pl.col("refusal").is_null())
@@ -107,13 +107,6 @@ def due_days(space: Workspace) -> list[str]:
         space, wanted_on["day"].unique().to_list(), among=wanted_on["namespace"].unique().to_list()
     )
     return sorted({day for day, namespace in wanted_on.iter_rows() if decided[day, namespace].open})
-
-
-def _may_be_open(space: Workspace) -> bool:
-    by_namespace: dict[str, list[Act]] = {}
-    for act in acts(space.journal):
-        by_namespace.setdefault(act.namespace, []).append(act)
-    return any(approved(mine) for mine in by_namespace.values())
 
 
 def lessons_of(rows: pl.DataFrame) -> pl.DataFrame:
