@@ -12,6 +12,7 @@ import unicodedata
 import uuid
 from datetime import UTC, datetime
 
+_MOMENT_DIGITS = 16
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -72,13 +73,22 @@ def microseconds(moment: datetime) -> int:
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
-def revision(occurred_at: datetime, event_id: str) -> str:
-    """Sortable version of a memory: later acts compare greater, ties are broken by the event's id.
+def revision(ordered_at: datetime, event_id: str) -> str:
+    """Sortable version of a memory: what was written to the journal later compares greater.
 
-    Every write to a shared table is conditional on it, so the last writer wins whatever the order of
-    arrival, and a rerun of an old day can never put an old text back.
+    Every write to a shared table is conditional on it, so the last word wins whatever the clocks of machines
+    say and in whatever order days are worked on; a rerun of an old day can never put an old text back.
+
+    Args:
+        ordered_at: the moment that the act has among all acts (`slowwave.journal.Entry.ordered_at`).
+        event_id: of the act.
     """
-    return f"{microseconds(occurred_at):016x}-{event_id}"
+    return f"{microseconds(ordered_at):0{_MOMENT_DIGITS}x}-{event_id}"
+
+
+def revision_moment(revision: str) -> int:
+    """Microseconds since 1970 of the act that made this version."""
+    return int(revision[:_MOMENT_DIGITS], 16)
 
 
 def state_revision(note_revision: str, *standing: str) -> str:

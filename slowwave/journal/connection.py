@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -40,6 +40,7 @@ _DRIVERS = {
     "postgresql+psycopg": "postgresql+psycopg",
 }
 _WAL_RETRY_S = 0.02
+_LOCK_POLL_S = 0.05
 _WAL_LIMIT_BYTES = 64 * 1024 * 1024
 _OPEN_ENGINES: weakref.WeakSet[sa.Engine] = weakref.WeakSet()
 _WRITES = "slowwave_writes"
@@ -57,10 +58,17 @@ _BEGIN = {
 
 
 class Prepared(NamedTuple):
-    """A statement as a driver takes it: its text, and its columns in order where its places have no names."""
+    """A statement as a driver takes it.
+
+    Attributes:
+        text: of the statement.
+        order: what its places hold, where they have no names.
+        fixed: what stands in some of them whatever the row.
+    """
 
     text: str
     order: tuple[str, ...]
+    fixed: Mapping[str, Any]
 
 
 class Connections:
@@ -102,32 +110,29 @@ class Connections:
         with self._transaction(self._writer) as connection:
             yield connection
 
-    def prepare(self, insert: sa.Insert, columns: Sequence[sa.Column[Any]]) -> Prepared:
-        """The statement for one row of these columns in the driver's own words, for `insert`."""
-        if self.dialect == "postgresql":  # it waits for its turn before it takes a number
-            turn = sa.text(_BEGIN[self.dialect, True]).columns(sa.column("set_config")).cte("turn")
-            row = sa.select(*(sa.bindparam(column.name, type_=column.type) for column in columns))
-            insert = insert.from_select(columns, row.select_from(turn))
-        names = [column.name for column in columns]
-        compiled = insert.inline().compile(dialect=self._engine.dialect, column_keys=names)
-        return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()))
+    def prepare(self, insert: sa.Insert) -> Prepared:
+        """A statement for one row in the driver's own words, for `insert`."""
+        compiled = insert.inline().compile(dialect=self._engine.dialect)
+        fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()), fixed)
 
     def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> int:
         """Insert one row as a transaction of its own, durable when it returns; how many were added (0 or 1).
 
-        It is one statement, by the driver alone: SQLAlchemy's connection, transaction and result take several
-        times as long as the database does.
+        It is done by the driver alone: SQLAlchemy's connection, transaction and result take several times as
+        long as the database does.
         """
         with self._told():
             pooled = self._engine.raw_connection()
             raw: Any = pooled.driver_connection
             try:
+                values = {**row, **prepared.fixed}
                 if self.dialect == "sqlite":  # takes the lock of BEGIN IMMEDIATE by itself
-                    values = [row[column] for column in prepared.order]
-                    return int(raw.execute(prepared.text, values).rowcount)
-                raw.autocommit = True
-                added = int(raw.execute(prepared.text, row).rowcount)
-                raw.autocommit = False
+                    return int(raw.execute(prepared.text, [values[name] for name in prepared.order]).rowcount)
+                # Two statements: only the second one sees what was committed while the first one waited.
+                with raw.transaction():
+                    raw.execute(_BEGIN[self.dialect, True])
+                    added = int(raw.execute(prepared.text, values).rowcount)
             except self._driver_error as error:
                 pooled.invalidate(error)
                 raise
@@ -136,55 +141,110 @@ class Connections:
             finally:
                 pooled.close()
 
+    def script(self, statements: Sequence[str]) -> Sequence[Any]:
+        """Run statements outside a transaction; the first row of the last one, where it has any."""
+        with self._told():
+            pooled = self._engine.raw_connection()
+            raw: Any = pooled.driver_connection
+            try:
+                if self.dialect != "sqlite":
+                    raw.autocommit = True
+                found: Sequence[Any] = ()
+                for statement in statements:
+                    done = raw.execute(statement)
+                    found = done.fetchall() if done.description else ()  # an open one would block the next
+                return found[0] if found else ()
+            finally:
+                pooled.invalidate()  # what was set belongs to this use alone
+                pooled.close()
+
     @contextmanager
-    def exclusive(self, what: Lock, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:
+    def exclusive(
+        self,
+        what: Lock,
+        waiting: AbstractContextManager[object] | None = None,
+        until: Callable[[], bool] | None = None,
+    ) -> Iterator[bool]:
         """Held by one thread of one process at a time, for as long as the block takes; a killed one lets go.
 
         Args:
             what: is to be changed by one at a time.
             waiting: entered for as long as another one has it.
+            until: asked again and again while another one has it; once it is true there is nothing to wait
+                for.
+
+        Yields:
+            Whether it is held: not, if what `until` asks came true first.
 
         Raises:
             JournalError: another one has held it for longer than `EXCLUSIVE_TIMEOUT_S`.
         """
         held = self._file_lock if self.dialect == "sqlite" else self._advisory_lock
-        with held(what, waiting or nullcontext()):
-            yield
+        with held(what, waiting or nullcontext(), until) as got:
+            yield got
 
     @contextmanager
-    def _file_lock(self, what: Lock, waiting: AbstractContextManager[object]) -> Iterator[None]:
+    def _file_lock(
+        self, what: Lock, waiting: AbstractContextManager[object], until: Callable[[], bool] | None
+    ) -> Iterator[bool]:
         from filelock import FileLock, Timeout
 
         lock = FileLock(f"{self.name}{_LOCKS[what][0]}")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
+
+        def free() -> bool:
             try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                return False
+            return True
+
+        held = free()
+        if not held:
+            with waiting:
+                held = self._wait(free, until)
+        try:
+            yield held
+        finally:
+            if held:
+                lock.release()
+
+    @contextmanager
+    def _advisory_lock(
+        self, what: Lock, waiting: AbstractContextManager[object], until: Callable[[], bool] | None
+    ) -> Iterator[bool]:
+        number = _LOCKS[what][1]
+        with self._told(), self._engine.connect() as connection:
+
+            def free() -> bool:
+                found = connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({number})").scalar_one()
+                connection.commit()  # or it would stand idle in a transaction while it waits
+                return bool(found)
+
+            held = free()
+            if not held:
                 with waiting:
-                    lock.acquire(timeout=EXCLUSIVE_TIMEOUT_S)
-            except Timeout as error:
+                    held = self._wait(free, until)
+            try:
+                yield held
+            finally:
+                if held:
+                    connection.exec_driver_sql(f"SELECT pg_advisory_unlock({number})")
+                    connection.commit()
+
+    def _wait(self, free: Callable[[], bool], until: Callable[[], bool] | None) -> bool:
+        """Wait for a lock, or for what makes it needless; whether the lock is held."""
+        deadline = time.monotonic() + EXCLUSIVE_TIMEOUT_S
+        while True:
+            if until is not None and until():
+                return False
+            if free():
+                return True
+            if time.monotonic() > deadline:
                 raise JournalError(
                     f"another process has been writing to {self.name} for {EXCLUSIVE_TIMEOUT_S} s; "
                     "wait for it to end, then try again"
-                ) from error
-        try:
-            yield
-        finally:
-            lock.release()
-
-    @contextmanager
-    def _advisory_lock(self, what: Lock, waiting: AbstractContextManager[object]) -> Iterator[None]:
-        number = _LOCKS[what][1]
-        with self._told(), self._engine.connect() as connection:
-            if not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({number})").scalar_one():
-                with waiting:
-                    patience = f"SELECT set_config('lock_timeout', '{EXCLUSIVE_TIMEOUT_S}s', false)"
-                    connection.exec_driver_sql(patience)
-                    connection.exec_driver_sql(f"SELECT pg_advisory_lock({number})")
-            try:
-                yield
-            finally:
-                connection.exec_driver_sql(f"SELECT pg_advisory_unlock({number})")
+                )
+            time.sleep(_LOCK_POLL_S)
 
     def close(self) -> None:
         """Close every connection; using this object afterwards is an error."""

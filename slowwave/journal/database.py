@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from slowwave.journal.codec import decode
+from slowwave.journal.codec import decode, encode
 from slowwave.journal.connection import Connections, Durability
-from slowwave.journal.entry import AppendResult
+from slowwave.journal.entry import UPGRADE, AppendResult, day_of, from_microseconds
 from slowwave.journal.errors import JournalConflictError, JournalError
 from slowwave.journal.schema import (
     FEEDBACK_INDEXES,
     IS_ABOUT_A_SOURCE,
     IS_FEEDBACK,
     IS_OF_A_PROJECT,
+    OLD_SOURCE_INDEX,
     SCHEMA_VERSION,
+    SOURCE_INDEX,
     entries,
     meta,
     metadata,
@@ -28,7 +30,7 @@ CHUNK_ROWS = 1_000
 """Rows that are in memory as Python objects at a time while reading (count)."""
 
 _LOOKUP_IDS = 500
-_COLUMNS = [column for column in entries.c if column.name != "seq"]
+_GIVEN = [column for column in entries.c if column.name not in ("seq", "ordered_at")]
 _COMPARED = ("kind", "namespace", "subject", "digest", "payload")
 _SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
 
@@ -47,8 +49,8 @@ class Database:
     def __init__(self, url: str | sa.URL, durability: Durability) -> None:
         self.connections = Connections(url, durability)
         # Built once: the library remembers with each statement how it was compiled.
-        self._insert_entry = _insert_new(entries, self.connections.dialect)
-        self._insert_one = self.connections.prepare(self._insert_entry, _COLUMNS)
+        self._insert_entry = _insert_entry(self.connections.dialect)
+        self._insert_one = self.connections.prepare(self._insert_entry)
         self._insert_source = _insert_new(sources, self.connections.dialect)
         try:
             self._open()
@@ -60,7 +62,7 @@ class Database:
         """Insert the rows whose event id is new, in one transaction.
 
         Args:
-            rows: The columns of `entries` without ``seq``, one mapping per row.
+            rows: The columns of `entries` without ``seq`` and ``ordered_at``, one mapping per row.
 
         Raises:
             JournalConflictError: An event id is there with other content.
@@ -76,6 +78,12 @@ class Database:
             if appended < len(rows):
                 _refuse_conflicts(connection, rows)
         return AppendResult(appended, len(rows) - appended)
+
+    def append_and(self, row: Mapping[str, Any], change: Callable[[sa.Connection], None]) -> None:
+        """Insert one row and make a change that it tells of, in one transaction."""
+        with self.connections.writing() as connection:
+            connection.execute(self._insert_entry, [row])
+            change(connection)
 
     def days(self, kinds: Sequence[str]) -> Sequence[Sequence[Any]]:
         """(day, namespace, entries, last_seq) of every day that has entries of these kinds."""
@@ -129,17 +137,17 @@ class Database:
         return found
 
     def about(self, namespace: str, subject: str) -> list[dict[str, Any]]:
-        """Every row about a source, the oldest first."""
+        """Every row about a source, the first one first."""
         c = entries.c
         query = sa.select(entries).where(c.namespace == namespace, c.subject == subject, IS_ABOUT_A_SOURCE)
         with self.connections.reading() as connection:
-            return [row._asdict() for row in connection.execute(query.order_by(c.occurred_at, c.seq))]
+            return [row._asdict() for row in connection.execute(query.order_by(c.ordered_at, c.seq))]
 
     def latest(self, namespace: str, subjects: Sequence[str]) -> list[dict[str, Any]]:
         """The newest row about each of these sources, in one transaction; see `Journal.latest`."""
         c = entries.c
         newest_first = sa.func.row_number().over(
-            partition_by=c.subject, order_by=(c.occurred_at.desc(), c.event_id.desc())
+            partition_by=c.subject, order_by=(c.ordered_at.desc(), c.event_id.desc())
         )
         found: list[dict[str, Any]] = []
         with self.connections.reading() as connection:
@@ -165,16 +173,19 @@ class Database:
         with self.connections.reading() as connection:
             return [row._asdict() for row in connection.execute(query.order_by(c.seq))]
 
-    def searches_of(self, namespace: str, project: str, after: int | None) -> int:
-        """How many searches were made for a project, later than a moment (microseconds) if one is given."""
+    def searches_of(self, namespace: str, project: str, after_seq: int) -> int:
+        """How many searches were made for a project, of those after a seq."""
         c = entries.c
         query = sa.select(sa.func.count()).where(
-            c.namespace == namespace, c.origin == project, IS_OF_A_PROJECT
+            c.namespace == namespace, c.origin == project, c.seq > after_seq, IS_OF_A_PROJECT
         )
-        if after is not None:
-            query = query.where(c.occurred_at > after)
         with self.connections.reading() as connection:
             return int(connection.execute(query).scalar_one())
+
+    def last_seq(self) -> int:
+        """The greatest seq, or 0."""
+        with self.connections.reading() as connection:
+            return int(connection.execute(sa.select(sa.func.max(entries.c.seq))).scalar() or 0)
 
     def count(self, namespace: str, kind: str) -> int:
         """How many rows of a kind a namespace has."""
@@ -187,7 +198,7 @@ class Database:
         """The newest row about each source; see `Journal.latest_sources`."""
         c = entries.c
         newest_first = sa.func.row_number().over(
-            partition_by=c.subject, order_by=(c.occurred_at.desc(), c.seq.desc())
+            partition_by=c.subject, order_by=(c.ordered_at.desc(), c.seq.desc())
         )
         ranked = (
             sa.select(c.seq, newest_first.label("place"))
@@ -237,17 +248,33 @@ class Database:
                 # Another process may have made the tables since they were looked for.
                 if connection.execute(_SELECT_VERSION).scalar() is None:
                     connection.execute(sa.insert(meta), [row])
-        elif version == "1":
-            self._learn_of_feedback()
+        elif version in ("1", "2"):
+            self._upgrade()
         for problem in self._check_version():
             raise JournalError(problem)
 
-    def _learn_of_feedback(self) -> None:
-        """From version 1 to 2: two indexes. Another process may be doing the same."""
+    def _upgrade(self) -> None:
+        """To version 2: two indexes. To version 3: the order of acts.
+
+        Up to now acts were ordered by the clock; they keep that order, and one more entry ends it, so that
+        what comes next is later than all of them. Another process may be doing the same.
+        """
         with self.connections.writing() as connection:
+            if connection.execute(_SELECT_VERSION).scalar() == str(SCHEMA_VERSION):
+                return
             for index in FEEDBACK_INDEXES:
                 index.create(connection, checkfirst=True)
-            connection.execute(sa.update(meta).where(meta.c.key == "schema_version").values(value="2"))
+            connection.execute(
+                sa.text(f"ALTER TABLE {entries.name} ADD COLUMN ordered_at BIGINT NOT NULL DEFAULT 0")
+            )
+            connection.execute(sa.update(entries).values(ordered_at=entries.c.occurred_at))
+            connection.execute(sa.text(f"DROP INDEX IF EXISTS {OLD_SOURCE_INDEX}"))
+            SOURCE_INDEX.create(connection, checkfirst=True)
+            last = connection.execute(sa.select(sa.func.max(entries.c.ordered_at))).scalar()
+            if last is not None:
+                connection.execute(self._insert_entry, [_upgrade_row(last)])
+            done = sa.update(meta).where(meta.c.key == "schema_version").values(value=str(SCHEMA_VERSION))
+            connection.execute(done)
 
     def _check_version(self) -> list[str]:
         with self.connections.reading() as connection:
@@ -286,6 +313,31 @@ class Database:
 def _ends_of_folders(subject: str) -> list[int]:
     """Where a folder of the source ends, and its beginning."""
     return [0, *(at for at, character in enumerate(subject) if character == "/")]
+
+
+def _insert_entry(dialect: str) -> sa.Insert:
+    """One new row of `entries`: later than all others, also where the clock stands behind them."""
+    last = sa.select(entries.c.ordered_at).order_by(entries.c.seq.desc()).limit(1).scalar_subquery()
+    latest = sa.func.greatest if dialect == "postgresql" else sa.func.max
+    given = {column.name: sa.bindparam(column.name, type_=column.type) for column in _GIVEN}
+    ordered_at = latest(given["occurred_at"], sa.func.coalesce(last, 0) + 1)
+    row = sa.select(*given.values(), ordered_at).where(sa.true())  # SQLite needs a WHERE before ON CONFLICT
+    new: sa.Insert = _insert_new(entries, dialect).from_select([*given, "ordered_at"], row)
+    return new
+
+
+def _upgrade_row(last: int) -> dict[str, Any]:
+    version = str(SCHEMA_VERSION)
+    return {column.name: "" for column in _GIVEN} | {
+        "event_id": f"journal-upgrade-{version}",
+        "kind": UPGRADE,
+        "namespace": "-",
+        "subject": version,
+        "occurred_at": last,
+        "day": day_of(from_microseconds(last)),
+        "principal": "slowwave",
+        "payload": encode({"schema_version": version}, "journal-upgrade"),
+    }
 
 
 def _insert_new(table: sa.Table, dialect: str) -> sa.Insert:

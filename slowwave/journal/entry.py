@@ -18,15 +18,42 @@ FEEDBACK_KINDS = ("feedback", "observation", "outcome")
 JUDGMENT = "judgment"
 """Kind that says how well a memory answers a query, by a person or a judge."""
 
+UPGRADE = "upgrade"
+"""Kind that says that the journal itself was changed; of no namespace's memories."""
+
 LEARNING = "learning"
 """Kind that says what was decided about learning: approval, withdrawal, rollback, regression."""
 
-KINDS = (*SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING)
+ERASURE = "erasure"
+"""Kind that says that something was erased, and that this is finished."""
+
+ERASED = "erased"
+"""Kind of an act that was erased: that it was, when and in which namespace, and nothing else."""
+
+RECORD = "record"
+"""Kind that says what changed in a table, so that the table can be made again."""
+
+WORK = "work"
+"""Kind that says that a work on the tables has begun or ended, such as a restore."""
+
+KINDS = (
+    *SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING, ERASURE, ERASED, UPGRADE, RECORD,
+    WORK,
+)  # fmt: skip
 """Every kind of entry."""
+
+EVERYBODY = "*"
+"""Namespace of what is about a home and not about a tenant of it; no tenant can have this name."""
+
+OF_TENANTS = tuple(kind for kind in KINDS if kind not in (UPGRADE, RECORD, WORK))
+"""Kinds of what is a tenant's, on the day on which it happened; the others are about the home as a whole."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
 MAX_TEXT_BYTES = {"event_id": 1024, "namespace": 256, "subject": 1024, "origin": 1024}
 """Longest values of the fields that are indexed (bytes of UTF-8), the same for every database."""
+
+LAST_YEAR = 9_000
+"""Of a moment in the journal: what comes after an act is later, so there has to be room."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -42,7 +69,8 @@ class Entry:
         namespace: The tenant it belongs to.
         subject: Of a save, forget or unreadable: the source (vault path or caller's key); of an undo: the
             decision's id; of a search, a feedback or an observation: the search's id; of an outcome: the
-            project; of a judgment: the query's id; of learning: the act.
+            project; of a judgment: the query's id; of learning: the act; of an erasure: its id; of what was
+            erased: a name that says nothing.
         occurred_at: When it happened (aware; kept to the microsecond, as UTC).
         principal: Who did it.
         digest: Hash of a save's raw bytes.
@@ -51,10 +79,14 @@ class Entry:
             of source a judgment is; else empty.
         payload: Everything else, as JSON types.
         seq: Place in the journal, given by the database; ignored when appending.
+        ordered_at: The moment that it has among all acts, given by the database; ignored when appending. It
+            is `occurred_at`, or the microsecond after the act before it where the clock stood behind that
+            one. Whatever a later act changes, it is later by this, and `occurred_at` is for people and days.
 
     Raises:
-        JournalEntryError: A naive time, an unknown kind, an empty event id or namespace, or text that is too
-            long (`MAX_TEXT_BYTES`), not valid Unicode, or holds a NUL character (PostgreSQL cannot keep one).
+        JournalEntryError: A naive time or one after the year 9000, an unknown kind, an empty event id or
+            namespace, or text that is too long (`MAX_TEXT_BYTES`), not valid Unicode, or holds a NUL
+            character (PostgreSQL cannot keep one).
     """
 
     event_id: str
@@ -68,6 +100,7 @@ class Entry:
     origin: str = ""
     payload: Mapping[str, Any] = field(default_factory=dict)
     seq: int | None = None
+    ordered_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if not self.event_id:
@@ -81,6 +114,11 @@ class Entry:
             raise JournalEntryError(
                 f"entry {self.event_id!r} has occurred_at {self.occurred_at!r} without a time zone; "
                 "give an aware datetime, for instance datetime.now(UTC)"
+            )
+        if self.occurred_at.year > LAST_YEAR:
+            raise JournalEntryError(
+                f"entry {self.event_id!r} has occurred_at {self.occurred_at.isoformat()}; "
+                f"give a moment before the end of the year {LAST_YEAR}"
             )
         for name in ("event_id", "namespace", "subject", "principal", "digest", "content_hash", "origin"):
             _require_text(self.event_id, name, getattr(self, name))
@@ -151,6 +189,14 @@ def to_microseconds(moment: datetime) -> int:
 def from_microseconds(count: int) -> datetime:
     """The aware moment (UTC) that is `count` microseconds after 1970-01-01T00:00Z."""
     return _EPOCH + timedelta(microseconds=count)
+
+
+def not_before(now: datetime, corrected: Entry | None) -> datetime:
+    """The moment of a word that corrects another one: now, or just after that one.
+
+    Days of feedback are folded by the moments of what was said, and a clock may stand behind the last word.
+    """
+    return now if corrected is None else max(now, corrected.occurred_at + timedelta(microseconds=1))
 
 
 def day_of(moment: datetime) -> str:

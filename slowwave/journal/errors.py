@@ -12,16 +12,24 @@ _ADVICE = (
         ("readonly", "read-only", "permission denied"),
         "it may not be written: check who owns the file and its folder",
     ),
-    (("unable to open",), "check that its folder exists and may be written"),
+    (
+        ("unable to open",),
+        "check that its folder exists and may be written, and that enough files may be open (ulimit -n)",
+    ),
     (
         ("not a database", "malformed"),
-        "the file is damaged or is not a journal: run `slowwave doctor`, or restore it from a copy",
+        "the file is damaged or is not a journal: put a whole copy of it back, or set it aside and let a new "
+        "one know what the tables do: slowwave rebuild --journal",
     ),
     (
         ("connection", "could not translate", "name resolution", "authentication"),
         "check that the server runs and that host, port, user and password in the URL are right",
     ),
-    (("disk i/o",), "the disk failed to read or write: check the disk, and that the file was not moved"),
+    (
+        ("disk i/o",),
+        "the disk is full, or failed to read or write: check it, and that the file was not moved; "
+        "nothing was written",
+    ),
 )
 
 

@@ -20,6 +20,7 @@ ENTRY_SCHEMA = pl.Schema(
         "namespace": _TEXT,
         "subject": _TEXT,
         "occurred_at": _MOMENT,
+        "ordered_at": _MOMENT,
         "day": _TEXT,
         "principal": _TEXT,
         "digest": _TEXT,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from slowwave.boundary import journalled
 from slowwave.journal.codec import decode, encode, payload_of
 from slowwave.journal.entry import (
     AppendResult,
@@ -27,6 +29,9 @@ from slowwave.journal.errors import JournalEntryError
 if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
+
+    from slowwave.journal.erasing import Change
+    from slowwave.journal.queue import Queue
 
 
 class Journal:
@@ -76,7 +81,9 @@ class Journal:
         if not entries:
             return AppendResult(0, 0)
         # Encoded before the transaction starts: other writers wait from there on.
-        return self._database.append([_to_row(entry) for entry in entries])
+        result = self._database.append([_to_row(entry) for entry in entries])
+        journalled(len(entries))  # so that an error from here on can say so
+        return result
 
     def days(self, kinds: Sequence[str]) -> pl.DataFrame:
         """Which days have entries of these kinds.
@@ -112,8 +119,8 @@ class Journal:
             limit: At most so many, the first ones (count); None is all.
 
         Returns:
-            The fields of `Entry` and ``day``; ``occurred_at`` is Datetime(us, UTC), ``payload`` holds JSON
-            bytes (see `payload_of`).
+            The fields of `Entry` and ``day``; ``occurred_at`` and ``ordered_at`` are Datetime(us, UTC),
+            ``payload`` holds JSON bytes (see `payload_of`).
 
         Raises:
             JournalEntryError: An unknown kind, a malformed day, or a negative limit.
@@ -141,7 +148,7 @@ class Journal:
         return {row["event_id"]: _to_entry(row) for row in rows}
 
     def about(self, namespace: str, subject: str) -> list[Entry]:
-        """Every save, forget and unreadable of one source, the oldest first."""
+        """Every save, forget and unreadable of one source, the first one first."""
         return [_to_entry(row) for row in self._database.about(namespace, subject)]
 
     def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
@@ -153,10 +160,9 @@ class Journal:
         """Every rating, observation and outcome of these searches or projects, the first written first."""
         return [_to_entry(row) for row in self._database.about_searches(namespace, subjects)]
 
-    def searches_of(self, namespace: str, project: str, *, after: datetime | None = None) -> int:
-        """How many searches were made for a project, later than a moment if one is given (count)."""
-        since = None if after is None else to_microseconds(after)
-        return self._database.searches_of(namespace, project, since)
+    def searches_of(self, namespace: str, project: str, *, after_seq: int = 0) -> int:
+        """How many searches were made for a project, of those after a place in the journal (count)."""
+        return self._database.searches_of(namespace, project, after_seq)
 
     def count(self, namespace: str, kind: str) -> int:
         """How many entries of a kind a namespace has. As none is ever removed, it tells whether one is new.
@@ -176,7 +182,7 @@ class Journal:
 
         Returns:
             A row per subject, sorted by it: ``subject``, ``kind``, ``digest``, ``content_hash``,
-            ``occurred_at``, ``event_id``. Newest is by ``occurred_at``, then by ``seq``.
+            ``occurred_at``, ``event_id``. Newest is what was written last.
         """
         from slowwave.journal.frames import SOURCE_SCHEMA, to_frame
 
@@ -218,11 +224,66 @@ class Journal:
             for row in self._database.sources()
         ]
 
+    def subjects(self, namespace: str) -> dict[str, str]:
+        """Every source that a namespace has acts about, with the vault that it came from ("" for none)."""
+        from slowwave.journal import erasing
+
+        return dict(erasing.subjects(self._database.connections, namespace))
+
+    def erased_sources(self, namespace: str, origin: str) -> dict[str, set[str]]:
+        """What is kept to know erased sources of a vault again: digests by the name that they have now."""
+        from slowwave.journal import erasing
+
+        return erasing.erased_sources(self._database.connections, namespace, origin)
+
+    def erase(self, act: Entry, changes: Mapping[int, Change], *, watched: str | None = None) -> None:
+        """Take text out of entries for good, all at once; the entries stay in their places.
+
+        Args:
+            act: Says that it was done; written in the same transaction.
+            changes: What becomes of each entry, by `seq`.
+            watched: A namespace whose vaults are watched no more.
+        """
+        from slowwave.journal import erasing
+
+        self._database.append_and(
+            _to_row(act), lambda connection: erasing.apply(connection, changes, watched)
+        )
+
+    def last_seq(self) -> int:
+        """Place of the entry that was written last; 0 where there is none."""
+        return self._database.last_seq()
+
+    def drop_records(self, *, until: int, erasure: str) -> None:
+        """Take the records of tables out that stand up to a place; newer ones have to be there instead.
+
+        Args:
+            until: `seq` of the last one.
+            erasure: Event id of the act of erasing.
+        """
+        from slowwave.journal import erasing
+
+        erasing.drop_records(self._database.connections, until, erasure)
+
+    def rewrite(self) -> str:
+        """Write the database anew, so that nothing of what was erased is left in it.
+
+        Returns:
+            What could not be done here, in a sentence; empty where nothing is left.
+
+        Raises:
+            JournalError: Other processes do not let go of the file.
+        """
+        from slowwave.journal import erasing
+
+        return erasing.rewrite(self._database.connections)
+
     def exclusive(
         self,
         what: Literal["memories", "night"] = "memories",
         waiting: AbstractContextManager[object] | None = None,
-    ) -> AbstractContextManager[None]:
+        until: Callable[[], bool] | None = None,
+    ) -> AbstractContextManager[bool]:
         """A lock that one user of this journal holds at a time, over threads, processes and machines.
 
         It guards what more than one process changes beside the journal; appending and reading do not need it.
@@ -230,8 +291,19 @@ class Journal:
         Args:
             what: memories, while they are changed; night, for the length of a run of the night.
             waiting: entered for as long as another one has it.
+            until: asked again and again meanwhile; once it is true the wait ends without the lock.
+
+        Returns:
+            A context whose value says whether the lock is held.
         """
-        return self._database.connections.exclusive(what, waiting)
+        return self._database.connections.exclusive(what, waiting, until)
+
+    @cached_property
+    def queue(self) -> Queue:
+        """Acts that wait to be taken in by whoever has the lock of the memories."""
+        from slowwave.journal.queue import Queue
+
+        return Queue(self._database.connections)
 
     def check(self) -> list[str]:
         """What is wrong with the journal, a sentence per problem; empty if nothing is.
@@ -273,5 +345,6 @@ def _to_row(entry: Entry) -> dict[str, Any]:
 def _to_entry(row: dict[str, Any]) -> Entry:
     del row["day"]
     row["occurred_at"] = from_microseconds(row["occurred_at"])
+    row["ordered_at"] = from_microseconds(row["ordered_at"])
     row["payload"] = payload_of(decode(row["payload"]))
     return Entry(**row)

@@ -1,7 +1,8 @@
 """The journal's tables.
 
-Entries are never changed or removed, so `seq` only grows. The payload is the last column: SQLite then reads
-the others from a row's first page without touching the pages a long payload spills into.
+`seq` only grows, and `ordered_at` with it: the moment that an act has among all others, whatever the clock of
+the machine said. The payload is the last column: SQLite then reads the others from a row's first page without
+touching the pages a long payload spills into.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, MetaData
 
 from slowwave.journal.entry import FEEDBACK_KINDS, SOURCE_KINDS
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
@@ -28,6 +29,7 @@ entries = Table(
     Column("namespace", Text, nullable=False),
     Column("subject", Text, nullable=False),
     Column("occurred_at", BigInteger, nullable=False),
+    Column("ordered_at", BigInteger, nullable=False, server_default="0"),
     Column("day", Text, nullable=False),
     Column("principal", Text, nullable=False),
     Column("digest", Text, nullable=False),
@@ -40,12 +42,14 @@ entries = Table(
 Index("journal_entries_by_day", entries.c.kind, entries.c.day, entries.c.namespace, entries.c.seq)
 
 # The order in which `latest_sources()` walks the versions of each source, without opening or sorting them.
-Index(
-    "journal_entries_by_source",
+# Before version 3 it was by `occurred_at`, under the name `journal_entries_by_source`.
+OLD_SOURCE_INDEX = "journal_entries_by_source"
+SOURCE_INDEX = Index(
+    "journal_entries_by_order",
     entries.c.namespace,
     entries.c.origin,
     entries.c.subject,
-    entries.c.occurred_at.desc(),
+    entries.c.ordered_at.desc(),
     entries.c.seq.desc(),
     entries.c.kind,
     sqlite_where=IS_ABOUT_A_SOURCE,

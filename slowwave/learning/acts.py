@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from quality.learning_gate import Approval
 from scoring.feedback.learned import SCOPES, Rollback, Scope
 from slowwave import ids
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.sound import ERASED
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import LEARNING
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
+_NEVER = datetime.max.replace(tzinfo=UTC)
+_JUST_NOW = timedelta(seconds=1)  # before a moment that was asked for a little earlier, too
 APPROVE, WITHDRAW, REGRESSION, ROLLBACK = "approve", "withdraw", "regression", "rollback"
 
 
@@ -30,7 +33,8 @@ class Act:
 
     Attributes:
         action: approve, withdraw, regression or rollback.
-        at: when.
+        at: when, by the clock of the machine it was said on.
+        ordered_at: its moment among all acts (`slowwave.journal.Entry.ordered_at`).
         who: a person; of a regression: the guard.
         why: in words.
         detail: what else was written: the evidence that was shown, or scope and value of a rollback.
@@ -43,18 +47,55 @@ class Act:
     why: str
     detail: Mapping[str, Any]
     event_id: str
+    ordered_at: datetime
 
 
 def acts(journal: Journal, namespace: str | None = None, *, until: datetime | None = None) -> list[Act]:
-    """What was decided, the first first; of one namespace or of all, up to a moment."""
-    rows = journal.read(kinds=(LEARNING,), namespace=namespace).sort("occurred_at", "seq")
-    found = []
-    columns = ["event_id", "namespace", "subject", "occurred_at", "principal", "payload"]
-    for event_id, space, action, at, who, data in rows.select(columns).iter_rows():
+    """What was decided, in the order in which it was said; of one namespace or of all, up to a moment."""
+    return _read(journal, namespace, until)[0]
+
+
+def malformed_acts(journal: Journal) -> list[str]:
+    """Ids of the acts of learning that nobody can carry out; they are set aside, and count as not written."""
+    return _read(journal, None, None)[1]
+
+
+def _read(journal: Journal, namespace: str | None, until: datetime | None) -> tuple[list[Act], list[str]]:
+    rows = journal.read(kinds=(LEARNING,), namespace=namespace)
+    found, malformed = list[Act](), list[str]()
+    columns = ["event_id", "namespace", "subject", "occurred_at", "principal", "payload", "ordered_at"]
+    for event_id, space, action, at, who, data, order in rows.select(columns).iter_rows():
         if until is None or at <= until:
             payload = dict(payload_of(data))
-            found.append(Act(space, action, at, who, str(payload.pop("why", "")), payload, event_id))
-    return found
+            if ERASED in payload:
+                continue
+            if _can_be_carried_out(action, payload):
+                why = str(payload.pop("why", ""))
+                found.append(Act(space, action, at, who, why, payload, event_id, order))
+            else:
+                malformed.append(event_id)
+    return found, malformed
+
+
+def _can_be_carried_out(action: str, detail: Mapping[str, Any]) -> bool:
+    if action != ROLLBACK:
+        return action in (APPROVE, WITHDRAW, REGRESSION)
+    scope, value = detail.get("scope"), detail.get("value")
+    if scope not in SCOPES or not isinstance(value, str):
+        return False
+    return scope != "since" or _is_moment(value)
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def as_said_by(decided: list[Act], now: datetime) -> list[Act]:
+    """The same acts, none of them in the future: what was dated there, a clock that is ahead has dated."""
+    return [act if act.at < now else replace(act, at=now - _JUST_NOW) for act in decided]
 
 
 def rollbacks(decided: list[Act]) -> list[Rollback]:
@@ -62,9 +103,10 @@ def rollbacks(decided: list[Act]) -> list[Rollback]:
     found = []
     for act in decided:
         if act.action == ROLLBACK:
-            found.append(Rollback(act.namespace, act.at, act.detail["scope"], act.detail["value"]))
+            scope, value = act.detail["scope"], act.detail["value"]
+            found.append(Rollback(act.namespace, act.at, scope, value, act.ordered_at))
         elif act.action == REGRESSION:
-            found.append(Rollback(act.namespace, act.at, "everything"))
+            found.append(Rollback(act.namespace, act.at, "everything", order=act.ordered_at))
     return found
 
 
@@ -95,9 +137,9 @@ def approved_namespaces(journal: Journal) -> list[str]:
 
 def write_act(
     journal: Journal, namespace: str, action: str, *, who: str, why: str, at: datetime,
-    detail: Mapping[str, Any], name: str = "",
+    detail: Mapping[str, Any],
 ) -> Act:  # fmt: skip
-    """Write something that was decided; written again it is the same act.
+    """Write something that was decided, as the next word on this namespace; said again it is that word.
 
     Args:
         journal: of the home.
@@ -107,21 +149,28 @@ def write_act(
         why: in words.
         at: when.
         detail: what else is to be kept.
-        name: what makes the act the same when it comes again; empty: the moment.
     """
     if not who.strip():
         raise LearningError("Say who decides: --who NAME. It is recorded.")
-    event_id = ids.digest("learning", namespace, action, who, name or at.astimezone(UTC).isoformat())
+    # Named by what it follows: a clock that shows a moment twice does not make two acts one.
+    before = acts(journal, namespace)
+    if before and (last := before[-1]) == replace(
+        last, action=action, at=at.astimezone(UTC), who=who, why=why, detail=dict(detail)
+    ):
+        return last
+    after = [act.event_id for act in before[-1:]]
+    event_id = ids.digest("learning", namespace, action, who, at.astimezone(UTC).isoformat(), *after)
     entry = Entry(
         event_id=event_id, kind=LEARNING, namespace=namespace, subject=action, occurred_at=at, principal=who,
         payload={"why": why, **detail},
     )  # fmt: skip
     journal.append([entry])
-    return Act(namespace, action, at, who, why, detail, event_id)
+    written = journal.entries([event_id])[event_id]
+    return Act(namespace, action, at, who, why, detail, event_id, written.ordered_at or at)
 
 
 def rollback_of(namespace: str, at: datetime, scope: Scope, value: str) -> Rollback:
-    """A rollback that can be carried out.
+    """A rollback of what was taught so far, that can be carried out once it is written.
 
     Raises:
         LearningError: an unknown scope, a value that is missing or too much, or no moment.
@@ -136,4 +185,4 @@ def rollback_of(namespace: str, at: datetime, scope: Scope, value: str) -> Rollb
         except ValueError:
             raise LearningError(f"{value!r} is no moment. Write it as 2026-01-31T12:00+00:00.") from None
         value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-    return Rollback(namespace, at, scope, value)
+    return Rollback(namespace, at, scope, value, order=_NEVER)

@@ -23,11 +23,11 @@ from scoring.ranking.learned import learnable
 from slowwave import progress
 from slowwave.evaluation.known import said_until, settled_by_day
 from slowwave.evaluation.logged import logged_searches
-from slowwave.evaluation.measured import searches_of
+from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.truth import clicked_results, with_query_ids
-from slowwave.evaluation.variants import IN_FORCE
+from slowwave.evaluation.variants import IN_FORCE, Tried
 from slowwave.learning.lessons import Known, day_start, known, would_be
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -100,7 +100,7 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     asked = asked.join(heard, on="search_id").drop("day").rename({"spoken_of": "day"})
     unhelpful = store.read_by(
         "usage_signals", "search_id", asked["search_id"].to_list(), columns=["day", "search_id", "memory_id"],
-        also="verdict = 'unhelpful'",
+        also="verdict = 'unhelpful' AND imported IS NOT TRUE",
     ).unique()  # fmt: skip
     told = (
         found.drop("day")
@@ -126,7 +126,7 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 def _judged(space: Workspace, asked: pl.DataFrame) -> pl.DataFrame:
     """What people and heard judges have said of the pairs of these queries by the end of their day."""
     about = asked.select("day", "namespace", "query_id").unique()
-    said = said_until(space.store, max(about["day"].to_list()))
+    said = said_until(space.store, max(about["day"].to_list()), own=True)
     said = said.filter(pl.col("source").is_in(["manual", "judge"]))
     found = settled_by_day(said, about, space.settings.judge.agreement)
     grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in found.items()]
@@ -134,17 +134,25 @@ def _judged(space: Workspace, asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
-    """Rows of ``learned_effect``: judged searches of these days without what was learned, and with it."""
+    """Rows of ``learned_effect``: judged searches of these days without what was learned, and with it.
+
+    Only searches made here, by what was said here of them: that is what the learning gate may hear.
+    """
     store = space.store
     empty = store.empty("learned_effect")
-    where = f"{one_of('day', days)} AND variant = {quote(IN_FORCE)}"
-    columns = ["day", "namespace", "search_id", "query_id", "mrr_5", "ndcg_10"]
-    scored = store.scan("evaluation_scores", where, columns=columns)
+    asked = store.scan(
+        "searches", f"{one_of('day', days)} AND imported_from IS NULL",
+        columns=["day", "namespace", "search_id", "query", "occurred_at"],
+    )  # fmt: skip
+    mine = searches_of(space, days).join(asked, on="search_id", how="semi")
+    in_force = Tried(Variant(IN_FORCE, space.policy), "in force")
+    scored = score(space, mine, _known_then(space, mine), [in_force])
+    scored = scored.filter(pl.col("variant") == IN_FORCE).select(
+        "day", "namespace", "search_id", "query_id", "mrr_5", "ndcg_10"
+    )
     if scored.is_empty():
         return empty
-    asked = store.scan(
-        "searches", one_of("day", days), columns=["day", "namespace", "search_id", "query", "occurred_at"]
-    ).join(scored, on="search_id", how="semi")
+    asked = asked.join(scored, on="search_id", how="semi")
     all_of = known(space, max(days))
     found = touched(space, all_of, asked).group_by("search_id", "memory_id").agg(pl.col("share").sum())
     shown = store.scan("channel_attribution", f"{one_of('day', days)} AND channel = '{LEARNED}'",
@@ -162,6 +170,17 @@ def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     return pl.concat([others, mine.join(changed, on="search_id").select(empty.columns)])
 
 
+def _known_then(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
+    """The grades of what searches asked, as they were known at the end of the day of each."""
+    asked = searches.select("day", "namespace", "query_id").unique()
+    said = said_until(space.store, max(asked["day"].to_list(), default=""), own=True)
+    by_day = settled_by_day(said, asked, space.settings.judge.agreement)
+    empty = pl.DataFrame(schema={"namespace": pl.String, "query_id": pl.String, "memory_id": pl.String,
+                                 "grade": pl.Float64, "day": pl.String})  # fmt: skip
+    grades = [one.grades.with_columns(day=pl.lit(day)).select(empty.columns) for day, one in by_day.items()]
+    return pl.concat([empty, *grades])
+
+
 def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     """The figures of some searches without what was learned and with it.
 
@@ -172,9 +191,7 @@ def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame) -> pl.
     """
     days = about["day"].unique().sort().to_list()
     searches = searches_of(space, days).join(about, on="search_id", how="semi")
-    asked = searches.select("day", "namespace", "query_id").unique()
-    said = settled_by_day(said_until(space.store, max(days)), asked, space.settings.judge.agreement)
-    grades = pl.concat([one.grades.with_columns(day=pl.lit(day)) for day, one in said.items()])
+    grades = _known_then(space, searches)
     results, flags = [], []
     with progress.task("what learning would show", searches.height) as advance:
         for part, live in _both(space, searches, found):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from quality.learning_gate import Approval, Effect, Evidence, GateDecision, Progress, decide_gate
 from scoring.evaluation.comparison import Comparison, compare
-from scoring.evaluation.cycles import LEAST_QUERIES
 from scoring.evaluation.interleaving import preference
 from scoring.feedback.learned import standing, well_taught
-from slowwave.evaluation.cycles import CLOSED, OPEN
-from slowwave.evaluation.truth import with_query_ids
+from slowwave.evaluation.cycles import own_cycles
 from slowwave.learning.acts import last_word
 from slowwave.learning.isolation import prove
 from slowwave.learning.lessons import Known, day_end, known
@@ -105,8 +103,7 @@ class Gatekeeper:
         self._space, self._namespace, self._leaks = space, namespace, leaks
         self.known: Known = known(space, until, namespace)
         mine, store = f"namespace = {quote(namespace)}", space.store
-        self._cycles = store.read("evaluation_cycles", mine).sort("number")
-        self._own = self._own_queries()
+        self._cycles = own_cycles(space, namespace, until)
         upto = f"{mine} AND day <= {quote(until)}"
         self._matches = store.scan("learned_matches", upto)
         self._effect = store.scan("learned_effect", upto)
@@ -137,41 +134,17 @@ class Gatekeeper:
     def _last_word(self, as_of: datetime) -> tuple[Approval | None, str]:
         return last_word([act for act in self.known.acts if act.at <= as_of])
 
-    def _own_queries(self) -> Mapping[str, int]:
-        """Distinct evaluated queries of each closed cycle that were asked here, not imported (count)."""
-        closed = self._cycles.filter(pl.col("status") == CLOSED)
-        if closed.is_empty():
-            return {}
-        store, mine = self._space.store, f"namespace = {quote(self._namespace)}"
-        scored = store.scan("cycle_scores", mine, columns=["cycle_id", "query_id"]).unique()
-        last = str(closed["closed_on"].max())
-        asked = store.scan(
-            "searches", f"{mine} AND day <= {quote(last)} AND imported_from IS NULL",
-            columns=["day", "namespace", "query"],
-        )  # fmt: skip
-        asked = with_query_ids(asked.unique()).select("day", "query_id")
-        counted = (
-            scored.join(closed.select("cycle_id", "opened_on", "closed_on"), on="cycle_id")
-            .join(asked, on="query_id")
-            .filter(pl.col("day").is_between(pl.col("opened_on"), pl.col("closed_on")))
-            .group_by("cycle_id")
-            .agg(pl.col("query_id").n_unique())
-        )
-        return dict(counted.iter_rows())
-
     def _progress(self, as_of: datetime) -> Progress:
+        """How far the cycles are of what was asked and said here."""
         done = Progress()
-        for cycle, status, opened, closed, days, queries in self._cycles.select(
-            "cycle_id", "status", "opened_on", "closed_on", "days", "queries"
-        ).iter_rows():
-            if status == OPEN:
-                if self._open_cycle and day_end(opened) <= as_of:
-                    done = replace(done, open_searches=queries, open_days=days)
-            elif day_end(closed) <= as_of and self._own.get(cycle, 0) >= LEAST_QUERIES:
-                length = (date.fromisoformat(closed) - date.fromisoformat(opened)).days + 1
+        for one in self._cycles:
+            if one.closed_on is None:
+                if self._open_cycle and day_end(one.opened_on.isoformat()) <= as_of:
+                    done = replace(done, open_searches=one.queries, open_days=one.days)
+            elif day_end(one.closed_on.isoformat()) <= as_of:
                 done = replace(
-                    done, cycles=done.cycles + 1, searches=done.searches + self._own[cycle],
-                    days=done.days + length,
+                    done, cycles=done.cycles + 1, searches=done.searches + one.queries,
+                    days=done.days + one.days,
                 )  # fmt: skip
         return done
 

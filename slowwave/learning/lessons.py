@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from scoring.feedback.learned import LESSON, PROPOSAL, Decided, Rollback, decide, live, standing
-from slowwave.learning.acts import Act, acts, approved_namespaces, rollbacks
+from slowwave.learning.acts import Act, acts, approved_namespaces, as_said_by, rollbacks
 from slowwave.store.frames import one_of, quote
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def known(space: Workspace, until: str, namespace: str | None = None) -> Known:
     """Go through all proposals up to the end of a day."""
     where = f"day <= {quote(until)}" + ("" if namespace is None else f" AND namespace = {quote(namespace)}")
     proposals = space.store.scan("learned_proposals", where)
-    said = acts(space.journal, namespace)
+    said = as_said_by(acts(space.journal, namespace), space.now())
     back = rollbacks(said)
     return Known(proposals, decide(proposals.select(*PROPOSAL), back, space.learning_policy), said, back)
 

@@ -12,7 +12,7 @@ from scoring.feedback.learned import propose
 from scoring.ranking.learned import learnable
 from scoring.ranking.words import words
 from slowwave import ids
-from slowwave.evaluation.truth import clicked_results
+from slowwave.evaluation.truth import clicked_results, said_here
 from slowwave.store.frames import one_of, quote
 from slowwave.store.text import full_text
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SIGNAL = [
     "day", "namespace", "memory_id", "search_id", "event_id", "principal", "occurred_at", "tier", "verdict",
-    "weight",
+    "weight", "imported",
 ]  # fmt: skip
 _UTC = pl.Datetime("us", "UTC")
 
@@ -59,10 +59,19 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
 
 def _selections(store: Store, days: Sequence[str]) -> pl.DataFrame:
-    """One row a search and memory that was selected on one of these days."""
+    """One row a search and memory that was selected on one of these days.
+
+    What was selected here and what was imported are two selections, so that none hides behind the other.
+    """
     where = f"{one_of('day', days)} AND tier != 'detailed' AND search_id IS NOT NULL"
     said = store.scan("usage_signals", where, columns=_SIGNAL)
-    clicked = clicked_results(store, max(days), said["search_id"].unique().to_list())
+    return pl.concat([_selected(store, said, days, imported=imported) for imported in (False, True)])
+
+
+def _selected(store: Store, said: pl.DataFrame, days: Sequence[str], *, imported: bool) -> pl.DataFrame:
+    said = said_here(store, said, imported=imported)
+    searches = said["search_id"].unique().to_list()
+    clicked = clicked_results(store, max(days), searches, imported=imported)
     clicked = clicked.filter("clicked", pl.col("day").is_in(list(days)))
     positive = said.filter(pl.col("verdict").is_in(["used", "helpful"]), pl.col("weight") > 0)
     first = (
@@ -70,7 +79,10 @@ def _selections(store: Store, days: Sequence[str]) -> pl.DataFrame:
         .sort("occurred_at", "event_id")
         .unique(["search_id", "memory_id"], keep="first", maintain_order=True)
     )
-    names = [ids.digest("proposal", *one) for one in first.select("search_id", "memory_id").iter_rows()]
+    kind = ["imported"] if imported else []
+    names = [
+        ids.digest("proposal", *one, *kind) for one in first.select("search_id", "memory_id").iter_rows()
+    ]
     return first.select(
         "day", "namespace", "memory_id", "search_id", "event_id", "principal",
         selected_at="occurred_at", proposal_id=pl.Series(names, dtype=pl.String),

@@ -11,6 +11,8 @@ import polars as pl
 
 from quality.learning_gate import APPROVAL, REGRESSION
 from scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
+from slowwave.boundary import public_calls
+from slowwave.learning import shown as lists
 from slowwave.learning.acts import (
     APPROVE,
     ROLLBACK,
@@ -21,6 +23,7 @@ from slowwave.learning.acts import (
     approved,
     last_word,
     rollback_of,
+    rollbacks,
     write_act,
 )
 from slowwave.progress import task
@@ -89,6 +92,7 @@ class TakenBack:
     act: Act | None = None
 
 
+@public_calls
 class Learning:
     """What was learned in one namespace, and the decisions of people about it.
 
@@ -116,11 +120,12 @@ class Learning:
         became = self.proposals(limit=None)["reason"].value_counts().sort("count", "reason", descending=True)
         return Status(self.gate(), terms, dict(became.iter_rows()))
 
-    def terms(self, *, state: State | Literal[""] = "") -> pl.DataFrame:
-        """Every term that a selection has taught a memory.
+    def terms(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
+        """Every term that a selection has taught a memory; those of a secret one only where it is named.
 
         Args:
             state: proposed, live, expired, taken back; empty: all.
+            memory_id: only of this memory; empty: of all.
 
         Returns:
             A row a memory and term: ``memory_id``, ``title``, ``term``, ``state``, ``questions`` and
@@ -163,11 +168,15 @@ class Learning:
         ).sort("order", "taught_at", "memory_id", "term", descending=[False, True, False, False])
         columns = ["memory_id", "title", "term", "state", "questions", "principals", "taught_at",
                    "expires_at", "weight", "searches"]  # fmt: skip
-        shown = self._titled(found).select(columns)
+        if memory_id:
+            found = found.filter(memory_id=memory_id)
+        shown = lists.titled(self._space.store, self._namespace, found, named=[memory_id]).select(columns)
         return shown.filter(state=state) if state else shown
 
     def proposals(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
         """Every selection, and what became of what it could have taught; the newest first.
+
+        Of a question that a secret memory was shown for, and of what was taught to one, no word is listed.
 
         Args:
             reason: only with this one (rule 5); empty: all. Of those that only the gate keeps, it is that of
@@ -203,7 +212,8 @@ class Learning:
             found = found.filter(reason=reason)
         columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank",
                    "search_id", "terms", "taught", "reason"]  # fmt: skip
-        return self._titled(found.head(found.height if limit is None else limit)).select(columns)
+        shown = found.head(found.height if limit is None else limit)
+        return lists.proposals(self._space.store, self._namespace, shown).select(columns)
 
     def log(self, *, action: str = "", limit: int | None = 50) -> pl.DataFrame:
         """The audit log of learning, the newest first.
@@ -221,6 +231,7 @@ class Learning:
             "learning_log", where + (f" AND action = {quote(action)}" if action else "")
         )
         rows = rows.sort("at", "log_id", descending=True).drop("day", "namespace")
+        rows = lists.listed(self._space.store, self._namespace, rows)
         return rows.select(pl.exclude("log_id"), "log_id").head(rows.height if limit is None else limit)
 
     # -- what people decide ----------------------------------------------------------------------
@@ -287,11 +298,14 @@ class Learning:
         tried = self.would_take_back(scope, value)
         asked = tried.rollback
         act = self._write(ROLLBACK, who, why, {"scope": asked.scope, "value": asked.value}, at=asked.at)
+        [asked] = rollbacks([act])
         gone = taken_back(self._space.store, asked)
         with self._space.one_night(task(WAITING)):  # a night that began before may have written what it hits
             more = taken_back(self._space.store, asked)
         applied = pl.concat([gone, more]).unique("trigger_id", keep="first", maintain_order=True)
-        return TakenBack(asked, applied, tried.proposed, tried.live, act)
+        return TakenBack(
+            asked, lists.taken_back(self._space.store, applied, asked), tried.proposed, tried.live, act
+        )
 
     def would_take_back(self, scope: Scope, value: str = "") -> TakenBack:
         """What `roll_back` would take back now.
@@ -302,7 +316,7 @@ class Learning:
         from slowwave.learning.lessons import lessons_of
 
         asked = rollback_of(self._namespace, self._space.now().astimezone(UTC), scope, value)
-        known, rows = self._known(), self._applied()
+        store, known, rows = self._space.store, self._known(), self._applied()
         hit = lessons_of(rows).filter(asked.hits())
         stand = standing(_with_applied(known, rows), known.rollbacks, asked.at).filter(asked.hits())
         columns = ["memory_id", "term", "search_id", "principal", "taught_at"]
@@ -310,8 +324,8 @@ class Learning:
         left = self._live(known, rows.join(hit, on=["proposal_id", "term"], how="anti"))
         return TakenBack(
             asked,
-            rows.join(hit, on=["proposal_id", "term"], how="semi"),
-            stand.select(columns).sort("taught_at", "memory_id", "term"),
+            lists.taken_back(store, rows.join(hit, on=["proposal_id", "term"], how="semi"), asked),
+            lists.taken_back(store, stand.select(columns).sort("taught_at", "memory_id", "term"), asked),
             before.height - left.height,
         )
 
@@ -348,12 +362,6 @@ class Learning:
         if space.learned_triggers() is None or not approved(known.acts) or prove(space.store):
             lessons = lessons.clear()
         return live(standing(lessons, known.rollbacks, now), now, policy)
-
-    def _titled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """With the titles of the memories."""
-        names = rows["memory_id"].unique().to_list()
-        titles = self._space.store.read_by("memories", "memory_id", names, columns=["memory_id", "title"])
-        return rows.join(titles, on="memory_id", how="left", maintain_order="left")
 
     def _write(
         self, action: str, who: str, why: str, detail: Mapping[str, Any], *, at: datetime | None = None
