@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import floor, isfinite
+from math import floor, inf, isfinite
 from typing import Final, Literal
 
 from scoring.feedback.learned import GATE_CLOSED, SHADOW
 from scoring.intervals import wilson
+from scoring.promised import require_within
 
 State = Literal["open", "closed", "insufficient"]
 ENABLED, CYCLES, SEARCHES, DAYS = "enabled", "cycles", "searches", "days"
@@ -40,6 +41,9 @@ class GateBounds:
             a single noisy one closes the gate.
         loss: relative loss of MRR@5 that is too much.
         quality_queries: on which the would-be effect was measured, at least (count).
+
+    Raises:
+        ValueError: a bound is less strict than the rule's.
     """
 
     cycles: int = 2
@@ -50,6 +54,15 @@ class GateBounds:
     noise_terms: int = 5
     loss: float = 0.02
     quality_queries: int = 20
+
+    def __post_init__(self) -> None:
+        require_within(self, _PROMISED)
+
+
+_PROMISED = {
+    "cycles": (2, inf), "searches": (200, inf), "days": (28, inf), "shadow_days": (7.0, inf),
+    "noise": (0.0, 0.05), "noise_terms": (5, inf), "loss": (0.0, 0.02), "quality_queries": (20, inf),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

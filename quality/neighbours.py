@@ -36,11 +36,26 @@ class Neighbours:
         batch_ids: the notes of the batch, in the order in which they are taken.
         batch: their vectors (m, dimension).
         floor: similarities below it are of no interest.
+        groups: of what kind each of `ids` is; those of different kinds are not near to each other.
+        batch_groups: the same of `batch_ids`.
     """
 
     def __init__(
-        self, ids: Sequence[str], matrix: Matrix, batch_ids: Sequence[str], batch: Matrix, floor: float
+        self,
+        ids: Sequence[str],
+        matrix: Matrix,
+        batch_ids: Sequence[str],
+        batch: Matrix,
+        floor: float,
+        *,
+        groups: Sequence[str] = (),
+        batch_groups: Sequence[str] = (),
     ) -> None:
+        codes = {name: code for code, name in enumerate(sorted({*groups, *batch_groups}))}
+        self._groups = np.array([codes[name] for name in groups] or [0] * len(ids), dtype=np.int8)
+        self._batch_groups = np.array(
+            [codes[name] for name in batch_groups] or [0] * len(batch_ids), dtype=np.int8
+        )
         self._ids, self._matrix = list(ids), matrix
         self._batch_ids, self._batch = list(batch_ids), batch
         self._floor = floor
@@ -56,6 +71,8 @@ class Neighbours:
     def _compute(self, start: int, stop: int) -> None:
         rows = self._batch[start:stop]
         similar = np.hstack([rows @ self._matrix.T, rows @ self._batch[:stop].T])
+        kinds = np.concatenate([self._groups, self._batch_groups[:stop]])
+        similar[self._batch_groups[start:stop, None] != kinds] = -np.inf
         # A note only looks at those before it.
         upper = np.triu_indices(stop - start, k=0)
         similar[upper[0], len(self._ids) + start + upper[1]] = -np.inf
@@ -108,6 +125,7 @@ class Neighbours:
 
     def _all(self, row: int, usable: Callable[[str, bool], bool]) -> list[int]:
         similar = np.concatenate([self._matrix @ self._batch[row], self._batch[:row] @ self._batch[row]])
+        similar[np.concatenate([self._groups, self._batch_groups[:row]]) != self._batch_groups[row]] = -np.inf
         near = np.flatnonzero(similar >= self._floor - SLACK)
         near = near[np.argsort(-similar[near], kind="stable")]
         return [at for at in near.tolist() if usable(*self._named(at))][:KEPT]

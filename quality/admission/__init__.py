@@ -3,6 +3,7 @@
 from quality.admission.batch import admit, reconsider
 from quality.admission.merging import merge_lines
 from quality.admission.records import (
+    DEFAULT_SENSITIVITY,
     EXACT_DUPLICATE,
     LIVE,
     MERGED,
@@ -22,6 +23,7 @@ from quality.admission.records import (
 from quality.admission.state import Surroundings
 
 __all__ = [
+    "DEFAULT_SENSITIVITY",
     "EXACT_DUPLICATE",
     "LIVE",
     "MERGED",

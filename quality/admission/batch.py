@@ -1,8 +1,8 @@
 """Acts happen to the memories one after the other; decisions and changes come of it.
 
-Notes are taken each against what is live at its turn, so a batch, its halves and single saves come to the
-same memory. Nothing is looked up here and nothing is written: the caller gives what is known, and gets
-decisions and the memories that change.
+Notes are taken each against what is live at its turn, and a late one is put where it belongs (`turns`), so
+a batch, its halves and single saves come to the same memory. Nothing is looked up here and nothing is
+written: the caller gives what is known, and gets decisions and the memories that change.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from quality.admission.records import (
     Record,
 )
 from quality.admission.state import Memories, Surroundings
+from quality.admission.turns import Place, Placed
 from quality.divergence import contradicted
 
 
@@ -30,7 +31,7 @@ def admit(acts: Sequence[Act], around: Surroundings) -> Admission:
     """Take acts of one namespace and one day, in order; each memory is touched by one act at most.
 
     Args:
-        acts: forgets, then saves by (created_at, id), then undos.
+        acts: forgets, then saves, then undos.
         around: what is known; `known` has the memories of the acts, what they superseded, and live or merged
             memories with the same content hash.
     """
@@ -58,7 +59,7 @@ def reconsider(names: Sequence[str], around: Surroundings) -> Admission:
     becomes of them is in `changes`.
 
     Args:
-        names: the live memories, by (created_at, id).
+        names: the live memories, by their turn.
         around: what is known; `neighbours` has these memories both as what is live and as the batch.
     """
     batch = _Batch(around)
@@ -74,7 +75,7 @@ class _Batch:
     def __init__(self, around: Surroundings) -> None:
         self.memories = Memories(around)
         self.decisions: list[Decision] = []
-        self._policy = around.policy
+        self._policy, self._around = around.policy, around
         self._decider = Decider(around, self.memories)
         self._lapses: dict[tuple[str, str], tuple[str, str]] = {}
         self._acting = ""
@@ -104,15 +105,15 @@ class _Batch:
         )
         self.memories.withdrawn.discard(name)  # only now, or it would be found beside itself
         self.decisions.append(decision)
-        self._happen(record, decision)
+        self.happen(record, decision)
 
-    def _happen(self, record: Record, decision: Decision) -> None:
+    def happen(self, record: Record, decision: Decision) -> None:
         """Let a decision about a live memory take effect."""
         other = decision.other
         if decision.outcome == "merge" and other is not None:
             self.memories.put(replace(record, status=MERGED, replaced_by=other))
             target = self.memories.records[other]
-            self.memories.put(replace(target, absorbed=(*target.absorbed, record.memory_id)))
+            self.memories.put(replace(target, absorbed=self.memories.in_turn(target.absorbed, record)))
         elif decision.outcome == "supersede" and other is not None:
             self.memories.put(
                 replace(self.memories.records[other], status=SUPERSEDED, replaced_by=record.memory_id)
@@ -129,17 +130,32 @@ class _Batch:
             absorbed = old.absorbed if old.status != RETIRED else ()
             self._leave(note.memory_id, by="changed", keep_absorbed=True)
             self.memories.remove(note.memory_id)
-        decision = self._decider.decide(replace(note, absorbed=absorbed))
+        entered = replace(note, absorbed=absorbed, status=LIVE, replaced_by=None)
+        decision = self._decider.decide(entered)
+        placed = None if decision.refused else self._in_turn(entered)
+        if placed is not None:
+            decision = placed.decision
         self.decisions.append(decision)
         if decision.refused:
             if before is not None:
                 snapshot, self._lapses = before
                 self.memories.restore(snapshot)
             return
+        if placed is not None:
+            self.decisions += placed.again
+            for actor in placed.changed:
+                self._lapse(actor, by="reordered")
+            return
         self.memories.entered.add(note.memory_id)
-        entered = replace(note, absorbed=absorbed, status=LIVE, replaced_by=None)
         self.memories.put(entered)
-        self._happen(entered, decision)
+        self.happen(entered, decision)
+
+    def _in_turn(self, entered: Record) -> Placed | None:
+        """Put a note where it belongs among those that resemble it, if any of them is newer (rule 2.1)."""
+        if self._policy.reconsolidation == "off" or entered.vector is None or not entered.vector.any():
+            return None
+        place = Place(self.memories, self._decider, self._around, entered)
+        return place.take(self.happen)
 
     def _lapse(self, actor: Record, by: str) -> None:
         """What was decided about this text of a memory holds no longer."""
@@ -184,14 +200,17 @@ class _Batch:
         self._lapse(merged, by)
 
     def _part_contradicted(self, old: Record, note: Record) -> None:
-        """What a memory absorbed has to agree with its new text, or it is a memory of its own again."""
-        if self._policy.reconsolidation == "literal":
-            return
+        """What a memory absorbed has to agree with its new text, or it is a memory of its own again.
+
+        What is not for the same eyes as the new text never stays.
+        """
+        literal = self._policy.reconsolidation == "literal"
         for name in old.absorbed:
             part = self.memories.known(name)
             if part is None or part.status != MERGED or part.replaced_by != old.memory_id:
                 continue
-            if contradicted(note.content, part.content):
+            agrees = literal or not contradicted(note.content, part.content)
+            if part.sensitivity != note.sensitivity or not agrees:
                 self._part(part, "changed")
 
     def _undo(self, act: Act) -> None:

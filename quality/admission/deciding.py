@@ -20,7 +20,8 @@ class Decider:
     def __init__(self, around: Surroundings, memories: Memories) -> None:
         self._around, self._memories = around, memories
         self._guard = Guard()
-        self._also: Also | None = None
+        self.by_hand = False  # whether all that may be near is loaded, so that it is looked for there
+        self._also: dict[str, Also] = {}  # by sensitivity
         self._as_of = 0
 
     def decide(self, note: Record) -> Decision:
@@ -38,7 +39,7 @@ class Decider:
         return self.against_neighbours(note, gate=asked)
 
     def _same_text(self, note: Record) -> str | None:
-        """The live memory that says exactly this, or that absorbed what did."""
+        """The live memory of its sensitivity that says exactly this, or that absorbed what did."""
         found = set()
         for name in self._memories.by_hash.get(note.content_hash, ()):
             record = self._memories.records.get(name)
@@ -52,6 +53,7 @@ class Decider:
                 record is not None
                 and self._memories.is_live(record.memory_id)
                 and record.memory_id != note.memory_id
+                and record.sensitivity == note.sensitivity
             ):
                 found.add(record.memory_id)
         return min(found, default=None)
@@ -70,7 +72,10 @@ class Decider:
         looked = nearest[:1] if policy.reconsolidation == "literal" else nearest
         best: Decision | None = None
         for name, similarity in looked:
-            decision = self._pair(note, self._memories.records[name], similarity, gate=gate)
+            other = self._memories.records[name]
+            if self.by_hand:
+                other = self._memories.as_of(other, note.turn)
+            decision = self._pair(note, other, similarity, gate=gate)
             if decision.outcome in ("duplicate", "merge", "supersede"):
                 return decision
             best = best or decision
@@ -123,22 +128,37 @@ class Decider:
         return Statement(record.title, record.source, self._memories.content(record))
 
     def _nearest(self, note: Record) -> list[tuple[str, float]]:
-        """The most similar live memories at or above the floor, the most similar first."""
-        if self._also is None or self._as_of != self._memories.version:
-            names = sorted(name for name in self._memories.elsewhere if self._memories.is_live(name))
-            vectors = [self._memories.vector(self._memories.records[name]) for name in names]
-            self._also, self._as_of = Also(names, np.array(vectors, dtype=np.float32)), self._memories.version
+        """The most similar live memories of its sensitivity at or above the floor, the most similar first.
+
+        Those of another sensitivity are not even counted: who may not see them must not learn of them.
+        """
+        if self._as_of != self._memories.version:
+            self._also, self._as_of = {}, self._memories.version
+        if note.sensitivity not in self._also:
+            self._also[note.sensitivity] = self._elsewhere(note.sensitivity)
         assert note.vector is not None
+        if self.by_hand:
+            return self._memories.nearest(note, self._around.policy.floor)[: self._around.policy.neighbours]
         found = self._around.neighbours.nearest(
             note.memory_id,
             note.vector,
             count=self._around.policy.neighbours + 1,
             usable=lambda name, in_batch: name != note.memory_id and self._usable(name, in_batch),
-            also=self._also,
+            also=self._also[note.sensitivity],
         )
         found = [pair for pair in found if pair[0] != note.memory_id][: self._around.policy.neighbours]
         self._memories.recall_missing(name for name, _ in found)
         return found
+
+    def _elsewhere(self, sensitivity: str) -> Also:
+        records = (self._memories.records.get(name) for name in sorted(self._memories.elsewhere))
+        live = [
+            one
+            for one in records
+            if one is not None and one.sensitivity == sensitivity and self._memories.is_live(one.memory_id)
+        ]
+        vectors = [self._memories.vector(one) for one in live]
+        return Also([one.memory_id for one in live], np.array(vectors, dtype=np.float32))
 
     def _usable(self, name: str, in_batch: bool) -> bool:
         if (name in self._memories.entered) != in_batch or name in self._memories.elsewhere:

@@ -12,8 +12,10 @@ from quality.reconsolidation import Policy, Thresholds
 
 Vector = npt.NDArray[np.float32]
 Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
+Turn = tuple[int, str, str]
 EXACT_DUPLICATE = "exact_duplicate"
 NEAR_DUPLICATE = "near_duplicate"
+DEFAULT_SENSITIVITY = "internal"
 LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
 
 
@@ -53,10 +55,13 @@ class Record:
         absorbed: the memories merged into it, in the order of the merges.
         merged_content: with what it absorbed; None where that is its own text.
         merged_vector: of `merged_content`.
+        sensitivity: who may see it; memories of different sensitivity do not concern each other (rule 2.5).
         protected: critical or a source of truth (rule 2.5).
         vault: whether it comes from a watched folder, which changes as a whole.
         warned: the gate only warns of duplicates.
         released: a person let it in.
+        moment: microseconds since 1970 of the date that its text carries; where it carries none, of the act
+            that said it.
     """
 
     memory_id: str
@@ -71,10 +76,17 @@ class Record:
     absorbed: tuple[str, ...] = ()
     merged_content: str | None = None
     merged_vector: Vector | None = None
+    sensitivity: str = DEFAULT_SENSITIVITY
     protected: bool = False
     vault: bool = False
     warned: bool = False
     released: bool = False
+    moment: int = 0
+
+    @property
+    def turn(self) -> Turn:
+        """What is newer has the greater one (rule 2.1): by the date it carries, then by the order of acts."""
+        return self.moment, self.revision, self.memory_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,8 @@ class Decision:
         evidence: what the guard found, for people.
         appended: lines that a merge added.
         other_revision: of the other's own text.
+        look: of a memory that was there: the revision of the older note that came late, so that this one was
+            looked at again.
     """
 
     memory_id: str
@@ -114,6 +128,7 @@ class Decision:
     evidence: str = ""
     appended: tuple[str, ...] = ()
     other_revision: str | None = None
+    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +138,7 @@ class Lapse:
     Attributes:
         memory_id: the note that they were about.
         revision: of its text then.
-        by: changed, forgotten, or what an undo says.
+        by: changed, forgotten, reordered (an older note came late), or what an undo says.
         act: the memory whose act it was.
     """
 
@@ -156,7 +171,8 @@ class Admission:
     """What a batch comes to.
 
     Attributes:
-        decisions: one per saved note, in their order.
+        decisions: one per saved note, in their order, each followed by those about newer memories that had
+            to be looked at again.
         entered: what the notes that were let in are now, by id.
         changes: memories of before that are different now, by id.
         lapses: decisions of before that hold no longer.

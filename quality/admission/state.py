@@ -6,12 +6,14 @@ theirs; its content is always made from these. So a merge can be taken back at a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from quality.admission.merging import merge_lines
-from quality.admission.records import LIVE, MERGED, AdmissionPolicy, Change, Record, Vector
-from quality.neighbours import Neighbours
+from quality.admission.records import LIVE, MERGED, SUPERSEDED, AdmissionPolicy, Change, Record, Turn, Vector
+from quality.neighbours import DECIMALS, SLACK, Neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,9 @@ class Surroundings:
         recall: loads memories by id, as `known` has them.
         embed: vector of a memory with this title and content.
         apart: pairs that a person has kept apart; they are never decided against each other.
+        latest: moment of the newest memory of before, or anything before the first note of the batch.
+        near: memories of before, not forgotten, of a sensitivity, that resemble one of these vectors.
+        behind: memories of before that these superseded.
     """
 
     known: Mapping[str, Record]
@@ -33,6 +38,9 @@ class Surroundings:
     recall: Callable[[Iterable[str]], Iterable[Record]]
     embed: Callable[[str, str], Vector]
     apart: frozenset[frozenset[str]] = frozenset()
+    latest: int = -(2**63)
+    near: Callable[[Sequence[Vector], str], Iterable[Record]] = lambda _vectors, _sensitivity: ()
+    behind: Callable[[Iterable[str]], Iterable[Record]] = lambda _: ()
 
 
 class Memories:
@@ -47,6 +55,7 @@ class Memories:
         by_hash: ids of all that say or said a text, by its hash.
         behind: ids of all that another absorbed or superseded, by its id.
         version: counts the changes.
+        latest: the latest turn of any that is or was here.
     """
 
     def __init__(self, around: Surroundings) -> None:
@@ -59,6 +68,10 @@ class Memories:
         self.by_hash: dict[str, set[str]] = {}
         self.behind: dict[str, set[str]] = {}
         self.version = 0
+        self._grown: set[str] = set()
+        self._shelf: list[str] = []  # whose vectors are the rows of the next
+        self._rows = np.zeros((0, 0), np.float32)
+        self.latest: tuple[int, str, str] = (-(2**63), "", "")
         self._touched: set[str] = set()
         self._contents: dict[tuple[str, ...], str] = {}
         self._vectors: dict[tuple[str, str], Vector] = {}
@@ -94,12 +107,26 @@ class Memories:
     def recall_missing(self, names: Iterable[str]) -> None:
         """Load those of these memories that are not here yet."""
         lacking = [name for name in names if name not in self.before and name not in self.records]
-        for record in self._around.recall(lacking) if lacking else ():
-            self.before[record.memory_id] = record
-            self.records[record.memory_id] = record
-            self._index(record)
+        self.learn(self._around.recall(lacking) if lacking else ())
+
+    def learn(self, found: Iterable[Record]) -> list[str]:
+        """Take in memories of before, those that are not here yet; gives the names of all."""
+        names = []
+        for record in found:
+            name = record.memory_id
+            names.append(name)
+            if name not in self.before and name not in self.records:
+                self.before[name] = self.records[name] = record
+                self._index(record)
+        return names
 
     def _index(self, record: Record) -> None:
+        self.latest = max(self.latest, record.turn)
+        if record.absorbed:
+            self._grown.add(record.memory_id)
+        for vector in (record.vector, record.merged_vector):
+            if vector is not None:
+                self._shelve(record.memory_id, vector)
         self.by_hash.setdefault(record.content_hash, set()).add(record.memory_id)
         if record.replaced_by:
             self.behind.setdefault(record.replaced_by, set()).add(record.memory_id)
@@ -117,6 +144,68 @@ class Memories:
             else:
                 self.elsewhere.add(one.memory_id)
             one = self.known(one.replaced_by or "") if one.status == MERGED else None
+
+    def nearest(self, note: Record, floor: float) -> list[tuple[str, float]]:
+        """What was live here at its turn and resembles a memory, the most similar first."""
+        assert note.vector is not None
+        exact = note.vector.astype(np.float64)
+        near = []
+        for record in self.resembling([note.vector], floor):
+            name = record.memory_id
+            then = self.as_of(record, note.turn)
+            if name == note.memory_id or record.sensitivity != note.sensitivity or then.status != LIVE:
+                continue
+            if record.turn >= note.turn or name in self.withdrawn:
+                continue
+            similarity = round(float(exact @ self.vector(then).astype(np.float64)), DECIMALS)
+            if similarity >= floor:
+                near.append((-similarity, name))
+        return [(name, -negative) for negative, name in sorted(near)]
+
+    def as_of(self, record: Record, turn: Turn) -> Record:
+        """A memory as it was at a turn: what newer ones did to it was not done yet."""
+        parts = tuple(
+            name for name in record.absorbed if (part := self.known(name)) is not None and part.turn < turn
+        )
+        if record.status == SUPERSEDED and (by := self.known(record.replaced_by or "")) and by.turn > turn:
+            return replace(record, status=LIVE, replaced_by=None, absorbed=parts)
+        return replace(record, absorbed=parts)
+
+    def in_turn(self, absorbed: tuple[str, ...], part: Record) -> tuple[str, ...]:
+        """What a memory absorbed, with one more in its turn."""
+        at = len(absorbed)
+        while at and (before := self.known(absorbed[at - 1])) is not None and before.turn > part.turn:
+            at -= 1
+        return (*absorbed[:at], part.memory_id, *absorbed[at:])
+
+    def resembling(self, vectors: Sequence[Vector], floor: float) -> list[Record]:
+        """What is here and said at any time something that resembles one of these vectors."""
+        wanted = np.array(vectors, dtype=np.float32)
+        if not len(wanted) or not self._shelf:
+            return []
+        rows = self._rows[: len(self._shelf)]
+        close = np.flatnonzero((rows @ wanted.T).max(axis=1) >= floor - SLACK)
+        found = {self._shelf[at] for at in close.tolist()}
+        for name in self._grown - found:
+            record = self.records.get(name)
+            if record and any((wanted @ said).max() >= floor - SLACK for said in self.sayings(record)):
+                found.add(name)
+        return [self.records[name] for name in sorted(found) if name in self.records]
+
+    def _shelve(self, name: str, vector: Vector) -> None:
+        count = len(self._shelf)
+        if count == len(self._rows):
+            longer = np.zeros((max(64, 2 * count), len(vector)), np.float32)
+            if count:
+                longer[:count] = self._rows
+            self._rows = longer
+        self._rows[count] = vector
+        self._shelf.append(name)
+
+    def sayings(self, record: Record) -> list[Vector]:
+        """The vectors of all that a memory said since it absorbed nothing."""
+        grown = (record.absorbed[:count] for count in range(len(record.absorbed) + 1))
+        return [self.vector(replace(record, absorbed=parts)) for parts in grown]
 
     def _placed(self, record: Record) -> bool:
         """Whether `neighbours` has the vector of what a memory says now."""

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from quality.admission import LIVE, MERGED, RETIRED, Act, AdmissionPolicy, Record, Surroundings
+from quality.admission import (
+    DEFAULT_SENSITIVITY,
+    LIVE,
+    MERGED,
+    RETIRED,
+    Act,
+    AdmissionPolicy,
+    Record,
+    Surroundings,
+)
 from quality.neighbours import SLACK, Neighbours
-from slowwave import stages
-from slowwave.admission.rows import RECORD, matrix_of, memory_record
+from slowwave import ids, stages
+from slowwave.admission.rows import RECORD, matrix_of, memory_record, sensitivities
 from slowwave.quarantine import HELD, without_original
 from slowwave.store import one_of, quote
 from slowwave.store.vectors import mean_vectors
@@ -24,7 +34,11 @@ QUERIES_UP_TO = 8
 """From so many acts on, one matrix product is cheaper than a query each (count)."""
 NEAREST_BY_QUERY = 24
 """Memories that a query gives (count): each of the few acts before a note takes two away at most."""
+NEAREST_OF_ALL = 512
+"""The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
 UNDONE_BY_HAND = "undo"
+_THERE = "status IN ('live', 'merged', 'superseded')"
+_NEVER = -(2**63)
 
 
 class Around:
@@ -40,11 +54,16 @@ class Around:
     def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
         self.space, self.store, self.namespace, self.policy = space, space.store, namespace, policy
         self._seen: dict[str, Record] = {}
+        self._latest = _NEVER
+        self._many: pl.DataFrame | None = None
 
     def surroundings(self, known: Iterable[Record], neighbours: Neighbours) -> Surroundings:
         """These, with what is loaded when it is asked for."""
         by_id = {record.memory_id: record for record in known}
-        return Surroundings(by_id, neighbours, self.policy, self.recall, self.embed, self.apart())
+        return Surroundings(
+            by_id, neighbours, self.policy, self.recall, self.embed, self.apart(),
+            latest=self._latest, near=self.near, behind=self.behind,
+        )  # fmt: skip
 
     def known_of(self, acts: pl.DataFrame) -> pl.DataFrame:
         """What is known of the memories of the acts, and of those that say exactly what they say."""
@@ -129,39 +148,99 @@ class Around:
         rest = [name for name in wanted if name not in self._seen]
         return found + self.records(self._rows("memory_id", rest))
 
+    def look_for_newer(self, notes: Iterable[Record], *, acts: int) -> None:
+        """Find out whether any of these may come late, so that it has to be put in its turn."""
+        moments = [note.moment for note in notes]
+        if not moments or self.policy.reconsolidation == "off":
+            return
+        first = min(moments)
+        dated = f"CAST({quote(_iso(first))} AS TIMESTAMP)"
+        newer = f"(dated >= {dated} OR (dated IS NULL AND revision >= {quote(f'{max(first, 0):016x}')}))"
+        rows = self.store.read(
+            "memories", self.mine(f"status != 'retired' AND {newer}"), columns=["dated", "revision"]
+        )
+        own = (ids.revision_moment(one) for one in rows.filter(pl.col("dated").is_null())["revision"])
+        carried = (ids.microseconds(one) for one in rows["dated"].drop_nulls())
+        self._latest = max((_NEVER, *own, *carried))
+        if acts >= QUERIES_UP_TO and self._latest > _NEVER:
+            self._many = self.store.read(
+                "memories", self.mine(f"{_THERE} AND vector IS NOT NULL"),
+                columns=["memory_id", "sensitivity", "vector"],
+            )  # fmt: skip
+
+    def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[Record]:
+        """What was not forgotten and resembles one of these vectors."""
+        found = pl.Series(dtype=pl.String)
+        if self._many is not None:
+            mine = self._many.filter(pl.Series(sensitivities(self._many)) == sensitivity)
+            if len(vectors) and not mine.is_empty():
+                matrix = matrix_of(mine["vector"], self.store.identity.dimension)
+                close = (matrix @ np.array(vectors, dtype=np.float32).T).max(axis=1)
+                found = mine["memory_id"].filter(pl.Series(close >= self.policy.floor - SLACK))
+            return self.recall(found)
+        rows = [
+            self._nearest(vector, sensitivity, status=_THERE, count=NEAREST_OF_ALL)
+            for vector in vectors if vector.any()
+        ]  # fmt: skip
+        return self.records(pl.concat(rows).unique("memory_id")) if rows else []
+
+    def behind(self, names: Iterable[str]) -> list[Record]:
+        """What these superseded."""
+        wanted = list(names)
+        return self.records(self._rows("replaced_by", wanted, also="status = 'superseded'")) if wanted else []
+
     def mine(self, condition: str) -> str:
         """The condition, of this namespace only."""
         return f"namespace = {quote(self.namespace)} AND ({condition})"
 
-    def neighbours(self, names: list[str], batch: np.ndarray, *, acts: int) -> Neighbours:
-        """The live memories by similarity to the notes `names` with vectors `batch` (n, dimension)."""
+    def neighbours(self, notes: pl.DataFrame, batch: np.ndarray, *, acts: int) -> Neighbours:
+        """The live memories by similarity to notes (memory_id, sensitivity), of the same sensitivity.
+
+        Args:
+            notes: as they come, one after the other.
+            batch: their vectors (n, dimension).
+            acts: how many there are besides.
+        """
         floor = self.policy.floor
         dimension = self.store.identity.dimension
+        names = notes["memory_id"].to_list()
+        kinds = sensitivities(notes)
         nobody = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
         if not np.isfinite(floor) or not batch.any():
             return nobody
         if acts >= QUERIES_UP_TO:
             rows = self.store.read(
                 "memories", self.mine("status = 'live' AND vector IS NOT NULL"),
-                columns=["memory_id", "vector"],
+                columns=["memory_id", "sensitivity", "vector"],
             )  # fmt: skip
         else:
-            rows = pl.concat(self._nearest(vector) for vector in batch if vector.any()).unique("memory_id")
+            found = [
+                self._nearest(vector, kind) for vector, kind in zip(batch, kinds, strict=True) if vector.any()
+            ]
+            rows = pl.concat(found).unique("memory_id")
             self._seen = {record.memory_id: record for record in self.records(rows)}
         return Neighbours(
-            rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor
-        )
+            rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor,
+            groups=sensitivities(rows), batch_groups=kinds,
+        )  # fmt: skip
 
-    def _nearest(self, vector: np.ndarray) -> pl.DataFrame:
+    def _nearest(
+        self, vector: np.ndarray, sensitivity: str, *, status: str = "status = 'live'",
+        count: int = NEAREST_BY_QUERY,
+    ) -> pl.DataFrame:  # fmt: skip
+        known = f"sensitivity = {quote(sensitivity)}"
+        if sensitivity == DEFAULT_SENSITIVITY:
+            known = f"({known} OR sensitivity IS NULL)"
         search = self.store.table("memories").search(vector, vector_column_name="vector")
-        found = (
+        query = (
             search.distance_type("cosine")
             .bypass_vector_index()
-            .where(self.mine("status = 'live'"))
-            .limit(NEAREST_BY_QUERY)
+            .where(self.mine(f"{status} AND {known}"))
+            .limit(count)
             .select([*RECORD, "_distance"])
-            .to_arrow()
         )
+        with self.store.explaining("memories"):
+            found = query.to_arrow()
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
         return frame.filter(pl.col("_distance") <= 1.0 - self.policy.floor + SLACK).select(RECORD)
@@ -190,3 +269,9 @@ class Around:
             {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
         ).with_columns(context=pl.lit(None, pl.String))  # which changes neither vectors nor counts
         return stages.cut(note, self.space.chunker, self.space.embedder.name)
+
+
+def _iso(microseconds: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)).isoformat(
+        timespec="microseconds"
+    )

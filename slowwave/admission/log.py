@@ -40,7 +40,8 @@ def log(
     rows = pl.DataFrame(
         [
             {
-                "decision_id": ids.decision_id(one.memory_id, one.revision, look),
+                "decision_id": ids.decision_id(one.memory_id, one.revision, look or one.look),
+                "act_revision": one.look or one.revision,
                 "memory_id": one.memory_id, "revision": one.revision, "other_memory": one.other,
                 "outcome": one.outcome, "similarity": one.similarity, "reasons": list(one.reasons),
                 "refused": one.refused, "skipped": one.skipped, "evidence": one.evidence,
@@ -49,15 +50,17 @@ def log(
             for one in wanted
         ],
         schema={
-            "decision_id": pl.String, "memory_id": pl.String, "revision": pl.String,
+            "decision_id": pl.String, "act_revision": pl.String,
+            "memory_id": pl.String, "revision": pl.String,
             "other_memory": pl.String, "outcome": pl.String, "similarity": pl.Float64,
             "reasons": pl.List(pl.String), "refused": pl.Boolean, "skipped": pl.Boolean,
             "evidence": pl.String, "appended": pl.List(pl.String),
         },
     )  # fmt: skip
     rows = rows.with_columns(namespace=pl.lit(around.namespace), policy=pl.lit(around.policy.reconsolidation))
-    acts = saves.select("memory_id", "revision", "day", decided_at="occurred_at")
-    rows = rows.join(acts, on=["memory_id", "revision"], how="left", maintain_order="left")
+    acts = saves.select("day", act_revision="revision", decided_at="occurred_at")
+    rows = rows.join(acts.unique("act_revision"), on="act_revision", how="left", maintain_order="left")
+    rows = rows.drop("act_revision")
     undone = _lapse(around, admission, news)
     if not rows.is_empty():
         around.store.upsert("decisions", rows)

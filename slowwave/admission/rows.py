@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from quality.admission import RETIRED, Record
+from quality.admission import DEFAULT_SENSITIVITY, RETIRED, Record
 from slowwave import ids
 from slowwave.entries import KEYLESS
 
 RECORD = (
     "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
-    "importance_tier", "source_of_truth", "replaced_by", "absorbed", "original", "vector", "created_at",
+    "sensitivity", "importance_tier", "source_of_truth", "replaced_by", "absorbed", "original", "vector",
+    "created_at", "dated", "released",
 )  # fmt: skip
 
 
@@ -27,10 +29,12 @@ def note_record(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Rec
         content=row["content"] or "",
         content_hash=row["content_hash"] or "",
         vector=vector,
+        sensitivity=row["sensitivity"] or DEFAULT_SENSITIVITY,
         protected=_protected(row),
         vault=bool(row["origin"]),
         warned=warned,
         released=bool(row["released"]),
+        moment=_moment(row["created_at"] if row["dated"] else None, row["revision"]),
     )
 
 
@@ -51,9 +55,23 @@ def memory_record(row: dict[str, Any]) -> Record:
         absorbed=tuple(row["absorbed"] or ()),
         merged_content=row["content"] if merged else None,
         merged_vector=vector if merged else None,
+        sensitivity=row["sensitivity"] or DEFAULT_SENSITIVITY,
         protected=_protected(row),
         vault=bool(row["origin"]),
+        released=bool(row["released"]),
+        moment=_moment(row["dated"], row["revision"]),
     )
+
+
+def _moment(dated: datetime | None, revision: str) -> int:
+    """Microseconds of the date that a text carries, or else of its act (rule 2.1)."""
+    return ids.revision_moment(revision) if dated is None else ids.microseconds(dated)
+
+
+def moment_of_acts() -> pl.Expr:
+    """The same of rows of ``staged_notes``: acts of one batch happen in this order, then by revision."""
+    act = pl.col("revision").str.split("-").list.first().str.to_integer(base=16, strict=False)
+    return pl.when("dated").then(pl.col("created_at").dt.epoch("us")).otherwise(act)
 
 
 def _place(source: str) -> str:
@@ -63,6 +81,11 @@ def _place(source: str) -> str:
 
 def _protected(row: dict[str, Any]) -> bool:
     return row["importance_tier"] == "critical" or bool(row["source_of_truth"])
+
+
+def sensitivities(rows: pl.DataFrame) -> list[str]:
+    """Who may see each of these memories or notes."""
+    return rows["sensitivity"].replace("", None).fill_null(DEFAULT_SENSITIVITY).to_list()
 
 
 def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 import polars as pl
@@ -9,7 +10,10 @@ import polars as pl
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of acts: counts, and the decisions that were made (rows of ``decisions``)."""
+    """What became of acts: counts, and the decisions that were made (rows of ``decisions``).
+
+    `standing` has the status and what replaced it of every memory that entered or changed, by its id.
+    """
 
     added: int = 0
     changed: int = 0
@@ -22,16 +26,18 @@ class Settled:
     undone: int = 0
     decisions: pl.DataFrame = field(default_factory=pl.DataFrame)
     warnings: tuple[str, ...] = ()
+    standing: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
 
     def __add__(self, other: Settled) -> Settled:
         counts = {
             part.name: getattr(self, part.name) + getattr(other, part.name)
             for part in fields(self)
-            if part.name not in ("decisions", "warnings")
+            if part.name not in ("decisions", "warnings", "standing")
         }
         frames = [frame for frame in (self.decisions, other.decisions) if frame.width]
         return Settled(
             **counts,
             decisions=pl.concat(frames) if frames else pl.DataFrame(),
             warnings=tuple(dict.fromkeys(self.warnings + other.warnings)),
+            standing={**self.standing, **other.standing},
         )

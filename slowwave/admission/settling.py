@@ -21,9 +21,10 @@ from quality.neighbours import Neighbours
 from slowwave import progress, stages
 from slowwave.admission.around import Around
 from slowwave.admission.log import log
-from slowwave.admission.rows import RECORD, matrix_of, note_record
+from slowwave.admission.rows import RECORD, matrix_of, moment_of_acts, note_record, sensitivities
 from slowwave.admission.settled import Settled
 from slowwave.admission.writing import write
+from slowwave.erasure.guard import still_said
 from slowwave.quarantine import hold
 from slowwave.store.vectors import mean_vectors
 
@@ -51,7 +52,8 @@ def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: 
         for (namespace,), mine in acts.group_by("namespace", maintain_order=True):
             for run in _runs(mine):
                 with space.writing():
-                    done += _settle(Around(space, str(namespace), policy), run, chunks_of, again=again)
+                    said = still_said(space.journal, str(namespace), run)
+                    done += _settle(Around(space, str(namespace), policy), said, chunks_of, again=again)
                 advance(run.height)
     return done
 
@@ -67,12 +69,12 @@ def look_again(
 def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Acts in the order in which they happen, in pieces of one day.
 
-    A day is forgets, direct saves, notes of vaults by (created_at, id), then undos, which have a piece of
+    A day is forgets, direct saves, notes of vaults by their turn, then undos, which have a piece of
     their own: what they undo has to be in the log.
     """
     order = pl.col("act").replace_strict({"forget": 0, "save": 1, "undo": 2}, return_dtype=pl.Int8)
     acts = acts.with_columns(order=order).sort(
-        "day", "order", pl.col("origin").fill_null("") != "", "created_at", "memory_id"
+        "day", "order", pl.col("origin").fill_null("") != "", moment_of_acts(), "revision", "memory_id"
     )
     for _, part in acts.group_by("day", pl.col("order") == 2, maintain_order=True):
         yield from part.drop("order").iter_slices(ACTS_AT_ONCE)
@@ -89,14 +91,15 @@ def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: b
     saves = news.filter(pl.col("act") == "save")
     chunks = chunks_of(saves).join(saves, on=["memory_id", "revision"], how="semi")
     vectors = mean_vectors(chunks, around.store.identity.dimension)
-    notes = saves.select("memory_id").join(vectors, on="memory_id", how="left", maintain_order="left")
+    notes = saves.select("memory_id", "sensitivity").join(
+        vectors, on="memory_id", how="left", maintain_order="left"
+    )
     matrix = matrix_of(notes["vector"], around.store.identity.dimension)
     undos = around.undos(news)
-    neighbours = around.neighbours(notes["memory_id"].to_list(), matrix, acts=news.height)
-    admission = admit(
-        _acts(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), undos),
-        around.surroundings(around.touched(news, known, undos), neighbours),
-    )
+    neighbours = around.neighbours(notes, matrix, acts=news.height)
+    taken = _acts(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), undos)
+    around.look_for_newer([act.note for act in taken if act.note is not None], acts=news.height)
+    admission = admit(taken, around.surroundings(around.touched(news, known, undos), neighbours))
     logged = log(around, admission, saves, news, again=again)
     _refuse(around, admission, saves, again=again)
     return write(around, admission, news, chunks) + logged + Settled(unchanged=unchanged)
@@ -105,12 +108,16 @@ def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: b
 def _look_again(around: Around, as_of: datetime, *, dry_run: bool) -> tuple[int, Settled, list[Decision]]:
     """Decide about the live memories, one after the other, and write unless it is a dry run."""
     rows = around.store.read("memories", around.mine("status = 'live'"), columns=RECORD)
-    rows = rows.sort("created_at", "memory_id")
-    known = {record.memory_id: record for record in around.records(rows)}
+    records = sorted(around.records(rows), key=lambda record: record.turn)
+    known = {record.memory_id: record for record in records}
     names = list(known)
+    rows = rows.join(pl.DataFrame({"memory_id": names}), on="memory_id", how="right", maintain_order="right")
     dimension = around.store.identity.dimension
     matrix = matrix_of(rows["vector"], dimension)
-    neighbours = Neighbours(names, matrix, names, matrix, around.policy.floor)
+    kinds = sensitivities(rows)
+    neighbours = Neighbours(
+        names, matrix, names, matrix, around.policy.floor, groups=kinds, batch_groups=kinds
+    )
     admission = reconsider(names, around.surroundings(known.values(), neighbours))
     if dry_run:
         return len(names), Settled(), admission.decisions

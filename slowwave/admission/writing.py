@@ -30,6 +30,7 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
             .join(entered, on="memory_id", how="inner", maintain_order="left")
             .with_columns(
                 created_at=pl.when("dated").then("created_at").otherwise(created),
+                dated=pl.when("dated").then("created_at"),
                 updated_at="occurred_at",
             )
         )
@@ -70,6 +71,10 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
         superseded=outcomes.count("supersede"),
         related=outcomes.count("related"),
         refused=len(admission.decisions) - len(outcomes),
+        standing={
+            name: (change.record.status, change.record.replaced_by)
+            for name, change in (admission.changes | admission.entered).items()
+        },
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave import stages
+from slowwave.admission.rows import moment_of_acts
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -49,8 +51,8 @@ def batches(acts: pl.DataFrame, looks: list[Act]) -> list[list[Act]]:
     """The acts as they were taken: one after the other, and what was taken at once as one batch.
 
     The journal's order is the order of arrival. Together went the notes of one save_many(), which are a
-    microsecond apart, and those of one look at a vault, which have its moment; within a batch the order and
-    what counts are those of `slowwave.admission`.
+    microsecond apart up to the one whose key came before, and those of one look at a vault, which have its
+    moment; within a batch the order and what counts are those of `slowwave.admission`.
     """
     vault = pl.col("origin").fill_null("") != ""
     step = pl.when(vault).then(timedelta()).otherwise(_STEP)
@@ -61,13 +63,13 @@ def batches(acts: pl.DataFrame, looks: list[Act]) -> list[list[Act]]:
         & (vault | ((pl.col("act") == "save") & (pl.col("act").shift() == "save")))
     )
     order = pl.col("act").replace_strict({"forget": 0, "save": 1, "undo": 2}, return_dtype=pl.Int8)
+    arrived = acts.with_row_index("at").sort("seq")
+    begins = arrived.select("memory_id", "act", vault=vault, apart=~together.fill_null(value=False))
     rows = (
-        acts.with_row_index("at")
-        .sort("seq")
-        .with_columns(group=(~together.fill_null(value=False)).cum_sum(), order=order)
+        arrived.with_columns(group=pl.Series(_numbered(begins), dtype=pl.UInt32), order=order)
         .sort("revision")
         .unique(["group", "memory_id"], keep="last", maintain_order=True)
-        .sort("group", "order", "created_at", "memory_id")
+        .sort("group", "order", moment_of_acts(), "revision", "memory_id")
     )
     columns = ("at", "act", "day", "memory_id", "revision", "source", "occurred_at")
     batches = [
@@ -78,3 +80,15 @@ def batches(acts: pl.DataFrame, looks: list[Act]) -> list[list[Act]]:
         place = max((at for at, batch in enumerate(batches) if batch[0].occurred_at <= moment), default=-1)
         batches.insert(place + 1, [look for look in looks if look.occurred_at == moment])
     return batches
+
+
+def _numbered(begins: pl.DataFrame) -> Iterator[int]:
+    """The batch of each act (memory_id, act, vault, apart): saved again, a key begins another one."""
+    number, seen = 0, set[str]()
+    for name, act, vault, apart in begins.iter_rows():
+        again = act == "save" and not vault and name in seen
+        if apart or again:
+            number += 1
+            seen = set()
+        seen.add(name)
+        yield number

@@ -15,6 +15,7 @@ DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",
     "undone_why",
 )  # fmt: skip
+REORDERED = "reordered"
 REFUSAL = ("memory_id", "revision", "duplicate_of", "duplicate_revision", "status")
 
 
@@ -33,11 +34,15 @@ class Decided:
 class Log:
     """What is known of the verdicts and decisions of the time."""
 
-    def __init__(self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame) -> None:
+    def __init__(
+        self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame, moments: set[datetime]
+    ) -> None:
+        self._late: dict[datetime, list[Decided]] = {}
         self.by_id: dict[str, Decided] = {}
         self._about: dict[tuple[str, str], Decided] = {}
         self._happened: dict[tuple[str, str], list[Decided]] = {}
         self._looks: list[tuple[str, datetime]] = []
+        self._reordered: dict[datetime, list[Decided]] = {}
         entered = {(name, ids.note_revision(state)) for name, state in known.iter_rows()}
         for row in decisions.select(DECISION).iter_rows(named=True):
             decided = Decided(
@@ -49,9 +54,15 @@ class Log:
             if row["refused"]:
                 continue
             self._happened.setdefault(text, []).append(decided)
+            if decided.undone_at is not None and decided.undone_why == REORDERED:
+                self._reordered.setdefault(decided.undone_at, []).append(decided)
+                if decided.undone_at == row["decided_at"] and row["decision_id"] != ids.decision_id(*text):
+                    continue  # made and taken back within one batch
             if row["decision_id"] == ids.decision_id(*text):
                 self._about[text] = decided
                 entered.add(text)
+            elif row["decided_at"] in moments:  # an act's, not of a person who asked for a look
+                self._late.setdefault(row["decided_at"], []).append(decided)
             else:
                 self._looks.append((row["decision_id"], row["decided_at"]))
         self._refused: dict[tuple[str, str], tuple[str, str] | None] = {}
@@ -73,6 +84,14 @@ class Log:
     def about(self, act: Act) -> Decided | None:
         """What was decided about a note that was let in."""
         return self._about.get((act.memory_id, act.revision))
+
+    def reordered(self, moment: datetime) -> list[Decided]:
+        """What held no longer from that moment on, since an older note came late."""
+        return self._reordered.get(moment, [])
+
+    def late(self, moment: datetime) -> list[Decided]:
+        """What was decided anew because a note of this moment came late."""
+        return self._late.get(moment, [])
 
     def parted(self, memory_id: str, revision: str, moment: datetime) -> bool:
         """Whether a merge of this text was dissolved because of what the target said from that moment on."""

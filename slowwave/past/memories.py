@@ -12,6 +12,7 @@ import polars as pl
 from quality.admission import LIVE, MERGED, RETIRED, SUPERSEDED, merge_lines
 from slowwave import ids
 from slowwave.admission.around import UNDONE_BY_HAND
+from slowwave.admission.rows import sensitivities
 from slowwave.past.acts import Act, batches
 from slowwave.past.decided import Decided, Log
 from slowwave.store import NOTE_FIELDS
@@ -40,7 +41,7 @@ def memories_as_of(
         memory_id, namespace, revision, status, the columns of a note, created_at and updated_at, as
         ``memories`` had them; nothing of what was forgotten before its text was seen.
     """
-    past = _Past(acts, Log(decisions, refusals, known))
+    past = _Past(acts, Log(decisions, refusals, known, set(acts["occurred_at"])))
     for batch in batches(acts, past.log.looks(before)):
         past.happen(batch)
     past.ask_again()
@@ -83,6 +84,7 @@ class _Past:
         self.log = log
         self._acts = acts
         self._contents = acts["content"]
+        self._sensitivities = sensitivities(acts)
         self._dated: Mapping[int, datetime] = dict(
             acts.with_row_index().filter("dated").select("index", "created_at").iter_rows()
         )
@@ -91,14 +93,18 @@ class _Past:
         self._behind: dict[str, set[str]] = {}
         self._pending: list[Decided] = []
         self._held: dict[str, _Held] = {}
+        self._came: list[datetime] = []  # moments of what entered since the last looks
 
     def happen(self, batch: list[Act]) -> None:
         """Let one batch happen."""
         day = batch[0].day
         self.ask_again(before=day)
         takes = {"save": self._save, "forget": self._forget, "undo": self._undo, "look": self._look}
-        for act in sorted(batch, key=self._age) if batch[0].kind == "look" else batch:
+        for act in (
+            sorted(batch, key=lambda act: self._turn(act.memory_id)) if batch[0].kind == "look" else batch
+        ):
             takes[act.kind](act)
+        self._look_again()
         pending, self._pending = self._pending, []
         for decided in pending:
             self._effect(decided)
@@ -111,6 +117,7 @@ class _Past:
             if held.lost_on and (before is None or held.lost_on < before):
                 del self._held[name]
                 self._enter(held.act)
+        self._look_again()
 
     # -- acts ------------------------------------------------------------------------------------
 
@@ -134,6 +141,9 @@ class _Past:
             created, absorbed = old.created_at, old.absorbed
             self._pending += self._outlasting(old, act)
             self._leave(name)
+        self._came.append(act.occurred_at)
+        for lapsed in self.log.reordered(act.occurred_at):
+            self._take_back(lapsed)
         created = self._dated.get(act.at, created)
         self._memories[name] = _Memory(act.at, act.revision, created, act.occurred_at, absorbed=absorbed)
         if (decided := self.log.about(act)) is not None:
@@ -154,6 +164,9 @@ class _Past:
         if decided is None or decided.undone_why != UNDONE_BY_HAND:
             return
         self._pending = [one for one in self._pending if one != decided]
+        self._take_back(decided)
+
+    def _take_back(self, decided: Decided) -> None:
         actor, other = self._memories.get(decided.memory_id), self._memories.get(decided.other or "")
         if actor is None or other is None:
             return
@@ -163,11 +176,18 @@ class _Past:
             other.status, other.replaced_by = LIVE, None
 
     def _look(self, act: Act) -> None:
-        self._effect(self.log.by_id[act.subject])
+        self._effect(self.log.by_id[act.subject], look=True)
+
+    def _look_again(self) -> None:
+        """What the notes that entered made looked at again, since they came late."""
+        found = [decided for moment in sorted(set(self._came)) for decided in self.log.late(moment)]
+        self._came = []
+        for decided in sorted(found, key=lambda one: self._turn(one.memory_id)):
+            self._effect(decided, look=True)
 
     # -- transitions -----------------------------------------------------------------------------
 
-    def _effect(self, decided: Decided) -> None:
+    def _effect(self, decided: Decided, *, look: bool = False) -> None:
         """Let a decision take effect; one about a memory that is not there yet waits for it.
 
         A night takes in yesterday's notes beside those that were saved since midnight.
@@ -175,15 +195,27 @@ class _Past:
         if decided.outcome not in ("merge", "supersede") or decided.other is None:
             return
         actor, other = self._memories.get(decided.memory_id), self._memories.get(decided.other)
-        if actor is None or actor.revision != decided.revision:
+        if actor is None or actor.revision < decided.revision:
+            self._pending.append(decided)  # the older note of the two came first
             return
+        if actor.revision != decided.revision:
+            return
+        if other is not None and self._sensitivities[actor.at] != self._sensitivities[other.at]:
+            return  # a home of before may have it in its log; nobody is shown what it made
         if other is not None and decided.undone_at == other.updated_at:
             return  # what the other did since, and what ended this, was journalled before it
-        if other is None or other.status != LIVE or actor.status != LIVE:
+        # What a late note made looked at again may have been superseded itself by then.
+        able = actor.status == LIVE or (
+            decided.outcome == "supersede" and actor.status == SUPERSEDED and look
+        )
+        if other is None or other.status != LIVE or not able:
             self._pending.append(decided)
         elif decided.outcome == "merge":
             actor.status, actor.replaced_by = MERGED, decided.other
-            other.absorbed.append(decided.memory_id)
+            at = len(other.absorbed)
+            while at and self._turn(other.absorbed[at - 1]) > self._turn(decided.memory_id):
+                at -= 1
+            other.absorbed.insert(at, decided.memory_id)
         else:
             other.status, other.replaced_by = SUPERSEDED, decided.memory_id
             self._behind.setdefault(decided.memory_id, set()).add(decided.other)
@@ -231,9 +263,14 @@ class _Past:
         one = self._memories.get(name)
         return one.revision if one is not None else self._tombstones.get(name, "")
 
-    def _age(self, act: Act) -> tuple[datetime, str]:
-        one = self._memories.get(act.memory_id)
-        return act.occurred_at if one is None else one.created_at, act.memory_id
+    def _turn(self, name: str) -> tuple[int, str, str]:
+        """As `quality.admission.Record.turn`."""
+        one = self._memories.get(name)
+        if one is None:
+            return 0, "", name
+        dated = self._dated.get(one.at)
+        moment = ids.revision_moment(one.revision) if dated is None else ids.microseconds(dated)
+        return moment, one.revision, name
 
     # -- the outcome -----------------------------------------------------------------------------
 
