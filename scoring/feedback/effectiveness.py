@@ -4,6 +4,9 @@ Evidence loses half of its weight every `half_life_days`. The sums are kept as o
 decay: Cormode, Shkapenyuk, Srivastava, Xu, ICDE 2009), so that a day only adds to them, and what they are
 worth at a moment is one multiplication away. Within a day weights are added as whole numbers of a tiny unit:
 then no order of adding changes the sum.
+
+What a day leaves here is what was said. How much of it a ranking hears depends on who else has spoken:
+`scoring.feedback.voices`.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import polars as pl
 
 from scoring.feedback.coded import DAY_US, Integers, codes, day_names, day_number
 from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.votes import with_displaced
+from scoring.feedback.votes import WHO, with_displaced
 
 Floats = npt.NDArray[np.float64]
 
@@ -119,7 +122,7 @@ def _implicit(signals: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
 
 
 _VOTE = (
-    *_NAMES, "occurred_at", "signal_id", "principal", "search_id", "tier", "value", "weight",
+    *_NAMES, "occurred_at", "signal_id", *WHO, "search_id", "tier", "value", "weight",
 )  # fmt: skip
 
 

@@ -86,15 +86,23 @@ class Rollback:
     """Something learned that was taken back (safeguard 6).
 
     Attributes:
-        at: when; what is taught later stands.
+        at: when; it says nothing of what was known before.
         scope: what was taken back.
         value: the memory's, search's or principal's id, or a moment (ISO); empty for everything.
+        order: its moment among all acts, which is `at` where the clock stood right; what is taught later
+            stands.
     """
 
     namespace: str
     at: datetime
     scope: Scope
     value: str = ""
+    order: datetime | None = None
+
+    @property
+    def covers(self) -> datetime:
+        """The last moment of what it takes back."""
+        return self.order or self.at
 
     def hits(self) -> pl.Expr:
         """Whether a lesson is taken back by it."""
@@ -106,7 +114,7 @@ class Rollback:
         }
         since = pl.col("taught_at") >= datetime.fromisoformat(self.value) if self.scope == "since" else None
         mine = by[self.scope] if since is None else since
-        return (pl.col("namespace") == self.namespace) & (pl.col("taught_at") <= self.at) & mine
+        return (pl.col("namespace") == self.namespace) & (pl.col("taught_at") <= self.covers) & mine
 
 
 PROPOSAL: Final[dict[str, pl.DataType]] = {
@@ -230,7 +238,7 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
     """
     reasons = proposals.select("proposal_id", reason="refusal")
     eligible = proposals.filter(pl.col("refusal").is_null()).sort("selected_at", "proposal_id")
-    taken_back = sorted(rollbacks, key=lambda one: one.at)
+    taken_back = sorted(rollbacks, key=lambda one: one.covers)
     memories: dict[tuple[str, str], _Learning] = {}
     decided: list[tuple[str, str]] = []
     taught: list[tuple[str, str]] = []
@@ -238,7 +246,7 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
     columns = ["proposal_id", "namespace", "memory_id", "search_id", "principal", "selected_at", "terms"]
     done = 0
     for name, namespace, memory, search, who, at, terms in eligible.select(columns).iter_rows():
-        while done < len(taken_back) and taken_back[done].at < at:
+        while done < len(taken_back) and taken_back[done].covers < at:
             _take_back(memories, taken_back[done])
             done += 1
         here = memories.setdefault((namespace, memory), _Learning())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+
+from scoring.promised import require_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,9 @@ class FeedbackPolicy:
         critical_at: useful votes from which an important memory becomes critical.
         promotions: at most so many in a window, per namespace (count).
         promotion_hours: length of that window.
+
+    Raises:
+        ValueError: it goes beyond what the rules promise.
     """
 
     prior: float = 0.5
@@ -34,3 +40,12 @@ class FeedbackPolicy:
     critical_at: int = 10
     promotions: int = 3
     promotion_hours: float = 8.0
+
+    def __post_init__(self) -> None:
+        require_within(self, _PROMISED)
+
+
+_PROMISED = {
+    "prior": (0.0, 1.0), "implicit_weight": (0.0, 1.0), "implicit_cap": (0.0, 1.0),
+    "principal_votes": (1, 100), "promotions": (0, 3), "promotion_hours": (8.0, inf),
+}  # fmt: skip

@@ -15,6 +15,7 @@ import polars as pl
 
 from scoring.feedback.coded import codes
 from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.votes import VOICE
 
 TIERS = ("normal", "important", "critical")
 PROMOTED, RATE_LIMITED = "promoted", "rate_limited"
@@ -94,8 +95,9 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
     """How many useful votes each memory has after each day that brings it one.
 
     Args:
-        votes: every rating so far: memory_id, namespace, principal, search_id, verdict, day, occurred_at,
-            signal_id. The last word of a principal on a search counts.
+        votes: every rating so far: memory_id, namespace, `WHO`, search_id, verdict, day,
+            occurred_at, signal_id. The last word of a principal on a search counts; all that was imported is
+            of one.
         authors: memory_id and principal of those who wrote a memory, and the day (`since`) on which they
             first did.
         policy: how many votes of one principal count.
@@ -110,12 +112,13 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
     rows = (
         votes.join(authors, on=["memory_id", "principal"], how="left")
         .filter((pl.col("day") < pl.col("since")).fill_null(value=True))
+        .with_columns(voice=VOICE)
         .sort("occurred_at", "signal_id")
     )
     coded = {
         "memory": codes(rows, "memory_id"),
-        "mine": codes(rows, "memory_id", "principal"),
-        "search": codes(rows, "memory_id", "principal", "search_id"),
+        "mine": codes(rows, "memory_id", "voice"),
+        "search": codes(rows, "memory_id", "voice", "search_id"),
     }
     rows = (
         rows.with_columns(pl.Series(name, values) for name, values in coded.items())

@@ -17,13 +17,16 @@ RATINGS, OUTCOMES = ("helpful", "neutral", "unhelpful"), ("success", "failure")
 TIERS = {"observation": "implicit", "feedback": "quick", "outcome": "detailed"}
 """Tier of each kind of act."""
 USED_RATIO = 0.30
+CERTAINTY = {"none": 0, "words": 1, "similarity": 2, "citation": 3}
+"""How far each evidence of use can be trusted: the greater takes the place of the lesser (rule 4.1)."""
 
 _COLUMNS = (
     "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "event_id",
     "search_id", "project", "tier", "verdict", "value", "weight", "evidence", "ratio",
-    "ratio_beyond_query", "response",
+    "ratio_beyond_query", "response", "imported", "behind",
 )  # fmt: skip
-_NUMBER, _TEXT = pl.lit(None, pl.Float64), pl.lit(None, pl.String)
+_NUMBER, _NOBODY = pl.lit(None, pl.Float64), pl.lit(None, pl.String)
+_IMPORTED = pl.col("imported_from").is_not_null()
 
 
 def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
@@ -39,6 +42,8 @@ def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),
         weight=pl.lit(1.0),
         evidence=pl.lit("rating"),
+        behind=_NOBODY,
+        imported=_IMPORTED,
         ratio=_NUMBER,
         ratio_beyond_query=_NUMBER,
     ).select(_COLUMNS)  # fmt: skip
@@ -47,7 +52,7 @@ def rating_signals(events: pl.DataFrame) -> pl.DataFrame:
 def usage_signals(
     events: pl.DataFrame, policy: FeedbackPolicy, *, used_ratio: float = USED_RATIO
 ) -> pl.DataFrame:
-    """Signals of observed answers: one per memory that was shown.
+    """Signals of observed answers: the most certain one for each answer and memory shown (rule 4.1).
 
     Args:
         events: rows of ``events``; those of other kinds are left out.
@@ -56,6 +61,7 @@ def usage_signals(
     """
     verdicts = events.filter(pl.col("kind") == "observation").drop("memory_id", "chunk_id", "verdict")
     told = verdicts.explode("verdicts").filter(pl.col("verdicts").is_not_null()).unnest("verdicts")
+    told = most_certain(told)
     used = pl.col("verdict") == "used"
     by_words = pl.col("evidence") == "words"
     beyond = pl.col("ratio_beyond_query").fill_null(0.0) > used_ratio
@@ -66,37 +72,79 @@ def usage_signals(
         signal_id=pl.concat_str("event_id", pl.lit(":"), "memory_id"),
         value=pl.when(used).then(1.0).otherwise(0.5),
         weight=pl.when(counts).then(policy.implicit_weight).otherwise(0.0),
-    ).unique("signal_id", keep="first", maintain_order=True).select(_COLUMNS)  # fmt: skip
+        imported=_IMPORTED,
+        behind=_NOBODY,
+    ).select(_COLUMNS)  # fmt: skip
+
+
+def most_certain(verdicts: pl.DataFrame) -> pl.DataFrame:
+    """Of several verdicts of a day on one memory in one answer to a search the most certain, in their order.
+
+    Of equally certain ones an observed goes before an imported, and then the first before a later.
+
+    Args:
+        verdicts: day, namespace, search_id, memory_id, response (null: an answer of its own), event_id,
+            evidence, occurred_at, and imported_from where it is known.
+    """
+    known = "imported_from" in verdicts.columns
+    order = {
+        "certainty": pl.col("evidence").replace_strict(CERTAINTY, default=-1, return_dtype=pl.Int8),
+        "imported": pl.col("imported_from").is_not_null() if known else pl.lit(value=False),
+    }
+    return (
+        verdicts.with_row_index("place")
+        .with_columns(answer=pl.coalesce("response", "event_id"), **order)
+        .sort("certainty", "imported", "occurred_at", "place", descending=[True, False, False, False])
+        .unique(["day", "namespace", "search_id", "memory_id", "answer"], keep="first", maintain_order=True)
+        .sort("place")
+        .drop("place", "answer", *order)
+    )
 
 
 def outcome_signals(outcomes: pl.DataFrame, covered: pl.DataFrame, evidence: pl.DataFrame) -> pl.DataFrame:
     """Signals of outcomes, credited to what the searches of their projects brought.
 
     What was used or rated helpful in a search gets a vote. Where nothing was, nobody knows what helped, and
-    what was shown shares one vote.
+    what was shown shares one vote. An outcome says how a project ended, not what it was due to: so it is the
+    word of whoever said that (of who searched, where nobody did), unless the one who reports it did as well.
 
     Args:
         outcomes: rows of ``events`` of kind outcome.
         covered: of `covered_searches`: event_id of the outcome, search_id.
-        evidence: of these searches: search_id, memory_id, chunk_id, shown_at (time), and used_at, when it was
-            first used or rated helpful, null where it was not.
+        evidence: of these searches: search_id, memory_id, chunk_id, searcher, searched_elsewhere (whether the
+            search was imported), and, a row each for who used it or rated it helpful: used_by, used_at (the
+            first time) and used_elsewhere (whether that was imported); null where nobody did.
     """
     about = (
         outcomes.drop("search_id", "memory_id", "chunk_id")
         .join(covered, on="event_id", how="inner")
         .join(evidence, on="search_id", how="inner")
-        .with_columns(helped=(pl.col("used_at") <= pl.col("occurred_at")).fill_null(value=False))
+        .with_columns(
+            helped=(pl.col("used_at") <= pl.col("occurred_at")).fill_null(value=False),
+            reported_elsewhere=_IMPORTED,
+        )
     )
     search = ["event_id", "search_id"]
-    about = about.filter("helped" | ~pl.col("helped").any().over(search))
+    about = about.filter("helped" | ~pl.col("helped").any().over(search)).with_columns(
+        by=pl.when("helped").then("used_by").otherwise("searcher"),
+        elsewhere=pl.when("helped").then("used_elsewhere").otherwise("searched_elsewhere"),
+    )
+    own = (pl.col("by") == pl.col("principal")) & (pl.col("elsewhere") == pl.col("reported_elsewhere"))
+    about = (
+        about.with_columns(own=own.fill_null(value=False))
+        .sort("own", "elsewhere", "used_at", "by", descending=[True, False, False, False])
+        .unique([*search, "memory_id"], keep="first", maintain_order=True)
+    )
     share = pl.when("helped").then(1.0).otherwise(1.0 / pl.len().over(search))
     return about.select(
         "event_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id",
         "project", "tier", "verdict", "response",
         signal_id=pl.concat_str("event_id", "search_id", "memory_id", separator=":"),
+        behind=pl.when(pl.col("by") != pl.col("principal")).then("by"),
         value=pl.col("verdict").replace_strict(VALUES, return_dtype=pl.Float64),
         weight=share,
         evidence=pl.when("helped").then(pl.lit("used")).otherwise(pl.lit("shown")),
+        imported=pl.col("reported_elsewhere") | pl.col("elsewhere").fill_null(value=False),
         ratio=_NUMBER,
         ratio_beyond_query=_NUMBER,
     ).select(_COLUMNS)  # fmt: skip
@@ -111,22 +159,23 @@ def covered_searches(
     searches.
 
     Args:
-        outcomes: event_id, namespace, project, principal, occurred_at.
+        outcomes: event_id, namespace, project, principal, occurred_at, imported_from.
         all_outcomes: the same of every outcome of these projects, these among them.
         searches: of these projects: search_id, namespace, project, occurred_at.
 
     Returns:
         event_id, search_id.
     """
-    of = ["namespace", "project"]
+    of, who = ["namespace", "project"], ["principal", "imported"]
+    outcomes, all_outcomes = (rows.with_columns(imported=_IMPORTED) for rows in (outcomes, all_outcomes))
     pairs = (
-        outcomes.select("event_id", "principal", *of, ended="occurred_at")
+        outcomes.select("event_id", *who, *of, ended="occurred_at")
         .join(searches.select("search_id", *of, searched="occurred_at"), on=of, how="inner")
         .filter(pl.col("searched") <= pl.col("ended"))
     )
-    newest = pairs.group_by("event_id", "principal", *of).agg(newest=pl.col("searched").max())
+    newest = pairs.group_by("event_id", *who, *of).agg(newest=pl.col("searched").max())
     earlier = (
-        newest.join(all_outcomes.select(*of, "principal", "occurred_at"), on=[*of, "principal"], how="inner")
+        newest.join(all_outcomes.select(*of, *who, "occurred_at"), on=[*of, *who], how="inner")
         .filter(pl.col("occurred_at") < pl.col("newest"))
         .group_by("event_id")
         .agg(since=pl.col("occurred_at").max())

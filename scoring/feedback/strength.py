@@ -14,6 +14,7 @@ import polars as pl
 
 from scoring.feedback.coded import DAY_US, Integers, by_time, codes, day_names, day_number, turns
 from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.votes import VOICE
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,7 +23,7 @@ LEAST_STABILITY_S = 60.0
 MOST_DAYS = 36_525.0  # a century: without a limit, doubling would leave the floats
 USED = "used"
 STATE = ("strength", "stability", "interval", "used", "ignored", "last_at")
-_KEYS = ("namespace", "memory_id", "occurred_at", "signal_id", "principal", "verdict")
+_KEYS = ("namespace", "memory_id", "occurred_at", "signal_id", "verdict")
 
 
 def current(strength: Floats | float, stability_s: Floats | float, elapsed_s: Floats | float) -> Floats:
@@ -90,9 +91,9 @@ def fold_strength(signals: pl.DataFrame, before: pl.DataFrame, policy: FeedbackP
         Rows of ``strength``, in no order.
     """
     seen = (pl.col("tier") == "implicit") & (pl.col("evidence") != "none")
-    verdicts = signals.filter(seen).select(*_KEYS, number=day_number())
+    verdicts = signals.filter(seen).select(*_KEYS, number=day_number(), voice=VOICE)
     verdicts = by_time(verdicts.with_columns(memory=codes(verdicts, "memory_id")), "memory")
-    mine = turns((codes(verdicts, "memory_id", "principal") << 21) + verdicts["number"].to_numpy())
+    mine = turns((codes(verdicts, "memory_id", "voice") << 21) + verdicts["number"].to_numpy())
     verdicts = verdicts.filter(pl.Series(mine < policy.verdicts_per_day))
     after = _after_each(verdicts, before)
     last = (pl.col("memory") != pl.col("memory").shift(-1)) | (pl.col("number") != pl.col("number").shift(-1))

@@ -2,7 +2,7 @@
 
 A vote is a rating or the outcome of a project. Somebody who rates the same result of a search again corrects
 himself. And of what one principal has said of one memory only the newest votes count, so that a flood of them
-moves no more than those.
+moves no more than those. All that was imported is of one principal: names are free there.
 """
 
 from __future__ import annotations
@@ -15,6 +15,17 @@ import polars as pl
 from scoring.feedback.coded import Integers, codes, dense, turns
 
 NONE = -1
+IMPORTED = "\0imported"
+"""Voice of all that was imported; the journal takes no principal with a NUL character, so nobody has it."""
+VOICE = (
+    pl.when(pl.col("imported").fill_null(value=False))
+    .then(pl.lit(IMPORTED))
+    .otherwise(pl.coalesce("behind", "principal", pl.lit("")))
+)
+"""Whose word a row of ``usage_signals`` is: all that was imported is of one, and an outcome of whoever it
+rests on."""
+WHO = ("principal", "behind", "imported")
+"""Columns that say so."""
 
 
 def displaced(pair: Integers, subject: Integers, *, most: int) -> Integers:
@@ -55,11 +66,11 @@ def with_displaced(votes: pl.DataFrame, most: int) -> pl.DataFrame:
     """The votes as they were given, each with its `row` and the row that it displaces (`displaces`).
 
     Args:
-        votes: memory_id, principal, search_id, tier, occurred_at, signal_id.
+        votes: memory_id, those of `WHO`, search_id, tier, occurred_at, signal_id.
         most: see `displaced`.
     """
     votes = votes.sort("occurred_at", "signal_id")
-    pair = dense(codes(votes, "memory_id", "principal"))
+    pair = dense(codes(votes.with_columns(voice=VOICE), "memory_id", "voice"))
     subject = codes(votes, "search_id", "tier")
     return votes.with_columns(
         row=pl.int_range(pl.len(), dtype=pl.Int64),

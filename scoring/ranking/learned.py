@@ -54,8 +54,8 @@ class Learned:
     terms: Mapping[str, float]
 
     def boost(self, cap: float = CAP, coefficient: float = COEFFICIENT) -> float:
-        """What it adds to a score."""
-        return coefficient * self.share * cap
+        """What it adds to a score: at most `COEFFICIENT` · `CAP`, whatever is asked for."""
+        return min(coefficient, COEFFICIENT) * min(max(self.share, 0.0), 1.0) * min(cap, CAP)
 
 
 class LearnedTerms:

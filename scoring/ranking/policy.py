@@ -10,12 +10,18 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
+from scoring.promised import require_within
+from scoring.ranking.learned import CAP
+
 Fusion = Literal["convex", "rrf"]
 
 
 @dataclass(frozen=True, slots=True)
 class RankingPolicy:
     """Parameters of one ranking; every weight and coefficient is a share of a score in [0, 1].
+
+    No policy goes beyond what the rules promise of use and learning ("at most", "at least"): one that asks
+    for more is refused.
 
     The defaults are fitted (`slowwave tune`; docs/policy-report.md) where labelled queries could tell.
 
@@ -31,14 +37,14 @@ class RankingPolicy:
         mpab_coefficient: coefficient of that bonus.
         mpab_cap: most that it adds; infinite for the formula of the seeds.
         neighbour_weight: what a memory gets of the better score of the two that come before and after it.
-        effectiveness_weight: share of effectiveness in the score (rule 3.4).
-        effectiveness_from: data points from which effectiveness counts (count).
+        effectiveness_weight: share of effectiveness in the score, .3 at most (rule 3.4).
+        effectiveness_from: data points from which effectiveness counts, 3 at least (count).
         highly_effective: effectiveness from which a result is flagged.
-        learned_cap: most that learned triggers add (rule 3.8).
+        learned_cap: most that learned triggers add (rule 3.8); .15 at most (rule 5).
         confidence_point: worth of one point of confidence (rule 3.6).
         negative_feedback: whether not-useful votes lower a score (rule 3.7).
-        negative_step: what one fresh vote takes from the multiplier.
-        negative_floor: least multiplier.
+        negative_step: what one fresh vote takes from the multiplier, a tenth at most.
+        negative_floor: least multiplier, three tenths at least.
         negative_half_life_days: age at which a vote counts half (days).
         sparse_recall: whether a short memory that is very near is given a place (rule 3.5).
         sparse_chunks: most chunks of a short memory (count).
@@ -80,10 +86,7 @@ class RankingPolicy:
     def __post_init__(self) -> None:
         if self.fusion not in get_args(Fusion):
             raise ValueError(f"fusion = {self.fusion!r} is not one of {', '.join(get_args(Fusion))}")
-        for name, (low, high) in _BOUNDS.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-                raise ValueError(f"{name} = {value} is not in [{low:g}, {high:g}]")
+        require_within(self, _BOUNDS)
         for name in _WHOLE:
             if not isinstance(getattr(self, name), int):
                 raise ValueError(f"{name} = {getattr(self, name)} is not a whole number")  # noqa: TRY004
@@ -132,13 +135,13 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "mpab_coefficient": (0, 1),
     "mpab_cap": (0, math.inf),
     "neighbour_weight": (0, 1),
-    "effectiveness_weight": (0, 1),
-    "effectiveness_from": (0, 1_000_000),
+    "effectiveness_weight": (0, 0.3),
+    "effectiveness_from": (3, 1_000_000),
     "highly_effective": (0, 1),
-    "learned_cap": (0, 1),
+    "learned_cap": (0, CAP),
     "confidence_point": (0, 0.1),
-    "negative_step": (0, 1),
-    "negative_floor": (0, 1),
+    "negative_step": (0, 0.1),
+    "negative_floor": (0.3, 1),
     "negative_half_life_days": (0.001, 100_000),
     "sparse_chunks": (0, 1_000),
     "sparse_top": (0, 100_000),

@@ -12,6 +12,7 @@ from scoring.ranking.arrays import bounded, finite
 from scoring.ranking.candidates import BM25, TITLE, TRIGGER, VECTOR, Floats, Integers
 from scoring.ranking.columns import Columns, first_of_each
 from scoring.ranking.fusion import FUSIONS
+from scoring.ranking.learned import CAP
 from scoring.ranking.mpab import bonus
 from scoring.ranking.negative_feedback import multiplier, vote_weight
 from scoring.ranking.policy import RankingPolicy
@@ -46,7 +47,7 @@ class Scored:
         known, count = columns.effectiveness, columns.feedback_count
         self.served = served.counted(known, count, policy.effectiveness_from)
         self.combined = served.combined(self.semantic, self.served, policy.effectiveness_weight)
-        self.learned = bounded(columns.learned, 0.0, policy.learned_cap)
+        self.learned = bounded(columns.learned, 0.0, min(policy.learned_cap, CAP))
         self.trusted = policy.confidence_point * columns.points
         raised = self.combined + self.learned + self.trusted
         self.multiplier = self._penalties()

@@ -46,9 +46,9 @@ class Item:
 
     @property
     def line(self) -> str:
-        """The item as it is given to an assistant."""
+        """The item as it is given to an assistant: marked as a quote, whose title and text are one line."""
         said = f"{self.title}: {self.text}" if self.text and self.title else self.title or self.text
-        return f"- [{self.confidence}] {said}"
+        return f"> [{self.confidence}] {said}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,11 @@ def title_stems(title: str) -> frozenset[str]:
     return stems(title)
 
 
+def is_function_word(word: str) -> bool:
+    """Whether a lower-case word only holds a sentence together."""
+    return word in _FUNCTION_WORDS
+
+
 def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
     """Share of the query's stems that each text has; 0 for a query without content words."""
     if not query:

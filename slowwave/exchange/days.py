@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
-
+from slowwave.arguments import parsed_day
+from slowwave.errors import ArgumentError
 from slowwave.exchange.errors import ExchangeError
 
 
@@ -14,6 +14,6 @@ def parse_day(text: str) -> str:
         ExchangeError: it is no day.
     """
     try:
-        return date.fromisoformat(text).isoformat() if text else ""
-    except ValueError:
+        return parsed_day("", text).isoformat() if text else ""
+    except ArgumentError:
         raise ExchangeError(f"{text!r} is not a day. Write it as YYYY-MM-DD.") from None

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 import polars as pl
 
-from slowwave import progress
+from slowwave import ids, progress
 from slowwave.exchange.days import parse_day
 from slowwave.exchange.errors import ExchangeError
 from slowwave.exchange.payloads import line_of
 from slowwave.exchange.ubi_export import documents_of
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal, payload_of
 from slowwave.journal.entry import day_of
+from slowwave.visibility import is_open
 
 FORMATS = ("jsonl", "ubi")
 """Forms that an export may have."""
@@ -35,6 +36,7 @@ class ExportReport:
         earlier: of the searches, those from before the first day that acts of these days are about.
         lines: lines written.
         left_out: acts that the form has no document for.
+        withheld: searches that are not written, because of what is secret.
     """
 
     searches: int = 0
@@ -42,6 +44,7 @@ class ExportReport:
     earlier: int = 0
     lines: int = 0
     left_out: int = 0
+    withheld: int = 0
 
 
 def export(
@@ -52,6 +55,7 @@ def export(
     form: str = "jsonl",
     first: str = "",
     last: str = "",
+    closed: Collection[str] | None = None,
 ) -> ExportReport:
     """Write every search and every act of feedback of some days, a line each; later ones as they happened.
 
@@ -64,6 +68,9 @@ def export(
         form: one of `FORMATS`.
         first: the first day (YYYY-MM-DD, UTC); empty is the first there is.
         last: the last day; empty is the last there is.
+        closed: ids of secret memories, and of queries that they were shown for. A search that asked for what
+            is secret, or for one of these, or found one is left out with what was said of it. None writes
+            everything.
 
     Raises:
         ExchangeError: an unknown form, or a day that is none.
@@ -78,9 +85,12 @@ def export(
     earlier: set[str] = set()
     with progress.task("exporting", int(known.filter(pl.col("day").is_in(days))["entries"].sum())) as advance:
         for page in _pages(journal, namespace, days):
-            searches = _searches(journal, page) if first or form == "ubi" else {}
+            searches = _searches(journal, page) if first or form == "ubi" or closed is not None else {}
             for entry in page:
                 about = searches.get(entry.subject)
+                if closed is not None and _withheld(about or entry, closed):
+                    report.withheld += entry.kind == "search"
+                    continue
                 before = [about] if about is not None and day_of(about.occurred_at) < first else []
                 for one in [*(old for old in before if old.event_id not in earlier), entry]:
                     _write(one, lines_of(one, searches.get(one.subject)), write, report)
@@ -88,6 +98,15 @@ def export(
             advance(len(page))
     report.earlier = len(earlier)
     return report
+
+
+def _withheld(search: Entry, closed: Collection[str]) -> bool:
+    """Whether a search asked for what is secret, or found something that is."""
+    asked = search.payload.get("filters", {}).get("sensitivity", ())
+    found = {row["memory_id"] for row in search.payload.get("shown", ())}
+    found |= {ids.memory_of(chunk) for chunk in search.payload.get("candidates", {}).get("chunk_id", ())}
+    found.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
+    return not all(map(is_open, asked)) or not found.isdisjoint(closed)
 
 
 def _searches(journal: Journal, page: Sequence[Entry]) -> dict[str, Entry]:

@@ -10,11 +10,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from scoring.feedback.signals import OUTCOMES, RATINGS
+from scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
 from slowwave import ids
 from slowwave.errors import NotFoundError
 from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, Verdict
+from slowwave.feedback.sound import results_in
 from slowwave.journal import Entry, JournalConflictError
+from slowwave.journal.entry import not_before
 
 if TYPE_CHECKING:
     from slowwave.search import Result
@@ -42,16 +44,17 @@ def rate(
         for entry in space.journal.feedback_on(namespace, search_id)
         if entry.kind == "feedback"
         and entry.principal == principal
-        and entry.payload["memory_id"] == shown["memory_id"]
+        and entry.payload.get("memory_id") == shown["memory_id"]
     ]
-    before = said[-1] if said else None
+    before = _last_here(said)
     content = {"memory_id": shown["memory_id"], "chunk_id": chunk, "rating": rating}
     if before is not None and dict(before.payload) == content:
         return Rated(before.event_id, search_id, shown["memory_id"], chunk, rating, new=False)
     # Named by what it follows: said twice at once it is one event, said again after a correction another.
-    last = before.event_id if before else ""
+    last = said[-1].event_id if said else ""
     name = ids.digest("feedback", namespace, search_id, chunk, principal, rating, last)
-    done = space.journal.append([_entry(name, "feedback", namespace, search_id, principal, now, content)])
+    at = not_before(now, before)
+    done = space.journal.append([_entry(name, "feedback", namespace, search_id, principal, at, content)])
     return Rated(name, search_id, shown["memory_id"], chunk, rating, new=bool(done.appended))
 
 
@@ -71,21 +74,33 @@ def observe(
         raise FeedbackError("The response is empty. Give the text of the answer that the search was for.")
     payload = _search(space, namespace, search_id)
     words = ids.digest("response", " ".join(response.split()))
-    name = ids.digest("observation", namespace, search_id, words)
-    known = space.journal.get(name)
-    if known is not None:
-        return Observed(name, search_id, _read(known.payload["verdicts"], payload), new=False)
     cited_ids = {_result(payload, search_id, one)[0]["memory_id"] for one in cited}
-    verdicts = _verdicts(space, namespace, payload, response, cited_ids, similarity)
-    content = {"response": words, "verdicts": verdicts}
-    entry = _entry(name, "observation", namespace, search_id, principal, now, content)
-    try:
-        done = space.journal.append([entry])
-    except JournalConflictError:  # looked at elsewhere meanwhile, with other citations: the first look counts
-        first = space.journal.get(name)
-        assert first is not None
-        return Observed(name, search_id, _read(first.payload["verdicts"], payload), new=False)
-    return Observed(name, search_id, _read(verdicts, payload), new=bool(done.appended))
+    verdicts: list[dict[str, Any]] | None = None
+    while True:
+        looks = _looks(space, namespace, search_id, words)
+        known = _most_certain(looks)
+        asks_more = bool(cited_ids) or similarity is not None
+        if not looks or asks_more or any(row["memory_id"] not in known for row in payload["shown"]):
+            verdicts = verdicts or _verdicts(space, namespace, payload, response, cited_ids, similarity)
+        news = [one for one in verdicts or () if _is_news(one, known)]
+        if looks and not news:
+            return Observed(looks[0].event_id, search_id, _read(known, payload), new=False)
+        # Named by what it adds: said twice at once it is one event.
+        adds = sorted(f"{one['memory_id']} {one['evidence']}" for one in news) if looks else ()
+        name = ids.digest("observation", namespace, search_id, words, *adds)
+        # A verdict is on the answer, so it is of the moment at which that was first looked at.
+        moment = min((look.occurred_at for look in looks), default=now)
+        content = {"response": words, "verdicts": news}
+        try:
+            done = space.journal.append(
+                [_entry(name, "observation", namespace, search_id, principal, moment, content)]
+            )
+        except JournalConflictError:
+            if _looks(space, namespace, search_id, words) == looks:
+                raise
+            continue  # it was looked at elsewhere meanwhile, with other citations
+        known |= {one["memory_id"]: (_certainty(one), one) for one in news}
+        return Observed(name, search_id, _read(known, payload), new=bool(done.appended))
 
 
 def conclude(
@@ -103,16 +118,21 @@ def conclude(
         for entry in space.journal.feedback_on(namespace, project)
         if entry.kind == "outcome" and entry.principal == principal
     ]
-    before = said[-1] if said else None
-    since = before.occurred_at if before else None
-    searches = space.journal.searches_of(namespace, project, after=since)
-    if before is not None and not searches and before.payload["outcome"] == outcome:
+    before = _last_here(said)
+    searches = space.journal.searches_of(namespace, project, after_seq=(before.seq or 0) if before else 0)
+    if before is not None and not searches and before.payload.get("outcome") == outcome:
         return Concluded(before.event_id, project, outcome, 0, new=False)
-    last = before.event_id if before else ""
+    last = said[-1].event_id if said else ""
     name = ids.digest("outcome", namespace, project, principal, outcome, last)
-    entry = _entry(name, "outcome", namespace, project, principal, now, {"outcome": outcome})
+    at = not_before(now, before)
+    entry = _entry(name, "outcome", namespace, project, principal, at, {"outcome": outcome})
     done = space.journal.append([entry])
     return Concluded(name, project, outcome, searches, new=bool(done.appended))
+
+
+def _last_here(said: Sequence[Entry]) -> Entry | None:
+    """The last of these acts that was not imported: a file cannot say in advance what somebody says here."""
+    return next((entry for entry in reversed(said) if "imported_from" not in entry.payload), None)
 
 
 def _known(what: str, word: str, words: Sequence[str]) -> None:
@@ -122,12 +142,13 @@ def _known(what: str, word: str, words: Sequence[str]) -> None:
 
 def _search(space: Workspace, namespace: str, search_id: str) -> Mapping[str, Any]:
     entry = space.journal.get(search_id) if isinstance(search_id, str) and search_id else None
-    if entry is None or entry.kind != "search" or entry.namespace != namespace:
+    ours = entry is not None and entry.kind == "search" and entry.namespace == namespace
+    if entry is None or not ours or not isinstance(entry.payload.get("shown"), list):
         raise NotFoundError(
             f"Namespace {namespace!r} has no search {search_id!r}. A search's id comes with its results; a "
             f"search of a past day, or one that could not be written to the journal, takes no feedback."
         )
-    return entry.payload
+    return {**entry.payload, "shown": results_in(entry.payload)}
 
 
 def _result(payload: Mapping[str, Any], search_id: str, result: str | int | Result) -> tuple[Shown, str]:
@@ -194,16 +215,54 @@ def _verdicts(
     ]  # fmt: skip
 
 
-def _read(verdicts: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]) -> tuple[Verdict, ...]:
+Certainty = tuple[int, bool]  # of the evidence; whether it was seen here, and not imported
+Known = dict[str, tuple[Certainty, Mapping[str, Any]]]
+
+
+def _looks(space: Workspace, namespace: str, search_id: str, words: str) -> list[Entry]:
+    """The looks at this answer that the journal has, the first written first."""
+    return [
+        entry
+        for entry in space.journal.feedback_on(namespace, search_id)
+        if entry.kind == "observation"
+        and entry.payload.get("response") == words
+        and isinstance(entry.payload.get("verdicts"), list)
+    ]
+
+
+def _most_certain(looks: Sequence[Entry]) -> Known:
+    """The most certain verdict on each memory (rule 4.1)."""
+    best: Known = {}
+    for look in looks:
+        imported = look.payload.get("imported_from") is not None
+        for one in look.payload["verdicts"]:
+            if isinstance(one, Mapping) and {"memory_id", "chunk_id", "verdict", "evidence"} <= one.keys():
+                certainty = _certainty(one, imported=imported)
+                if one["memory_id"] not in best or certainty > best[one["memory_id"]][0]:
+                    best[one["memory_id"]] = certainty, one
+    return best
+
+
+def _certainty(verdict: Mapping[str, Any], *, imported: bool = False) -> Certainty:
+    return CERTAINTY.get(verdict["evidence"], -1), not imported
+
+
+def _is_news(verdict: Mapping[str, Any], known: Known) -> bool:
+    before = known.get(verdict["memory_id"])
+    return before is None or _certainty(verdict) > before[0]
+
+
+def _read(known: Known, payload: Mapping[str, Any]) -> tuple[Verdict, ...]:
     ranks = {row["memory_id"]: row["rank"] for row in payload["shown"]}
-    return tuple(
+    found = [
         Verdict(
             row["memory_id"], row["chunk_id"], ranks.get(row["memory_id"], 0), row["verdict"],
             row["evidence"], row.get("keywords", 0), row.get("ratio"), row.get("ratio_beyond_query"),
             row.get("similarity"),
         )
-        for row in verdicts
-    )  # fmt: skip
+        for _, row in known.values()
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda one: one.rank))
 
 
 def _entry(

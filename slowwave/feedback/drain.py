@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from scoring.feedback.signals import TIERS
 from slowwave import progress
+from slowwave.feedback.sound import ERASED, SOUND_EVENT, SOUND_SEARCH
 from slowwave.journal import FEEDBACK_KINDS
 
 if TYPE_CHECKING:
@@ -69,20 +70,28 @@ _HEAD = ("day", "namespace", "occurred_at", "principal")
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Rows of days, and the ids of entries that cannot be read: they are left out and stay where they are."""
+    """What days brought.
+
+    Attributes:
+        rows: of a table.
+        unreadable: ids of entries that say nothing that can be used: they are left out and stay where they
+            are.
+        last: of each day the seq of the last entry that was looked at, whether it has a row or not.
+    """
 
     rows: pl.DataFrame
     unreadable: tuple[str, ...]
+    last: Mapping[str, int] = field(default_factory=dict)
 
 
 def drain_searches(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``searches`` of these days."""
-    return drained(journal, ("search",), days, _SEARCH, _search_rows)
+    return drained(journal, ("search",), days, _SEARCH, _search_rows, SOUND_SEARCH)
 
 
 def drain_events(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``events`` of these days."""
-    return drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows)
+    return drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows, SOUND_EVENT)
 
 
 def drained(
@@ -91,21 +100,29 @@ def drained(
     days: Sequence[str],
     payload: pl.Struct,
     made: Callable[[pl.DataFrame], pl.DataFrame],
+    sound: pl.Expr | None = None,
 ) -> Drained:
-    """Rows made of the entries of some kinds and days, whose payloads have (at most) these fields."""
-    parts, unreadable = [], list[str]()
+    """Rows made of the entries of some kinds and days, whose payloads have (at most) these fields.
+
+    Those that are not sound, by an expression over these fields, are set aside as unreadable.
+    """
+    parts, unreadable, last = [], list[str](), dict[str, int]()
     counts = journal.days(kinds).filter(pl.col("day").is_in(list(days)))
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
         for some in _slices(counts):
             entries = journal.read(kinds=kinds, days=some)
+            last |= dict(entries.group_by("day").agg(pl.col("seq").max()).iter_rows())
             readable, broken = decoded(entries, payload)
+            if sound is not None:
+                broken += readable.filter(~sound)["event_id"].to_list()
+                readable = readable.filter(sound)
             parts.append(made(readable))
             unreadable += broken
             advance(entries.height)
     if not parts:
         empty, _ = decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
         parts.append(made(empty))
-    return Drained(pl.concat(parts), tuple(unreadable))
+    return Drained(pl.concat(parts), tuple(unreadable), last)
 
 
 def _slices(counts: pl.DataFrame) -> Iterator[list[str]]:
@@ -125,13 +142,17 @@ def _slices(counts: pl.DataFrame) -> Iterator[list[str]]:
 def decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
     """Entries with the fields of their payloads, and the ids of those that have no such payload.
 
+    Entries that were erased are left out: they say nothing any more, and nothing is wrong with them.
+
     Args:
         entries: as `Journal.read` gives them.
         payload: the fields wanted.
     """
-    said = pl.col("payload").cast(pl.String).str.json_decode(payload)
+    fields = pl.Struct([*payload.fields, pl.Field(ERASED, pl.String)])
+    said = pl.col("payload").cast(pl.String).str.json_decode(fields)
     try:
-        return entries.with_columns(said=said).drop("payload").unnest("said"), []
+        found = entries.with_columns(said=said).drop("payload").unnest("said")
+        return found.filter(pl.col(ERASED).is_null()).drop(ERASED), []
     except pl.exceptions.PolarsError:
         if entries.height == 1:
             return decoded(entries.clear(), payload)[0], entries["event_id"].to_list()

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.feedback.effectiveness import fold_effectiveness
+from scoring.feedback.coded import DAY_US
+from scoring.feedback.effectiveness import SUMS, fold_effectiveness
+from scoring.feedback.effectiveness import effectiveness as rated
 from scoring.feedback.policy import FeedbackPolicy
 from scoring.feedback.promotion import Promotion, end_of, fold_promotions, useful_votes
 from scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
 from scoring.feedback.strength import fold_strength
-from scoring.feedback.votes import in_force
+from scoring.feedback.voices import company, heard, voices_by
+from scoring.feedback.votes import WHO
 from slowwave.feedback.pending import folded_days
 from slowwave.store import one_of, quote
 from slowwave.store.database import IDS_PER_FILTER, batches
@@ -26,13 +29,17 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 FOLDED = (
-    "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", "principal", "search_id", "tier",
-    "verdict", "value", "weight", "evidence",
+    "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", *WHO, "search_id",
+    "tier", "verdict", "value", "weight", "evidence",
 )  # fmt: skip
 """Columns of ``usage_signals`` that the folds read."""
+_USE = ("namespace", "memory_id", *WHO)
+_WHO = ("namespace", "day", *WHO)
 _DECIDED = ("day", "namespace", "memory_id", "to_tier", "reason", "useful", "voters", "decided_at")
 EXPLICIT = "tier != 'implicit'"
-_OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at"]
+_OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at", "imported_from"]
+COMPANY = "voices"
+"""Name in ``meta`` of how many voices each namespace had when ``memory_state`` was written."""
 
 
 def signals(store: Store, events: pl.DataFrame, policy: FeedbackPolicy, used_ratio: float) -> pl.DataFrame:
@@ -50,32 +57,39 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
         "searches",
         "project",
         projects,
-        columns=["search_id", "namespace", "project", "occurred_at", "shown"],
+        columns=[
+            "search_id", "namespace", "project", "occurred_at", "shown", "principal", "imported_from",
+        ],
         also=until,
-    )
+    )  # fmt: skip
     earlier = store.read_by(
         "events", "project", projects, columns=_OUTCOME, also=f"kind = 'outcome' AND {until}"
     )
     everything = pl.concat([earlier, outcomes.select(_OUTCOME)]).unique("event_id")
-    covered = covered_searches(outcomes, everything, made.drop("shown"))
+    covered = covered_searches(outcomes, everything, made.drop("shown", "principal", "imported_from"))
     about = covered["search_id"].unique().to_list()
-    said = ["search_id", "memory_id", "verdict", "weight", "occurred_at", "signal_id"]
+    said = [
+        "search_id", "memory_id", "verdict", "weight", "occurred_at", "signal_id", "principal", "imported",
+    ]  # fmt: skip
     known = store.read_by("usage_signals", "search_id", about, columns=said, also=until)
     helped = (
         pl.concat([known, today.select(said)])
         .filter(pl.col("verdict").is_in(["used", "helpful"]) & (pl.col("weight") > 0))
-        .group_by("search_id", "memory_id")
+        .group_by("search_id", "memory_id", used_by="principal", used_elsewhere="imported")
         .agg(used_at=pl.col("occurred_at").min())
     )
     shown = (
         made.filter(pl.col("search_id").is_in(about))
-        .select("search_id", "shown")
+        .select(
+            "search_id", "shown", searcher="principal",
+            searched_elsewhere=pl.col("imported_from").is_not_null(),
+        )
         .explode("shown")
         .drop_nulls("shown")
         .unnest("shown")
         .unique(["search_id", "memory_id"])
-        .select("search_id", "memory_id", "chunk_id")
-    )
+        .select("search_id", "memory_id", "chunk_id", "searcher", "searched_elsewhere")
+    )  # fmt: skip
     return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
 
 
@@ -175,19 +189,20 @@ def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPol
     whole = _about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}")
     strong = _about(store, "strength", names, by)
     votes = _about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", FOLDED)
-    promoted = _about(store, "promotions", names, f"reason = 'promoted' AND {by}")
-    against = (
-        in_force(votes, policy.principal_votes)
-        .filter(pl.col("verdict") == "unhelpful")
-        .sort("occurred_at", "signal_id")
-        .group_by("memory_id", maintain_order=True)
-        .agg(not_useful_at="occurred_at")
+    uses = _about(
+        store, "usage_signals", names, f"tier = 'implicit' AND verdict = 'used' AND weight > 0 AND {by}", _USE
     )
+    promoted = _about(store, "promotions", names, f"reason = 'promoted' AND {by}")
+    effective = _newest(whole, "memory_id")
+    where = f"{one_of('namespace', memories['namespace'].unique().to_list())} AND {by}"
+    voices = voices_by(company(store.scan("usage_signals", where, columns=_WHO)), until)
+    sums = heard(votes, uses, effective.select("memory_id", *SUMS[2:]), voices, policy)
+    effective = effective.select("memory_id", "day").join(sums, on="memory_id")
+    ends = effective["day"].str.to_date().dt.epoch("d").cast(pl.Int64).to_numpy() + 1
     parts = {
-        "effective": _newest(whole, "memory_id").drop("effectiveness_id", "chunk_id"),
+        "effective": effective.with_columns(rated(effective, ends * DAY_US, policy)),
         "strong": _newest(strong, "memory_id").drop("strength_id", "namespace", "current", "interval"),
         "promoted": _newest(promoted, "memory_id").select("memory_id", "day", tier="to_tier"),
-        "against": against,
     }
     rows = memories.select("namespace", "memory_id").unique("memory_id")
     for name, part in parts.items():
@@ -237,11 +252,18 @@ def take_effect(store: Store, days: Sequence[str], policy: FeedbackPolicy) -> in
     touched = pl.concat(
         [store.read(name, here, columns=columns) for name in ("usage_signals", "promotions", "memory_state")]
     ).unique("memory_id")
-    if touched.is_empty():
-        return 0
     newest = max([*days, *folded_days(store)])
-    rows = states(store, touched, newest, policy)
-    store.upsert("memory_state", rows)
-    for gone in batches(touched.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
-        store.delete("memory_state", one_of("state_id", gone))
-    return rows.height
+    voices = voices_by(company(store.scan("usage_signals", columns=_WHO)), newest)
+    before = store.get_meta(COMPANY) or {}
+    if changed := sorted(name for name, count in voices.items() if before.get(name, 0) != count):
+        # Who is one of many is heard otherwise than who is alone: of every memory of the namespace.
+        others = store.scan("memory_state", one_of("namespace", changed), columns=columns)
+        touched = pl.concat([touched, others]).unique("memory_id")
+    if touched.height:
+        rows = states(store, touched, newest, policy)
+        store.upsert("memory_state", rows)
+        for gone in batches(touched.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
+            store.delete("memory_state", one_of("state_id", gone))
+    if voices != before:
+        store.put_meta(COMPANY, voices)
+    return rows.height if touched.height else 0

@@ -26,6 +26,7 @@ SEARCHES = ("search",)
 KINDS = (*SEARCHES, *FEEDBACK_KINDS)
 RECORD = "fold-"
 BEGUN = "folding"
+LOOKED_AT = "looked-at-"
 MOST_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
 
 
@@ -119,6 +120,18 @@ def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
     earlier = [(day, one) for day, one in folded_days(store).items() if day < first]
     after = max(earlier)[1].chain if earlier else ""
     store.put_meta(BEGUN, {"run": run, "seqs": dict(seqs), "after": after})
+
+
+def looked_at(store: Store, run: str, table: str, last: Mapping[str, int]) -> None:
+    """Note up to which entry a run looked at each day, for `table`: not every entry has a row in it."""
+    store.put_meta(LOOKED_AT + table, {"run": run, "last": dict(last)})
+
+
+def seen_by(store: Store, run: str, table: str) -> pl.DataFrame:
+    """What `looked_at` noted for a run, as day and seq; nothing of another run."""
+    found = store.get_meta(LOOKED_AT + table)
+    last = found["last"] if found is not None and found["run"] == run else {}
+    return pl.DataFrame(list(last.items()), schema={"day": pl.String, "seq": pl.Int64}, orient="row")
 
 
 def finish(store: Store, run: str) -> bool:

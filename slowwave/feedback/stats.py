@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from scoring.feedback.signals import most_certain
 from slowwave.feedback import drain, fold
 from slowwave.feedback.model import MemoryStats
 from slowwave.feedback.pending import folded_days, unseen
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from slowwave.memory import MemoryRecord
     from slowwave.workspace import Workspace
 
-_COLUMNS = ("signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at")
+_COLUMNS = (
+    "signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at",
+    "day", "namespace", "memory_id", "response", "event_id",
+)  # fmt: skip
 
 
 def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryStats:
@@ -26,7 +30,7 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
     taken = space.store.read("usage_signals", about, columns=_COLUMNS)
     new = waiting(space, record.namespace).filter(pl.col("memory_id") == record.memory_id).select(_COLUMNS)
     new = new.join(taken, on="signal_id", how="anti")
-    signals = pl.concat([taken, new]).sort("occurred_at", "signal_id", descending=True)
+    signals = _one_word(pl.concat([taken, new])).sort("occurred_at", "signal_id", descending=True)
     counted = signals.filter(pl.col("evidence") != "none")
     counts = dict(counted.group_by("verdict").len().iter_rows())
     used = counted.filter(pl.col("verdict") == "used")
@@ -54,6 +58,12 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
         waiting=new.height,
         recent=tuple(said(one) for one in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
     )
+
+
+def _one_word(signals: pl.DataFrame) -> pl.DataFrame:
+    """The signals, of each answer the most certain: what waits may be surer than what was taken up."""
+    looks = pl.col("tier") == "implicit"
+    return pl.concat([signals.filter(~looks), most_certain(signals.filter(looks))])
 
 
 def waiting(space: Workspace, namespace: str) -> pl.DataFrame:

@@ -1,0 +1,227 @@
+"""Whose word is whose, and how far one of them moves a memory (rules 3.4, 3.7, 4.3, 4.4).
+
+A *voice* is a principal; all that was imported is one voice, whatever names it gives itself. Who is alone in
+a namespace, or with one other, is heard as the rules are written: every vote counts. From `CROWD` voices on
+each is **one vote**: all that it says of a memory weighs one vote at most together, is one data point, and
+takes one step of the negative multiplier. Beside that
+
+- one voice lifts nothing alone: what only one finds helpful is neutral until a second one does;
+- nobody is louder than who answers him: the strongest voice against a memory weighs no more than the
+  strongest one for it, the second no more than the second, and so on; and so many not-useful votes, the
+  newest, do not count for the multiplier.
+
+So one principal of many moves no memory that two others found helpful below one that only he did, and none
+further than `REACH`. What was imported is one vote as soon as anybody has spoken in the namespace itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from scoring.feedback.coded import Integers, turns
+from scoring.feedback.effectiveness import SUMS, growth
+from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.votes import VOICE, in_force
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+CROWD = 3
+"""Voices of a namespace from which each is one vote: he, and the two whom he must not outdo (count)."""
+REACH = 0.2
+"""Most that one voice of a crowd changes the score of a memory, whatever it says, with the default policies:
+a tenth by effectiveness (three parts in ten of a third), a tenth by the negative multiplier."""
+COMPANY = ("namespace", "voice", "since")
+_ROUGH = 1e-9  # sums of fractions are not exact: as often helpful as not is neutral
+
+
+def company(signals: pl.DataFrame) -> pl.DataFrame:
+    """Who has spoken in each namespace, and since when: namespace, voice, since; imports are no company.
+
+    Args:
+        signals: namespace, day and `WHO` of ``usage_signals``.
+    """
+    own = signals.filter(~pl.col("imported").fill_null(value=False))
+    return own.group_by("namespace", voice=VOICE).agg(since=pl.col("day").min()).select(COMPANY)
+
+
+def voices_by(company: pl.DataFrame, day: str) -> dict[str, int]:
+    """How many voices each namespace has by the end of a day; those beyond `CROWD` are not counted."""
+    found = company.filter(pl.col("since") <= day).group_by("namespace").len()
+    return {str(namespace): min(count, CROWD) for namespace, count in found.iter_rows()}
+
+
+def is_one_vote(imported: pl.Expr, voices: pl.Expr | int) -> pl.Expr:
+    """Whether all that a voice says of a memory is one vote.
+
+    Args:
+        imported: whether it is what was imported.
+        voices: of the namespace, imports left out (count).
+    """
+    here = pl.lit(voices) if isinstance(voices, int) else voices
+    return pl.when(imported.fill_null(value=False)).then(here > 0).otherwise(here >= CROWD)
+
+
+def heard(
+    votes: pl.DataFrame,
+    uses: pl.DataFrame,
+    implicit: pl.DataFrame,
+    voices: Mapping[str, int],
+    policy: FeedbackPolicy,
+) -> pl.DataFrame:
+    """What all that was said of each memory comes to for a ranking.
+
+    Args:
+        votes: explicit rows of ``usage_signals`` about the memories, all of them up to a moment.
+        uses: of the implicit ones that found a memory used and have a weight: namespace, memory_id, `WHO`.
+        implicit: memory_id, implicit_value, implicit_weight: sums of all implicit evidence.
+        voices: of each namespace (`voices_by`).
+        policy: what votes weigh.
+
+    Returns:
+        memory_id, the sums `SUMS` (as of `FIXED_MOMENT`), feedback_count (data points) and not_useful_at
+        (moments of the votes that count for the negative multiplier, the first first); a row a memory.
+    """
+    each = _each(votes, uses, voices, policy)
+    names = pl.concat([each["memory_id"], implicit["memory_id"]]).unique().sort()
+    rows = names.to_frame().join(implicit, on="memory_id", how="left", maintain_order="left")
+    of = names.to_frame().with_row_index("at").join(each, on="memory_id", how="right", maintain_order="right")
+    value, weight = (rows[name].fill_null(0.0).to_numpy() for name in SUMS[2:])
+    sums = _weighed(of, value, weight, policy.implicit_cap)
+    made = names.to_frame().with_columns(
+        **{name: pl.Series(sums[name], dtype=pl.Float64) for name in SUMS},
+        feedback_count=pl.Series(sums["points"]).cast(pl.Int32),
+        praise=pl.Series(sums["praise"]).cast(pl.Int64),
+    )
+    against = of.group_by("memory_id").agg(
+        whole=pl.col("against").explode().drop_nulls(),
+        single=pl.col("against_last").filter(pl.col("dev") < 0).drop_nulls().sort(descending=True),
+    )
+    whole = pl.col("whole").fill_null([])  # of a memory that was used or ignored only, nobody voted on it
+    counted = pl.concat_list(whole, pl.col("single").fill_null([]).list.slice(pl.col("praise")))
+    return (
+        made.join(against, on="memory_id", how="left", maintain_order="left")
+        .with_columns(not_useful_at=counted.list.sort())
+        .select("memory_id", *SUMS, "feedback_count", "not_useful_at")
+    )
+
+
+def _each(
+    votes: pl.DataFrame, uses: pl.DataFrame, voices: Mapping[str, int], policy: FeedbackPolicy
+) -> pl.DataFrame:
+    """What each voice says of each memory, sorted by both.
+
+    Returns:
+        memory_id, voice; one: whether it is one vote; weight: of its votes as of `FIXED_MOMENT`; dev: how far
+        they are from neutral, times that; newest: growth at the last of them; points: data points; uses
+        (count); likes: whether it finds the memory helpful; against: its not-useful votes, if it is not one
+        vote; against_last: the last of them, if it is.
+    """
+    said = in_force(votes, policy.principal_votes).with_columns(voice=VOICE)
+    grown = growth(said["occurred_at"].dt.epoch("us").to_numpy(), policy.half_life_days)
+    said = said.with_columns(grown=pl.Series(grown, dtype=pl.Float64)).with_columns(
+        w=pl.col("weight") * pl.col("grown")
+    )
+    unhelpful = pl.col("occurred_at").filter(pl.col("verdict") == "unhelpful")
+    key = ["namespace", "memory_id", "voice"]
+    spoken = (
+        said.sort("occurred_at", "signal_id")
+        .group_by(key, maintain_order=True)
+        .agg(
+            pl.col("imported").first(), weight=pl.col("w").sum(),
+            dev=(pl.col("w") * (pl.col("value") - 0.5)).sum(), newest=pl.col("grown").max(),
+            votes=pl.len(), against=unhelpful, against_last=unhelpful.max(),
+        )
+    )  # fmt: skip
+    used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=pl.len())
+    known = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
+    both = (
+        spoken.join(used, on=key, how="full", coalesce=True)
+        .sort("memory_id", "voice")
+        .with_columns(
+            pl.col("weight", "dev", "newest").fill_null(0.0),
+            pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
+            one=is_one_vote(pl.coalesce("imported", "here"), known),
+        )
+    )
+    # All that it says weighs one vote at most, as of its last word; from then on all of it fades alike.
+    share = (pl.col("newest") / pl.col("weight")).clip(0, 1)
+    fits = pl.when("one", pl.col("weight") > 0).then(share).otherwise(1.0)
+    sure = pl.when(pl.col("dev").abs() > _ROUGH * pl.col("weight")).then("dev").otherwise(0.0)
+    points = pl.col("votes") + pl.col("uses")
+    return both.select(
+        "memory_id", "voice", "one", "newest", "uses",
+        weight=pl.col("weight") * fits,
+        dev=pl.when("one").then(sure).otherwise("dev") * fits,
+        points=pl.when("one").then(points.clip(0, 1)).otherwise(points),
+        likes=(sure > 0) | ((pl.col("uses") > 0) & (sure == 0)),
+        against=pl.when(~pl.col("one")).then("against"),
+        against_last=pl.when("one").then("against_last"),
+    )  # fmt: skip
+
+
+def _weighed(each: pl.DataFrame, value: Floats, weight: Floats, implicit_cap: float) -> dict[str, Floats]:
+    """The sums of each memory.
+
+    Args:
+        each: rows of `_each`, with the place of the memory (`at`).
+        value: (n,) implicit_value of each memory.
+        weight: (n,) implicit_weight.
+        implicit_cap: votes that it is worth at most.
+
+    Returns:
+        (n,) each: `SUMS`, points, and praise: how many find the memory helpful, where that counts, else 0.
+    """
+    n, at = len(value), each["at"].to_numpy().astype(np.int64)
+    one, likes = each["one"].to_numpy(), each["likes"].to_numpy()
+    mine, dev, newest = (each[name].to_numpy().copy() for name in ("weight", "dev", "newest"))
+    uses = each["uses"].to_numpy()
+
+    def total(rows: npt.NDArray[np.generic]) -> Floats:
+        return np.bincount(at, rows.astype(np.float64), minlength=n).astype(np.float64)
+
+    free, liked = total(likes & ~one) > 0, total(likes)
+    praise = np.where(free | (liked > 1), liked, 0.0)
+    dev[one & (dev > 0) & (praise[at] == 0)] = 0.0
+    # What is said by use alone is a common good of those who use: an equal part of it speaks for each.
+    last = np.zeros(n)
+    np.maximum.at(last, at, newest)
+    share = np.minimum(1.0, np.divide(implicit_cap * last, weight, out=np.zeros(n), where=weight > 0))
+    silent = likes & (dev <= 0)
+    used = np.maximum(value - 0.5 * weight, 0.0) * share / np.maximum(total(silent), 1.0)
+    spoken_for = np.where(silent, used[at], np.maximum(dev, 0.0))
+    opposed = one & (dev < 0)
+    left = _answered(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
+    left = np.where(opposed, left, 1.0)
+    heard_by_use = (praise > 0) | (total((uses > 0) & ~one) > 0)
+    return {
+        "explicit_value": total((dev + 0.5 * mine) * left),
+        "explicit_weight": total(mine * left),
+        "implicit_value": np.where(heard_by_use, value, np.minimum(value, 0.5 * weight)),
+        "implicit_weight": weight,
+        "points": total(each["points"].to_numpy()),
+        "praise": praise,
+    }
+
+
+def _answered(at: Integers, against: Floats, for_it: Floats, praise: Floats) -> Floats:
+    """What is left of each voice against a memory, beside the one of the same strength for it, (k,).
+
+    Args:
+        at: (k,) memory of each voice.
+        against: (k,) how far it is against the memory; 0 where it is not.
+        for_it: (k,) how far it is for it.
+        praise: (n,) how many are for each memory.
+    """
+    order, other = np.lexsort((-against, at)), np.lexsort((-for_it, at))
+    place = turns(at[order])
+    left = np.ones(len(at))
+    # Both orders have the same memories in the same places: the r-th against stands beside the r-th for it.
+    strong, answer = against[order], for_it[other]
+    meets = (place < praise[at[order]]) & (strong > 0)
+    left[order[meets]] = np.minimum(1.0, answer[meets] / strong[meets])
+    return left

@@ -1,0 +1,22 @@
+"""Bounds that the rules promise, enforced where a policy is made: files, settings and keywords pass there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def require_within(policy: Any, bounds: Mapping[str, tuple[float, float]]) -> None:  # noqa: ANN401 - any policy
+    """Refuse a policy that goes beyond what is promised.
+
+    Args:
+        policy: has the parameters as attributes.
+        bounds: lowest and highest value of each, both allowed.
+
+    Raises:
+        ValueError: a value is no number or outside; the message names it and what is allowed.
+    """
+    for name, (low, high) in bounds.items():
+        value = getattr(policy, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ValueError(f"{name} = {value} is not in [{low:g}, {high:g}]")
