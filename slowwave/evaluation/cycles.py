@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cache
 from importlib.metadata import version as installed
@@ -70,18 +70,45 @@ def closed_cycles(space: Workspace, namespace: str) -> list[Cycle]:
     ]
 
 
-def _close_next(
-    space: Workspace, namespace: str, until: str, tried: Sequence[Tried], now: datetime
-) -> str | None:
-    """Close the cycle that is due first; None where none is, and then its progress is noted."""
-    closed = closed_cycles(space, namespace)
+def own_cycles(space: Workspace, namespace: str, until: str) -> list[Cycle]:
+    """The cycles of what was asked and said here alone, as of the end of a day; the last one may be open.
+
+    They are what the learning gate counts: history that is imported neither brings one nor ends one early.
+    """
+    asked = _asked(space, namespace, "", until, own=True)
+    said = said_until(space.store, until, namespace=namespace, own=True)
+    found: list[Cycle] = []
+    while (due := _next(space, found, asked, said, date.fromisoformat(until))) is not None:
+        found.append(due.cycle)
+        if due.cycle.closed_on is None:
+            break
+    return found
+
+
+@dataclass(frozen=True)
+class _Due:
+    """The cycle after those that are closed, and what was said by its last day."""
+
+    cycle: Cycle
+    said: pl.DataFrame
+
+
+def _next(
+    space: Workspace, closed: Sequence[Cycle], asked: pl.DataFrame, said: pl.DataFrame, as_of: date
+) -> _Due | None:
+    """What comes after the closed cycles; None where nothing was asked since.
+
+    Args:
+        space: has the settings.
+        closed: cycles, the first first.
+        asked: searches up to the day, rows of `_asked`.
+        said: judgments up to it.
+        as_of: the day at whose end it is looked.
+    """
     last = closed[-1].closed_on if closed else None
-    start = (last + timedelta(days=1)).isoformat() if last else ""
-    if start > until:
-        return None
-    asked = _asked(space, namespace, start, until)
-    said = said_until(space.store, until, namespace=namespace)
-    as_of, bounds = date.fromisoformat(until), _bounds(space)
+    if last is not None:
+        asked = asked.filter(pl.col("day") > last.isoformat())
+    bounds = _bounds(space)
     plan = plan_cycles(closed, _search_days(asked, _may_count(said)), as_of, **bounds)
     planned = next(iter(plan.closing), plan.open)
     if planned is None:
@@ -94,8 +121,27 @@ def _close_next(
         by_then = said.filter(pl.col("day") <= day.isoformat())
         cycle = _counted(space, planned, asked.filter(pl.col("day") <= day.isoformat()), by_then, day)
         if planned.closed_on is not None and cycle.queries >= bounds["least_queries"]:
-            return _freeze(space, namespace, cycle, by_then, tried, now)
-    _note_progress(space, namespace, cycle, bounds)
+            return _Due(cycle, by_then)
+    return _Due(replace(cycle, closed_on=None), by_then)
+
+
+def _close_next(
+    space: Workspace, namespace: str, until: str, tried: Sequence[Tried], now: datetime
+) -> str | None:
+    """Close the cycle that is due first; None where none is, and then its progress is noted."""
+    closed = closed_cycles(space, namespace)
+    last = closed[-1].closed_on if closed else None
+    start = (last + timedelta(days=1)).isoformat() if last else ""
+    if start > until:
+        return None
+    asked = _asked(space, namespace, start, until)
+    said = said_until(space.store, until, namespace=namespace)
+    due = _next(space, closed, asked, said, date.fromisoformat(until))
+    if due is None:
+        return None
+    if due.cycle.closed_on is not None:
+        return _freeze(space, namespace, due.cycle, due.said, tried, now)
+    _note_progress(space, namespace, due.cycle, _bounds(space))
     return None
 
 
@@ -114,9 +160,10 @@ def _bounds(space: Workspace) -> dict[str, int]:
     return {"least_queries": given.cycle_searches, "least_days": given.cycle_days}
 
 
-def _asked(space: Workspace, namespace: str, start: str, until: str) -> pl.DataFrame:
-    """Day, search_id and query_id of the searches of a period."""
+def _asked(space: Workspace, namespace: str, start: str, until: str, *, own: bool = False) -> pl.DataFrame:
+    """Day, search_id and query_id of the searches of a period; only those made here, if asked for."""
     where = f"namespace = {quote(namespace)} AND day >= {quote(start)} AND day <= {quote(until)}"
+    where += " AND imported_from IS NULL" if own else ""
     rows = space.store.scan("searches", where, columns=["day", "namespace", "search_id", "query"])
     return with_query_ids(rows).drop("namespace", "query")
 

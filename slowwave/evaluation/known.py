@@ -20,9 +20,17 @@ _RESOLVED = (
 )  # fmt: skip
 
 
-def said_until(store: Store, day: str, *, namespace: str | None = None) -> pl.DataFrame:
-    """Everything that was said of pairs of query and memory up to the end of a day."""
+def said_until(store: Store, day: str, *, namespace: str | None = None, own: bool = False) -> pl.DataFrame:
+    """Everything that was said of pairs of query and memory up to the end of a day.
+
+    Args:
+        store: has the judgments.
+        day: the last one.
+        namespace: only of this one; None is all.
+        own: without what rests on anything imported: all that the learning gate may hear (rule 7.7).
+    """
     mine = "" if namespace is None else f" AND namespace = {quote(namespace)}"
+    mine += " AND imported IS NOT TRUE" if own else ""
     return store.scan("judgments", f"day <= {quote(day)}{mine}", columns=_RESOLVED)
 
 

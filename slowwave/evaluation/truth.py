@@ -19,6 +19,7 @@ TRIGGER_GRADE = 3.0
 WITHDRAWN, NO_OPINION = "withdrawn", "no opinion"
 _VERDICT = [
     "day", "search_id", "memory_id", "principal", "tier", "verdict", "weight", "occurred_at", "signal_id",
+    "imported",
 ]  # fmt: skip
 _IMPRESSION = ["day", "namespace", "query_id", "query", "memory_id", "rank", "clicked"]
 
@@ -93,23 +94,34 @@ def selection_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
 
     A search counts from the day of its first verdict on; verdicts of later days change nothing. Where use has
     no opinion there is a row without a grade if it had one before, and none if it never had: most pairs.
+    What rests on anything imported has rows of its own.
     """
-    rows = selections(impressions(store, max(days)), first_day=min(days), last_day=max(days))
-    rows = rows.filter(pl.col("grade").is_not_null() | _had_grade(store, rows, min(days)))
+    return pl.concat([_selected(store, days, imported=imported) for imported in (False, True)])
+
+
+def _selected(store: Store, days: Sequence[str], *, imported: bool) -> pl.DataFrame:
+    """The same of what was said here of searches made here, or of all the rest."""
+    shown = impressions(store, max(days), imported=imported)
+    rows = selections(shown, first_day=min(days), last_day=max(days))
+    rows = rows.filter(pl.col("grade").is_not_null() | _had_grade(store, rows, min(days), imported=imported))
     ends = pl.col("day").str.to_datetime("%Y-%m-%d", time_unit="us", time_zone="UTC").dt.offset_by("1d")
     rows = rows.filter(pl.col("day").is_in(list(days))).with_columns(
         source=pl.lit(SELECTIONS),
         state=pl.when(pl.col("grade").is_null()).then(pl.lit(NO_OPINION)).otherwise(pl.lit("graded")),
         made_at=ends - pl.duration(microseconds=1),
-        principal=pl.lit(""),
+        principal=pl.lit("imported" if imported else ""),
         clicks=pl.col("clicks").cast(pl.Float64),
+        imported=pl.lit(imported),
     )
     return _as_rows(store, rows)
 
 
-def _had_grade(store: Store, rows: pl.DataFrame, first: str) -> pl.Series:
+def _had_grade(store: Store, rows: pl.DataFrame, first: str, *, imported: bool) -> pl.Series:
     """Whether the pair of each row, sorted by day, had a grade from selections on an earlier day."""
-    where = f"source = '{SELECTIONS}' AND grade IS NOT NULL AND day < {quote(first)}"
+    where = (
+        f"source = '{SELECTIONS}' AND grade IS NOT NULL AND day < {quote(first)} "
+        f"AND imported IS {'' if imported else 'NOT '}TRUE"
+    )
     before = store.scan("judgments", where, columns=["query_id", "memory_id"]).unique()
     graded = pl.col("grade").is_not_null().cast(pl.Int32)
     earlier = graded.cum_sum().over("query_id", "memory_id") - graded
@@ -118,13 +130,18 @@ def _had_grade(store: Store, rows: pl.DataFrame, first: str) -> pl.Series:
     return known.select((earlier > 0) | pl.col("known").fill_null(value=False)).to_series()
 
 
-def impressions(store: Store, until: str) -> pl.DataFrame:
+def impressions(store: Store, until: str, *, imported: bool = False) -> pl.DataFrame:
     """What searches showed, of those that got a verdict on any result: a row per search and memory.
+
+    Args:
+        store: has the searches and the signals.
+        until: the last day that counts.
+        imported: see `clicked_results`.
 
     Returns:
         day (of the first verdict), namespace, query_id, query, memory_id, rank, clicked.
     """
-    clicked = clicked_results(store, until)
+    clicked = clicked_results(store, until, imported=imported)
     first = clicked.group_by("search_id").agg(pl.col("day").first())
     asked = store.scan(
         "searches", f"day <= {quote(until)}", columns=["search_id", "namespace", "query", "shown"]
@@ -137,13 +154,19 @@ def impressions(store: Store, until: str) -> pl.DataFrame:
     return rows.with_columns(pl.col("clicked").fill_null(value=False)).select(_IMPRESSION)
 
 
-def clicked_results(store: Store, until: str, searches: Sequence[str] | None = None) -> pl.DataFrame:
+def clicked_results(
+    store: Store, until: str, searches: Sequence[str] | None = None, *, imported: bool = False
+) -> pl.DataFrame:
     """What was said of results on the first day on which anything was said of their search.
+
+    What was said here of searches made here, and what was imported or is about an import, know nothing of
+    each other: neither takes a search, a day or an opinion away from the other.
 
     Args:
         store: has the signals.
         until: the last day that counts.
         searches: only of these; None is all.
+        imported: what was imported, and what is about imported searches, instead of the rest.
 
     Returns:
         search_id, memory_id, day and clicked: an answer used it by more than words of the query, or it was
@@ -154,6 +177,7 @@ def clicked_results(store: Store, until: str, searches: Sequence[str] | None = N
         said = store.scan("usage_signals", where, columns=_VERDICT)
     else:
         said = store.read_by("usage_signals", "search_id", searches, columns=_VERDICT, also=where)
+    said = said_here(store, said, imported=imported)
     first = said.group_by("search_id").agg(pl.col("day").min())
     said = said.join(first, on=["search_id", "day"]).sort("occurred_at", "signal_id")
     rated = pl.col("tier") == "quick"
@@ -166,8 +190,17 @@ def clicked_results(store: Store, until: str, searches: Sequence[str] | None = N
     )
 
 
+def said_here(store: Store, said: pl.DataFrame, *, imported: bool = False) -> pl.DataFrame:
+    """Of rows of ``usage_signals`` those given here of searches made here; or else all the others."""
+    searches = store.scan("searches", "imported_from IS NOT NULL", columns=["search_id"])["search_id"]
+    elsewhere = pl.col("imported").fill_null(value=False) | pl.col("search_id").is_in(searches.implode())
+    return said.filter(elsewhere.fill_null(value=False) == imported)
+
+
 def _as_rows(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
     key = pl.concat_str("day", "source", "query_id", "memory_id", separator=":")
+    if "imported" in rows.columns:
+        key += pl.when("imported").then(pl.lit(":imported")).otherwise(pl.lit(""))
     empty = store.empty("judgments")
     made = rows.with_columns(judgment_id=key)
     known = made.select(

@@ -142,7 +142,9 @@ def _anchors(journal: Journal, namespace: str, judge_name: str, cycle_id: str | 
     rows = rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)).drop("day")
     entries = (Entry(**{**row, "payload": payload_of(row["payload"])}) for row in rows.iter_rows(named=True))
     return [
-        one for one in entries if one.payload.get("anchor") and cycle_id in (None, one.payload["cycle_id"])
+        one
+        for one in entries
+        if one.payload.get("anchor") and cycle_id in (None, one.payload.get("cycle_id"))
     ]
 
 

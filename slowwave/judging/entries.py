@@ -8,7 +8,7 @@ What a judge says has the id of the pair, its text and the judge, so a pair is g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ import polars as pl
 from slowwave import ids
 from slowwave.feedback.drain import Drained, drained
 from slowwave.journal import Entry, JournalConflictError
-from slowwave.journal.entry import JUDGMENT
+from slowwave.journal.entry import JUDGMENT, not_before
 from slowwave.judging.model import HIGHEST, JUDGE, MANUAL, STATES, Judge, JudgmentError, Pair
 
 if TYPE_CHECKING:
@@ -89,8 +89,9 @@ def require(query: str, grade: float | None, state: str) -> None:
 def write_said(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tuple[Entry, bool]]:
     """Write judgments, all or none, each as the next word of its principal on its pair.
 
-    One that says what that principal said last is not written again, and neither is what a judge has said of
-    the same text. Of several on one pair the later in the list is the later word.
+    One that says what that principal said last is not written again, unless that was imported and this is
+    not; and neither is what a judge has said of the same text. Of several on one pair the later in the list
+    is the later word.
 
     Returns:
         The entry of each, and whether it is new.
@@ -117,8 +118,11 @@ def _entries(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tup
             continue
         key = _key(namespace, one)
         number, before = last[key]
+        if "imported_from" not in one.more:  # what was said elsewhere keeps its date
+            one = replace(one, at=not_before(one.at, before))
         entry = _entry(namespace, one, _number_id(namespace, key, number))
-        if before is not None and _says(before.payload) == _says(entry.payload):
+        here = "imported_from" not in entry.payload and before and "imported_from" in before.payload
+        if before is not None and not here and _says(before.payload) == _says(entry.payload):
             found.append((before, False))
         else:
             found.append((entry, True))
@@ -148,7 +152,7 @@ def payload_of_said(one: Said) -> dict[str, Any]:
 def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
     # 2 and 2.0 are one grade, and how it is written is not what it says.
     rest = {name: value for name, value in payload.items() if name not in ("query", "imported_from")}
-    return rest | {"grade": None if payload["grade"] is None else float(payload["grade"])}
+    return rest | {"grade": None if payload.get("grade") is None else float(payload["grade"])}
 
 
 Key = tuple[str, str, str]  # query id, memory id, principal
@@ -235,7 +239,8 @@ def drain_judgments(journal: Journal, days: Sequence[str]) -> Drained:
     rows = (
         found.rows.filter(sound & ~pl.col("anchor").fill_null(value=False))
         .sort("day", "occurred_at", "seq")
-        .unique(["day", "namespace", "subject", "memory_id", "origin", "principal"], keep="last")
+        .with_columns(imported=pl.col("imported_from").is_not_null())
+        .unique(["day", "namespace", "subject", "memory_id", "origin", "principal", "imported"], keep="last")
         .sort("day", "seq")
         .select(_COLUMNS)
     )
@@ -259,5 +264,5 @@ _COLUMNS = (
     pl.col("occurred_at").alias("made_at"),
     pl.lit(None, pl.Int32).alias("impressions"),
     *(pl.lit(None, pl.Float64).alias(name) for name in ("expected", "clicks")),
-    pl.col("text_hash"),
+    *map(pl.col, ("text_hash", "imported")),
 )

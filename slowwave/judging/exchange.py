@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -235,7 +235,12 @@ def read_queries(file: str) -> dict[str, str]:
 
 
 def export_judgments(
-    journal: Journal, namespace: str, write: Callable[[bytes], object], *, judge: str = ""
+    journal: Journal,
+    namespace: str,
+    write: Callable[[bytes], object],
+    *,
+    judge: str = "",
+    closed: Collection[str] = (),
 ) -> int:
     """Write the last word of everyone on every pair as JSON lines; how many lines.
 
@@ -246,8 +251,9 @@ def export_judgments(
         namespace: the tenant.
         write: takes lines, with their ends.
         judge: only the grades of the judge of this name; empty: the labels by hand; ``*``: everything.
+        closed: ids of memories, and of queries, of which nothing is written.
     """
-    rows = wanted(journal, namespace, judge).sort("query_id", "memory_id", "source", "principal")
+    rows = wanted(journal, namespace, judge, closed).sort("query_id", "memory_id", "source", "principal")
     known = journal.entries(rows["judgment_id"].to_list())
     for row in rows.iter_rows(named=True):
         entry = known[row["judgment_id"]]
@@ -269,13 +275,14 @@ def export_qrels(
     write_query: Callable[[bytes], object],
     *,
     judge: str = "",
+    closed: Collection[str] = (),
 ) -> int:
     """Write grades as TREC qrels and the queries as JSON lines; how many grades.
 
     Several people's grades of a pair are one, their mean, rounded (a half upwards); what has no grade is left
     out. Arguments as of `export_judgments`.
     """
-    rows = wanted(journal, namespace, judge).filter(pl.col("state") == "graded")
+    rows = wanted(journal, namespace, judge, closed).filter(pl.col("state") == "graded")
     grades = (
         rows.group_by("query_id", "memory_id")
         .agg(grade=(pl.col("grade").mean() + 0.5).floor().cast(pl.Int64), query=pl.col("query").first())
@@ -288,9 +295,10 @@ def export_qrels(
     return grades.height
 
 
-def wanted(journal: Journal, namespace: str, judge: str = "") -> pl.DataFrame:
+def wanted(journal: Journal, namespace: str, judge: str = "", closed: Collection[str] = ()) -> pl.DataFrame:
     """The last words of people, of one judge, or (``*``) of everyone, as rows of ``judgments``."""
     rows = last_words(journal, namespace)
+    rows = rows.filter(~pl.any_horizontal(pl.col("memory_id", "query_id").is_in(list(closed))))
     if judge == "*":
         return rows
     if judge:

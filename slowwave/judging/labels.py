@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slowwave.errors import NotFoundError
 from slowwave.judging.entries import Said, require, write_said
 from slowwave.judging.model import JudgmentError, Pair
-from slowwave.search.filters import SECRET
+from slowwave.visibility import Viewer, may_see
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,7 +68,7 @@ def known_memories(store: Store, namespace: str, memory_ids: Collection[str]) ->
 def pairs_of(
     store: Store, namespace: str, asked: Iterable[tuple[str, str]]
 ) -> tuple[dict[tuple[str, str], Pair], set[str]]:
-    """What a judge reads of each pair of query and memory id, and which of the memories are secret.
+    """What a judge reads of each pair of query and memory id, and which memories none elsewhere is shown.
 
     Memories that are gone have no pair.
     """
@@ -77,7 +77,8 @@ def pairs_of(
     rows = _rows(store, namespace, {memory for _, memory in asked}, columns)
     texts = {memory: (title or "", content or "") for memory, title, content, _ in rows.iter_rows()}
     pairs = {(query, memory): Pair(query, *texts[memory]) for query, memory in asked if memory in texts}
-    return pairs, set(rows.filter(rows["sensitivity"] == SECRET)["memory_id"].to_list())
+    labels = rows.select("memory_id", "sensitivity").iter_rows()
+    return pairs, {memory for memory, label in labels if not may_see(Viewer.ASSISTANT, label)}
 
 
 def _rows(store: Store, namespace: str, memory_ids: Collection[str], columns: list[str]) -> pl.DataFrame:

@@ -12,6 +12,7 @@ import polars as pl
 
 from scoring.evaluation import worth_judging as draw
 from slowwave import ids
+from slowwave.feedback.sound import results_in
 from slowwave.journal import payload_of
 from slowwave.judging.entries import drain_judgments
 from slowwave.judging.model import MANUAL
@@ -70,7 +71,7 @@ def candidates(
     for day in days.sort(descending=True).head(RECENT_DAYS):
         for payload in journal.read(kinds=["search"], days=[day], namespace=namespace)["payload"]:
             search = payload_of(payload)
-            for row in search["shown"]:
+            for row in results_in(search):
                 if (row.get("rank") or RANKS + 1) <= RANKS:
                     key = (ids.query_id(namespace, search["query"]), row["memory_id"])
                     pair = pairs.setdefault(key, {"query": search["query"], "rank": row["rank"], "shown": 0})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -13,8 +13,8 @@ import polars as pl
 
 from scoring.evaluation import Comparison, MeanInterval, compare, mean_interval
 from slowwave.errors import NotFoundError
-from slowwave.search.filters import SECRET
 from slowwave.store import Store, quote
+from slowwave.visibility import HIDDEN, closed_queries, open_rows
 
 LOGGED = "logged"
 METRICS = {"mrr_5": "MRR@5", "ndcg_10": "nDCG@10", "recall_20": "Recall@20", "hit_rate_1": "HitRate@1"}
@@ -155,7 +155,8 @@ def cycle_report(store: Store, cycle_id: str, *, margin: float = MARGIN) -> Cycl
     row = found.row(0, named=True)
     namespace, number = str(row["namespace"]), int(row["number"])
     tried, told = _loaded(row["variants"]), _loaded(row["summary"])
-    scores, grades = _scores(store, cycle_id), _grades(store, namespace, cycle_id)
+    scores = _scores(store, cycle_id, closed_queries(store, namespace))
+    grades = _grades(store, namespace, cycle_id)
     variants = _standings(scores, tried, margin)
     earlier = _closed_before(store, namespace, number)
     return CycleReport(
@@ -201,9 +202,11 @@ def as_data(report: CycleReport) -> dict[str, Any]:
 # -- one cycle -------------------------------------------------------------------------------------
 
 
-def _scores(store: Store, cycle_id: str) -> pl.DataFrame:
+def _scores(store: Store, cycle_id: str, closed: Collection[str] = ()) -> pl.DataFrame:
     columns = ["variant", "query_id", "query", "searches", *_GIVEN, "relevant"]
     rows = store.read("cycle_scores", f"cycle_id = {quote(cycle_id)}", columns=columns)
+    hidden = pl.col("query_id").is_in(sorted(closed))
+    rows = rows.with_columns(query=pl.when(hidden).then(pl.lit(HIDDEN)).otherwise("query"))
     # What failed counts as 0 (rule 6.3).
     return rows.with_columns(pl.col(*_GIVEN).fill_nan(None).fill_null(0.0)).sort("variant", "query_id")
 
@@ -215,8 +218,7 @@ def _grades(store: Store, namespace: str, cycle_id: str) -> pl.DataFrame:
         "memories", "memory_id", rows["memory_id"].unique().to_list(),
         columns=["memory_id", "title", "sensitivity"], also=f"namespace = {quote(namespace)}",
     )  # fmt: skip
-    public = pl.col("sensitivity").fill_null("") != SECRET
-    titles = known.select("memory_id", title=pl.when(public).then(pl.col("title").replace("", None)))
+    titles = known.select("memory_id", title=pl.when(open_rows()).then(pl.col("title").replace("", None)))
     joined = rows.join(titles, on="memory_id", how="left").sort(
         "query_id", "grade", "memory_id", descending=[False, True, False], nulls_last=True
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from html import escape
 from typing import Any
 
 import polars as pl
@@ -12,7 +11,7 @@ from scoring.evaluation import Comparison
 from slowwave.reports import cycle_plots
 from slowwave.reports import cycle_wording as words
 from slowwave.reports.cycle import LOGGED, MAIN, METRICS, CycleReport, Standing
-from slowwave.reports.html import Cell, document, image, paragraph, table
+from slowwave.reports.html import Cell, document, escape, image, paragraph, table
 
 DETAILED = 50  # queries at each end that are shown with everything
 LISTED = 2_000  # queries in the long table

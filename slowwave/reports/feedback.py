@@ -14,6 +14,7 @@ from slowwave.feedback.pending import KINDS, folded_days, unseen
 from slowwave.reports import counts
 from slowwave.search.knowledge import memory_states
 from slowwave.store import Store, one_of, quote
+from slowwave.visibility import open_rows, veiled
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -248,8 +249,9 @@ class _Lists:
         """With the titles of memories; what has none (imported objects) goes by its source or its id."""
         known = self.store.read_by(
             "memories", "memory_id", rows["memory_id"].to_list(),
-            columns=["memory_id", "title", "source"], also=self.ours,
+            columns=["memory_id", "title", "source", "sensitivity"], also=self.ours,
         )  # fmt: skip
+        known = veiled(known, ~open_rows(), "title", "source")
         given = pl.coalesce(pl.col(name).replace("", None) for name in ("title", "source", "memory_id"))
         return rows.join(known, on="memory_id", how="left", maintain_order="left").select(
             *before, "memory_id", given.alias("title"), *columns

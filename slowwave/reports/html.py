@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as escaped
 from string import Template
+
+from slowwave.quoting import printable
 
 _PAGE = Template("""<!doctype html>
 <html lang="en">
@@ -52,6 +54,11 @@ $body
 """)
 _KINDS = {"title": "text", "query": "text", "memory": "id"}
 Cell = str | tuple[str, str]  # a text, or a text and the class that colours it
+
+
+def escape(text: str) -> str:
+    """A text as a page shows it: neither a mark of HTML nor a character that turns the line around."""
+    return escaped(printable(text))
 
 
 def document(title: str, body: Iterable[str], *, style: str = "") -> str:

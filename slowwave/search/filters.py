@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 from quality.admission import LIVE, SUPERSEDED
+from slowwave.arguments import moment
 from slowwave.errors import SlowwaveError
 from slowwave.store import one_of, quote
 from slowwave.tiers import tier_filter
-
-SECRET = "secret"  # noqa: S105 - a label
+from slowwave.visibility import open_where
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class Filters:
         if self.sensitivity:
             parts.append(one_of("sensitivity", self.sensitivity))
         else:
-            parts.append(f"(sensitivity IS NULL OR sensitivity != {quote(SECRET)})")
+            parts.append(open_where())
         if self.tags:
             parts.append(f"array_has_any(tags, [{', '.join(map(quote, self.tags))}])")
         if self.source:
             parts.append(f"starts_with(source, {quote(self.source)})")
-        for sign, moment in ((">=", self.since), ("<", self.until)):
-            if moment is not None:
-                at = moment.astimezone(UTC).isoformat(timespec="microseconds")
+        for sign, bound in ((">=", self.since), ("<", self.until)):
+            if bound is not None:
+                at = bound.astimezone(UTC).isoformat(timespec="microseconds")
                 parts.append(f"created_at {sign} CAST({quote(at)} AS TIMESTAMP)")
         return " AND ".join(parts)
 
@@ -94,9 +94,7 @@ def _checked(name: str, value: object) -> object:
             raise SlowwaveError(f"{name} = {value!r}: give a text or a list of texts.")
         return tuple(one.strip().lower() if name != "tags" else one for one in texts if one)
     if name in ("since", "until") and value is not None:
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            raise SlowwaveError(f"{name} = {value!r}: give a datetime with a time zone.")
-        return value
+        return moment(name, value)
     if name == "source" and (not isinstance(value, str) or "\0" in value):
         raise SlowwaveError(f"source = {value!r}: give the text that sources begin with.")
     return value

@@ -17,7 +17,7 @@ import polars as pl
 
 from scoring.feedback.learned import LearningPolicy, Rollback, live
 from scoring.ranking.learned import Learned, LearnedTerms
-from slowwave.journal.entry import LEARNING
+from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
 from slowwave.learning.isolation import TABLE, Watch
@@ -77,7 +77,7 @@ class LearnedTriggers:
         self._watch = Watch(store)
         self._lock = threading.Lock()
         self._there: tuple[int, dict[str, bool]] = (-1, {})
-        self._acts: dict[str, tuple[tuple[int, datetime | None], bool, tuple[Rollback, ...]]] = {}
+        self._acts: dict[str, tuple[tuple[tuple[int, ...], datetime | None], bool, tuple[Rollback, ...]]] = {}
         self._held: dict[str, _Held] = {}
         self._refused: dict[str, str] = {}
 
@@ -135,8 +135,9 @@ class LearnedTriggers:
 
     def _decided(self, namespace: str, now: datetime) -> tuple[bool, tuple[Rollback, ...]]:
         """Whether learning is approved, and what was taken back."""
-        # Entries only come: as many as before are the same.
-        mark = (self._journal().count(namespace, LEARNING), now if self._until else None)
+        # Entries only come, or are erased: as many of both as before are the same.
+        counts = tuple(self._journal().count(namespace, kind) for kind in (LEARNING, ERASURE))
+        mark = (counts, now if self._until else None)
         known = self._acts.get(namespace)
         if known is None or known[0] != mark:
             decided = acts.acts(self._journal(), namespace, until=mark[1])

@@ -62,11 +62,13 @@ def search(
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
     _check(query, limit, project)
+    doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
     policy = space.policy
     start = time.perf_counter()
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
-    found = searcher.find(namespace, query, size, filters, moment)
+    with space.store.explaining("chunks"):
+        found = searcher.find(namespace, query, size, filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
     other = _other(space, found, search_id) if as_of is None else None
@@ -92,7 +94,9 @@ def search(
             ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
             turns=turns,
         )  # fmt: skip
-        warnings += _journal(space, search_id, namespace, payload, moment, principal, project)
+        # One warning tells of a journal that can be neither read nor written.
+        doubts = _journal(space, search_id, namespace, payload, moment, principal, project) or doubts
+    warnings += doubts
     end = time.perf_counter()
     timings = Timings(
         embedding=found.embedding_ms,
@@ -113,6 +117,20 @@ def search(
         warnings,
         _not_shown(ranking, found) if explain else (),
     )
+
+
+def _keep_up(space: Workspace) -> tuple[str, ...]:
+    """Open the tables again if others are in their place; a journal that cannot say so costs no search.
+
+    Returns:
+        What a person should know of it.
+    """
+    try:
+        space.keep_up()
+    except JournalError as error:
+        told = "It is not known whether a work on the tables is under way, since the journal cannot be read"
+        return (f"{told}: {error}",)
+    return ()
 
 
 def _check(query: str, limit: int, project: str) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from slowwave import ids
-from slowwave.search.filters import SECRET
 from slowwave.store import Store
+from slowwave.visibility import label, open_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ def _searches(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _memories(rows: pl.DataFrame) -> pl.DataFrame:
-    secret = pl.col("sensitivity").fill_null("") == SECRET
     times = [pl.col(name).dt.replace_time_zone(None) for name in ("created_at", "updated_at")]
-    return rows.with_columns(pl.when(~secret).then(pl.col("title")), *times)
+    labels = [label(name) for name in ("memory_type", "importance_tier", "sensitivity")]
+    return rows.with_columns(pl.when(open_rows()).then(pl.col("title")), *labels, *times)
 
 
 def _states(rows: pl.DataFrame) -> pl.DataFrame:
