@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from slowwave.errors import NotFoundError, StoreError
 from slowwave.store.database import Store
@@ -73,25 +74,44 @@ def list_checkpoints(store: Store) -> list[Checkpoint]:
     return sorted(found, key=lambda checkpoint: (checkpoint.created_at, checkpoint.name))
 
 
-def restore_checkpoint(store: Store, name: str, *, only: Sequence[str] | None = None) -> Checkpoint:
+def restore_checkpoint(
+    store: Store,
+    name: str,
+    *,
+    only: Sequence[str] | None = None,
+    records: Mapping[str, Any] | None = None,
+) -> Checkpoint:
     """Bring tables back to a checkpoint (all of them, or `only` these); later checkpoints stay listed.
+
+    Args:
+        store: the tables.
+        name: of the checkpoint.
+        only: physical names of tables.
+        records: the list of checkpoints as `listed_records` gave it before: what was killed may have taken
+            some off the list.
 
     Raises:
         NotFoundError: no such checkpoint.
     """
-    checkpoint = _named(store, name)
+    records = listed_records(store) if records is None else records
+    store.put_metas({_PREFIX + listed: record for listed, record in records.items()}, keep=True)
+    checkpoint = named(store, name)
     tables = [table for table in checkpoint.tables if only is None or table in only]
-    records = store.list_meta(_PREFIX)
     store.put_meta(_RESTORING, {"name": name})
     for table_name in sorted(tables, key=lambda table: table == "meta"):
         table = store.db.open_table(table_name)
         table.checkout(_PREFIX + name)
         table.restore()
     store.refresh()
-    for listed_name, record in records.items():  # restoring meta took later checkpoints off the list
-        store.put_meta(_PREFIX + listed_name, record)
+    # Restoring meta took later checkpoints off the list.
+    store.put_metas({_PREFIX + listed: record for listed, record in records.items()})
     store.delete("meta", f"name = {quote(_RESTORING)}")
     return checkpoint
+
+
+def listed_records(store: Store) -> dict[str, dict[str, Any]]:
+    """What the store knows of its checkpoints, by name."""
+    return store.list_meta(_PREFIX)
 
 
 def delete_checkpoint(store: Store, name: str) -> None:
@@ -100,7 +120,7 @@ def delete_checkpoint(store: Store, name: str) -> None:
     Raises:
         NotFoundError: no such checkpoint.
     """
-    _named(store, name)
+    named(store, name)
     for table_name in _table_names(store):
         table = store.db.open_table(table_name)
         if _PREFIX + name in table.tags.list():
@@ -125,7 +145,12 @@ def checkpointed(store: Store, name: str, as_of: datetime, tables: Sequence[str]
         raise
 
 
-def _named(store: Store, name: str) -> Checkpoint:
+def named(store: Store, name: str) -> Checkpoint:
+    """The checkpoint of this name.
+
+    Raises:
+        NotFoundError: there is none.
+    """
     known = {checkpoint.name: checkpoint for checkpoint in list_checkpoints(store)}
     if name not in known:
         raise NotFoundError(f"No checkpoint {name!r}. There are: {', '.join(known) or 'none'}.")

@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -24,10 +25,26 @@ from slowwave.errors import ModelError, StoreError
 from slowwave.store.frames import one_of, quote, to_schema
 from slowwave.store.schemas import TableSpec, table_specs
 
+if TYPE_CHECKING:
+    from slowwave.records import Recorder
+
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 8
 IDS_PER_FILTER = 2_000
+
+METADATA_CACHE_BYTES = 64 * 2**20
+INDEX_CACHE_BYTES = 2**30
+"""What a connection keeps of indexes, the least used go first; its default is six times as much."""
+
+VERSIONS_PER_SESSION = 128
+"""Versions of the searched table that one connection sees at most (count)."""
+
+HANDLES = 0.5
+"""Share of the handles that a process may have with which a connection ends in any case."""
+
+LOOK_EVERY_S = 1.0
+"""How often at most it is looked whether a connection should end, in seconds."""
 T = TypeVar("T")
 
 
@@ -50,15 +67,43 @@ class Written:
     deleted: int
 
 
+def other_model(uri: str, stored: str, asked: str) -> ModelError:
+    """What is said when a store is opened with another model than its vectors are of."""
+    return ModelError(
+        f"The store at {uri} was embedded with {stored!r}, but embedding.model is {asked!r}; vectors of two "
+        f'models cannot be compared. Either set embedding.model = "{stored}", or run '
+        f"`slowwave reembed --model {asked}`: it fills a new table beside the old one and switches over when "
+        f"it is complete."
+    )
+
+
 def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
     """Compact a table and take new rows into its indexes; False when another process is just doing so."""
     try:
         table.optimize()
     except RuntimeError as error:
-        if "commit conflict" not in str(error):
+        if not is_conflict(error):
             raise
         return False
     return True
+
+
+def is_conflict(error: Exception) -> bool:
+    """Whether Lance refused a commit because another process changed the same rows before."""
+    return "commit conflict" in str(error).lower()
+
+
+def _few_handles() -> bool:
+    """Whether this process has more than `HANDLES` of the files open that it may; False where none knows."""
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return sum(1 for _ in Path("/proc/self/fd").iterdir()) > HANDLES * most
+    except (ImportError, FileNotFoundError):
+        return False
+    except OSError:  # not even this list can be opened
+        return True
 
 
 def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
@@ -80,6 +125,9 @@ class Store:
         ModelError: the database belongs to another embedding model.
     """
 
+    recorder: Recorder | None = None
+    """Writes each change to the journal before it is made; a store that is opened by itself has none."""
+
     def __init__(
         self,
         uri: str,
@@ -89,18 +137,45 @@ class Store:
         storage_options: Mapping[str, str] | None = None,
         create: bool = True,
     ) -> None:
-        import lancedb
-
         self.uri = uri
         self.storage_options = dict(storage_options or {})
-        self.db = lancedb.connect(
-            uri, storage_options=self.storage_options or None, read_consistency_interval=timedelta(0)
-        )
-        self._handles: dict[str, Any] = {}
+        self.connect()
         self.identity = self._identify(model, dimension, create)
         self.specs = table_specs(self.identity.dimension)
 
+    @classmethod
+    def of(cls, uri: str, identity: Identity, storage_options: Mapping[str, str] | None = None) -> Store:
+        """The tables at a place as those of an identity, whatever state they are in: none is made or read."""
+        store = object.__new__(cls)
+        store.uri, store.storage_options, store.identity = uri, dict(storage_options or {}), identity
+        store.connect()
+        store.specs = table_specs(identity.dimension)
+        return store
+
     # -- opening ---------------------------------------------------------------------------------
+
+    def connect(self) -> None:
+        """Begin a new connection; what the one before kept open is closed when its last query ends.
+
+        A connection keeps what it has read of tables and indexes. Bounds of its caches bound their memory,
+        and not the number of files: every version of a full-text index has some of its own, which stay open
+        for as long as the cache has room. So a connection ends with `VERSIONS_PER_SESSION`, and before that
+        where handles become few.
+        """
+        import lancedb
+
+        self.db = lancedb.connect(
+            self.uri,
+            storage_options=self.storage_options or None,
+            read_consistency_interval=timedelta(0),
+            session=lancedb.Session(
+                index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+            ),
+        )
+        self._handles: dict[str, Any] = {}
+        self._first_version: int | None = None
+        self._next_look = 0.0
+        self._commits: dict[str, tuple[int, int]] = {}
 
     def _identify(self, model: str, dimension: int, create: bool) -> Identity:
         self.specs = table_specs(dimension)
@@ -121,12 +196,7 @@ class Store:
                 f"up to {SCHEMA_VERSION}. Install a newer Slowwave."
             )
         if stored["model"] != model:
-            raise ModelError(
-                f"The store at {self.uri} was embedded with {stored['model']!r}, but embedding.model is "
-                f"{model!r}; vectors of two models cannot be compared. Either set embedding.model = "
-                f'"{stored["model"]}", or run `slowwave reembed --model {model}`: it fills a new table '
-                f"beside the old one and switches over when it is complete."
-            )
+            raise other_model(self.uri, stored["model"], model)
         return Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
 
     def _create(self, model: str, dimension: int) -> None:
@@ -161,13 +231,50 @@ class Store:
 
     def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
         """An open handle; it always reads the latest version."""
-        if name not in self._handles:
-            self._handles[name] = self.db.open_table(self.physical(name))
-        return self._handles[name]
+        self._end_long_session()
+        handles = self._handles
+        if name not in handles:
+            with self.explaining(name):
+                handles[name] = self.db.open_table(self.physical(name))
+        return handles[name]
+
+    def _end_long_session(self) -> None:
+        """Connect again when the searched table has had many versions since, or handles become few."""
+        now, searched = time.monotonic(), self._handles.get("chunks")
+        if searched is None or now < self._next_look:
+            return
+        self._next_look = now + LOOK_EVERY_S
+        if _few_handles():
+            self.connect()
+            self._next_look = now + LOOK_EVERY_S
+            return
+        version = int(searched.version)
+        if self._first_version is None:
+            self._first_version = version
+        elif abs(version - self._first_version) >= VERSIONS_PER_SESSION:
+            self.connect()
+
+    @contextmanager
+    def explaining(self, name: str) -> Iterator[None]:
+        """Say which command makes a table again where it turns out to be damaged.
+
+        Raises:
+            DamageError: the table is missing or cannot be read.
+        """
+        from slowwave.store.damage import ERRORS, explained
+
+        try:
+            yield
+        except ERRORS as error:
+            told = explained(self, name, error) if hasattr(self, "identity") else None
+            if told is None:
+                raise
+            self._handles.pop(name, None)
+            raise told from None
 
     def refresh(self) -> None:
-        """Forget open handles and read the identity again (after a restore or a re-embedding)."""
-        self._handles.clear()
+        """Connect and read the identity again (after a restore or a re-embedding)."""
+        self.connect()
         stored = self.get_meta("embedding")
         assert stored is not None
         self.identity = Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
@@ -183,7 +290,8 @@ class Store:
         if where is not None:
             query = query.where(where)
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        frame = pl.from_arrow(query.select(wanted).limit(None).to_arrow())
+        with self.explaining(name):
+            frame = pl.from_arrow(query.select(wanted).limit(None).to_arrow())
         assert isinstance(frame, pl.DataFrame)
         return frame
 
@@ -197,7 +305,8 @@ class Store:
         """
         dataset = self.table(name).to_lance()
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        found = dataset.to_table(filter=where, columns=wanted, late_materialization=False)
+        with self.explaining(name):
+            found = dataset.to_table(filter=where, columns=wanted, late_materialization=False)
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
         return frame
@@ -231,7 +340,8 @@ class Store:
 
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
-        return int(self.table(name).count_rows(where))
+        with self.explaining(name):
+            return int(self.table(name).count_rows(where))
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -257,6 +367,8 @@ class Store:
         data = to_schema(rows.unique(spec.key, keep="last", maintain_order=True), spec.schema)
         if data.num_rows == 0 and delete is None:
             return Written(int(self.table(name).version), 0, 0, 0)
+        if self.recorder is not None:
+            self.recorder.upsert(self, name, data, insert_only=insert_only, delete=delete)
         merge = self.table(name).merge_insert(spec.key)
         if not insert_only:
             merge = merge.when_matched_update_all(
@@ -267,7 +379,9 @@ class Store:
             merge = merge.when_not_matched_by_source_delete(delete)
         # LanceDB calls a missing vector a bad one; a memory without text to embed has none.
         bad = "null" if name == "memories" else "error"
-        done = merge.use_index(False).execute(data, on_bad_vectors=bad)
+        with self.explaining(name):
+            done = merge.use_index(False).execute(data, on_bad_vectors=bad)
+        self._committed(name, done.version)
         return Written(done.version, done.num_inserted_rows, done.num_updated_rows, done.num_deleted_rows)
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
@@ -301,7 +415,19 @@ class Store:
 
     def delete(self, name: str, where: str) -> None:
         """Delete the rows that match. Only for rows that can be made again, such as stale chunks."""
-        self.table(name).delete(where)
+        if self.recorder is not None:
+            self.recorder.delete(self, name, where)
+        with self.explaining(name):
+            self._committed(name, self.table(name).delete(where).version)
+
+    def _committed(self, name: str, version: int) -> None:
+        first, _ = self._commits.get(name, (version - 1, version))
+        self._commits[name] = first, version
+
+    def take_commits(self) -> dict[str, tuple[int, int]]:
+        """Tables written since the last call: their version before the first commit and after the last."""
+        taken, self._commits = self._commits, {}
+        return taken
 
     # -- what the store knows of itself ----------------------------------------------------------
 

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slowwave.errors import StoreError
-from slowwave.store.database import compact
 from slowwave.store.schemas import TableSpec
 from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:
     from slowwave.store.database import Store
 
-UNINDEXED_ROWS = 64
 ATTEMPTS = 5  # at an index that other processes make at the same moment (count)
 RECALL_QUERIES = 48
 RECALL_AT = 10
@@ -75,18 +73,6 @@ def create_bitmap_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 
     for column in spec.bitmap:
         if column not in there:
             table.create_index(column, config=Bitmap())
-
-
-def keep_fresh(store: Store) -> bool:
-    """Take rows that were saved since the last look into the indexes, when they have become many.
-
-    Rows outside the index are found all the same, by a scan that costs about 0.07 ms a row.
-    """
-    table = store.table("chunks")
-    name = next((index.name for index in table.list_indices() if index.index_type.upper() == "FTS"), None)
-    if name is None or table.index_stats(name).num_unindexed_rows < UNINDEXED_ROWS:
-        return False
-    return compact(table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from slowwave.store.database import Store, compact
+from slowwave.store.upkeep import KEPT
 
 MOST_FRAGMENTS = 8  # a table without indexes is left alone up to so many files
 
@@ -25,9 +26,13 @@ class Maintained:
 
 
 def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
-    """Compact every table, bring its indexes up to date, and drop versions older than `keep_versions`."""
+    """Compact every table, bring its indexes up to date, and drop versions older than `keep_versions`.
+
+    Of tables that are saved to all day they go as soon as they do by day (`slowwave.store.upkeep`).
+    """
     import lance
 
+    by_day = {store.physical(spec.name) for spec in store.specs.values() if spec.partition is None}
     done = []
     for name in sorted(store.db.list_tables().tables):
         table = store.db.open_table(name)
@@ -36,6 +41,7 @@ def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
         dataset = lance.dataset(
             f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
         )
-        stats = dataset.cleanup_old_versions(keep_versions, error_if_tagged_old_versions=False)
+        kept = min(keep_versions, KEPT) if name in by_day else keep_versions
+        stats = dataset.cleanup_old_versions(kept, error_if_tagged_old_versions=False)
         done.append(Maintained(name, int(table.count_rows()), stats.old_versions, stats.bytes_removed))
     return done

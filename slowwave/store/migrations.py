@@ -106,6 +106,33 @@ def _learning(store: Store) -> None:
         store.create_table(store.specs[name])
 
 
+_VOICES = ("usage_signals", "judgments")
+
+
+def _voices(store: Store) -> None:
+    """What was imported is marked in what follows from it; every day is folded and evaluated anew."""
+    _columns_of_today(store, *_VOICES)
+    for record in ("fold-", "evaluated-"):
+        store.delete("meta", f"starts_with(name, '{record}')")
+
+
+def _dates(store: Store) -> None:
+    """A memory knows the date that its text carries, and whether a person let it in; the nights saw both."""
+    _columns_of_today(store, "memories")
+    staged = store.read(
+        "staged_notes",
+        "dated OR released",
+        columns=["memory_id", "revision", "created_at", "dated", "released"],
+    ).unique(["memory_id", "revision"])
+    told = staged.select(
+        "memory_id", "released", note=pl.col("revision"), dated=pl.when("dated").then("created_at")
+    )
+    for part in batches(told["memory_id"].unique().to_list()):
+        rows = store.read("memories", one_of("memory_id", part)).drop("dated", "released")
+        own = rows.with_columns(note=pl.col("revision").str.split("+").list.first())
+        store.upsert("memories", own.join(told, on=["memory_id", "note"], how="inner").drop("note"))
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
@@ -113,6 +140,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "feedback", ("memory_state",), _feedback),
     Migration(5, "evaluation", (), _evaluation),
     Migration(6, "learning", (), _learning),
+    Migration(7, "voices", _VOICES, _voices),
+    Migration(8, "dates", ("memories",), _dates),
 )
 
 

@@ -128,6 +128,8 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         created_at=TIME,
                         updated_at=TIME,
                         retired_at=TIME,
+                        dated=TIME,
+                        released=FLAG,
                         replaced_by=TEXT,
                         absorbed=LIST,
                         original=TEXT,
@@ -135,8 +137,9 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     pa.field("vector", pa.list_(pa.float32(), dimension)),
                 ]
             ),
-            "One row per memory. status: live, merged, superseded or retired; no row is ever erased. "
-            "original: its own text where its content holds lines of memories that it absorbed.",
+            "One row per memory. status: live, merged, superseded or retired; a row goes by erasure alone. "
+            "original: its own text where its content holds lines of memories that it absorbed; dated: the "
+            "date that its text carries, if it does; released: a person let it in.",
             bitmap=("namespace",),
         ),
         TableSpec(
@@ -353,11 +356,13 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, occurred_at=TIME),
                     *_fields(principal=TEXT, event_id=TEXT, search_id=TEXT, project=TEXT),
                     *_fields(tier=TEXT, verdict=TEXT, value=FLOAT, weight=FLOAT, evidence=TEXT),
-                    *_fields(ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT),
+                    *_fields(ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT, imported=FLAG),
+                    *_fields(behind=TEXT),
                 ]
             ),
             "What each act of feedback says of each memory. value: 1 useful, .5 neutral, 0 not; weight: what "
-            "it counts for effectiveness when it is fresh.",
+            "it counts for effectiveness when it is fresh; imported: the act came with a log; "
+            "behind: whose word an outcome is that rests on what another one said.",
             partition="day",
         ),
         TableSpec(
@@ -407,12 +412,13 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     *_fields(day=TEXT, namespace=TEXT, query_id=TEXT, query=TEXT, memory_id=TEXT),
                     *_fields(source=TEXT, grade=FLOAT, state=TEXT, judge=TEXT, explanation=TEXT),
                     *_fields(principal=TEXT, made_at=TIME, impressions=COUNT, expected=FLOAT, clicks=FLOAT),
-                    *_fields(text_hash=TEXT),
+                    *_fields(text_hash=TEXT, imported=FLAG),
                 ]
             ),
             "How well a memory answers a query, 0 to 3, as it was said on each day: by a person (manual), a "
             "judge, the selections of searches, or the memory's own trigger phrases. The newest of each "
-            "source counts.",
+            "source counts. imported: it rests on what came with a log or a list; the learning gate is deaf "
+            "to it.",
             partition="day",
         ),
         TableSpec(

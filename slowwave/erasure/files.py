@@ -1,0 +1,119 @@
+"""What else of a home may quote an erased text: the warehouse, pages, and Dagster's record of its runs."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from slowwave.erasure.words import Needles
+from slowwave.errors import StoreError
+
+WAREHOUSE = "warehouse.duckdb"
+PAGES = frozenset(
+    {".html", ".htm", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".txt", ".log", ".svg", ".md"}
+)
+"""Ends of names of files that reports and exports are written to; in a home they are removed."""
+_OWN = ("lance", "dagster")
+_SET_ASIDE = "journal.db.damaged-"
+_SQLITE = b"SQLite format 3\x00"
+_PATIENCE_S = 30
+# Other rows are of runs themselves: the words of their events are ours, not anybody's notes'.
+_TELLING = ("asset_key", "last_materialization", "evaluation_event")
+_FORGETFUL = {"asset_keys": ("last_materialization", "cached_status_data")}
+"""Tables whose rows stay without these columns: what they name goes on to be."""
+
+
+def drop_warehouse(home: Path) -> int:
+    """Remove the warehouse, which the next evaluation builds again; how many files it was.
+
+    Raises:
+        StoreError: it is being built.
+    """
+    from filelock import FileLock, Timeout
+
+    path = home / WAREHOUSE
+    try:
+        with FileLock(f"{path}.lock", timeout=_PATIENCE_S):
+            there = [one for one in sorted(home.glob(f"{WAREHOUSE}*")) if one.suffix != ".lock"]
+            for one in there:
+                one.unlink()
+    except Timeout:
+        raise StoreError(
+            f"Another process has been building {path} for {_PATIENCE_S} s. Wait for it, then run "
+            f"`slowwave erase --finish`."
+        ) from None
+    return len(there)
+
+
+def quoting_pages(home: Path, needles: Needles, vaults: list[Path]) -> list[Path]:
+    """Reports and exports that were written into the home and quote an erased text; never a vault's files."""
+    found = []
+    for path in sorted(home.rglob("*")):
+        inside = path.relative_to(home)
+        if not path.is_file() or inside.parts[0] in _OWN:
+            continue
+        if inside.name.startswith(_SET_ASIDE):  # a journal of before, which nobody looks into
+            found.append(path)
+            continue
+        if path.suffix.lower() not in PAGES:
+            continue
+        if inside.name.startswith("erasing-") or any(path.is_relative_to(vault) for vault in vaults):
+            continue
+        if any(needles.named([path.read_text(encoding="utf-8", errors="replace")])):
+            found.append(path)
+    return found
+
+
+def clean_dagster(folder: Path, needles: Needles) -> int:
+    """Take what quotes an erased text out of Dagster's files; how many rows and files that were.
+
+    Args:
+        folder: of the home's Dagster instance.
+        needles: by what a text is known that quotes it.
+    """
+    removed = 0
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or path.name.endswith(("-wal", "-shm", "-journal", ".yaml")):
+            continue
+        with path.open("rb") as file:
+            database = file.read(len(_SQLITE)) == _SQLITE
+        if database:
+            removed += _clean_database(path, needles)
+        elif any(needles.named([path.read_text(encoding="utf-8", errors="replace")])):
+            path.unlink()
+            removed += 1
+    return removed
+
+
+def _clean_database(path: Path, needles: Needles) -> int:
+    removed = 0
+    with closing(sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)) as connection:
+        connection.execute("PRAGMA secure_delete=ON")
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            rows = list(_quoting(connection, table, needles))
+            removed += len(rows)
+            lost = ", ".join(f"{column} = NULL" for column in _FORGETFUL.get(table, ()))
+            act = f'UPDATE "{table}" SET {lost}' if lost else f'DELETE FROM "{table}"'  # noqa: S608
+            connection.executemany(f"{act} WHERE rowid = ?", [(row,) for row in rows])
+        # Always: what was taken out by another hand may still be in a free page.
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return removed
+
+
+def _quoting(connection: sqlite3.Connection, table: str, needles: Needles) -> Iterator[int]:
+    columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    tells = [name for name in _TELLING if name in columns]
+    chosen = ", ".join(f'"{name}"' for name in columns)
+    told = " OR ".join(f'"{name}" IS NOT NULL' for name in tells) or "0"
+    cursor = connection.execute(f'SELECT rowid, ({told}), {chosen} FROM "{table}"')  # noqa: S608 - its own names
+    while rows := cursor.fetchmany(500):
+        texts = [" ".join(part for part in row[2:] if isinstance(part, str)) for row in rows]
+        named = needles.named(texts)
+        mentioned = needles.mentioned(texts)
+        for row, whole, phrase in zip(rows, named, mentioned, strict=True):
+            if phrase or (whole and row[1]):
+                yield row[0]

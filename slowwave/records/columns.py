@@ -1,0 +1,96 @@
+"""Which columns of which tables are recorded, and how rows are written as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from slowwave.store import NOTE_FIELDS
+from slowwave.store.schemas import TableSpec
+
+MADE_AGAIN = frozenset({"chunks", "embedded_chunks"})
+"""Tables that are not recorded: what they hold is cut and embedded again from the texts."""
+
+NAMED = {"staged_notes": ("staged_id", "day", "revision"), "searches": ("search_id", "day"),
+         "events": ("event_id", "day")}  # fmt: skip
+"""Tables whose rows only say which act of the journal they are: these columns name it."""
+
+OF_THE_ACT = {
+    "memories": (*NOTE_FIELDS, "principal", "original"),
+    "quarantine": ("title", "content"),
+}
+"""Columns that the act says which a row's revision names; the content of a memory that absorbed others is not
+one of them."""
+
+NOT_RECORDED = ("checkpoint-", "restoring", "vector_index")
+"""Beginnings of the names of facts in ``meta`` that are about files, which a rebuilt table does not have."""
+
+_FULL = "full"
+
+
+def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
+    """What is recorded of some rows of a table."""
+    if spec.name == "meta":
+        names = pl.col("name")
+        return rows.filter(~pl.any_horizontal(names.str.starts_with(start) for start in NOT_RECORDED))
+    if spec.name in NAMED:
+        return rows.select(NAMED[spec.name])
+    if spec.name == "memories":
+        merged = rows.select(pl.when(pl.col("original").is_not_null()).then("content")).to_series()
+        return rows.drop(*OF_THE_ACT["memories"], "vector", strict=False).with_columns(content=merged)
+    return rows.drop(OF_THE_ACT.get(spec.name, ()))
+
+
+def schema_of(spec: TableSpec) -> dict[str, pl.DataType]:
+    """Columns of a table without its vectors, which are made again."""
+    empty = pl.from_arrow(spec.schema.empty_table())
+    assert isinstance(empty, pl.DataFrame)
+    return {name: kind for name, kind in empty.schema.items() if name != "vector"}
+
+
+def written(rows: pl.DataFrame) -> dict[str, list[Any]]:
+    """Rows as JSON types, by column; columns without any value are left out."""
+    return {
+        column.name: _written(column) for column in rows.iter_columns() if column.null_count() < rows.height
+    }
+
+
+def _written(column: pl.Series) -> list[Any]:
+    if isinstance(column.dtype, pl.Datetime):
+        return column.cast(pl.Int64).to_list()
+    if isinstance(column.dtype, pl.List) and isinstance(column.dtype.inner, pl.Datetime):
+        return column.cast(pl.List(pl.Int64)).to_list()
+    if column.dtype.is_float():  # JSON knows no number that is none
+        return [one if one is None or math.isfinite(one) else str(one) for one in column]
+    return column.to_list()
+
+
+def read(columns: Mapping[str, list[Any]], count: int, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """The rows that were written; columns that the table has no more are left out, new ones are null."""
+    return pl.DataFrame(
+        [
+            _read(name, columns[name], kind) if name in columns else pl.Series(name, [None] * count, kind)
+            for name, kind in schema.items()
+        ]
+    )
+
+
+def _read(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
+    if isinstance(kind, pl.Datetime):
+        return pl.Series(name, values, pl.Int64).cast(kind)
+    if isinstance(kind, pl.List) and isinstance(kind.inner, pl.Datetime):
+        return pl.Series(name, values, pl.List(pl.Int64)).cast(kind)
+    if kind.is_float():
+        return pl.Series(name, [None if one is None else float(one) for one in values], kind)
+    return pl.Series(name, values, kind)
+
+
+def arrow_rows(data: pa.Table) -> pl.DataFrame:
+    """An Arrow table as a frame."""
+    frame = pl.from_arrow(data)
+    assert isinstance(frame, pl.DataFrame)
+    return frame

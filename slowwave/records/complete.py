@@ -1,0 +1,150 @@
+"""From what is recorded of rows to the rows: what else they say is in the acts that they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave import ids, stages
+from slowwave.entries import entries_frame
+from slowwave.feedback import drain
+from slowwave.journal.entry import SOURCE_KINDS
+from slowwave.records.columns import NAMED, OF_THE_ACT, schema_of
+from slowwave.store import NOTE_FIELDS
+from slowwave.store.database import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slowwave.journal import Journal
+    from slowwave.store.schemas import TableSpec
+
+ACTS = (*SOURCE_KINDS, "undo")
+TEXT_OF = "text_of"
+"""Column of memories while they are made again: event id of the act whose text they have."""
+
+
+def event_of(revision: str) -> str:
+    """Event id of the act that a revision names."""
+    return ids.note_revision(revision).partition("-")[2]
+
+
+def completed(
+    spec: TableSpec, rows: pl.DataFrame, journal: Journal, texts: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Rows of a table, without vectors; those whose act is not in the journal any more are left out.
+
+    Args:
+        spec: what the table is.
+        rows: what is recorded; `full` marks those of which everything is.
+        journal: has the acts.
+        texts: of memories, the rows in which those were recorded whole whose acts are gone.
+    """
+    whole = rows.filter("full")
+    heads = rows.filter(~pl.col("full"))
+    if spec.name == "memories":
+        made = _memories(heads, journal, whole.clear() if texts is None else texts)
+    elif spec.name == "staged_notes":
+        made = heads.select("staged_id").join(_staged_days(heads, journal), on="staged_id", how="inner")
+    elif spec.name == "searches":
+        made = heads.select("search_id").join(
+            drain.drain_searches(journal, _days(heads)).rows, on="search_id", how="inner"
+        )
+    elif spec.name == "events":
+        made = heads.select("event_id").join(
+            drain.drain_events(journal, _days(heads)).rows, on="event_id", how="inner"
+        )
+    elif spec.name == "quarantine":
+        texts_of = _acts(journal, [event_of(one) for one in heads["revision"]]).select(
+            "memory_id", "revision", "title", "content"
+        )
+        made = heads.drop("title", "content").join(texts_of, on=["memory_id", "revision"], how="inner")
+    else:
+        made = heads
+    columns = schema_of(spec)
+    return pl.concat([made.select(pl.col(name).cast(kind) for name, kind in columns.items()),
+                      whole.select(list(columns))])  # fmt: skip
+
+
+def same(spec: TableSpec, rows: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """Keys of the rows that are equal in both frames."""
+    if spec.name not in (*NAMED, *OF_THE_ACT):
+        return rows.select(spec.key)
+    hashes = [
+        frame.select(spec.key, mark=pl.struct(pl.all().map_batches(_plain)).hash())
+        for frame in (rows, told.select(rows.columns))
+    ]
+    return hashes[0].join(hashes[1], on=[spec.key, "mark"], how="semi").select(spec.key)
+
+
+def _days(heads: pl.DataFrame) -> Sequence[str]:
+    return heads["day"].unique().sort().to_list()
+
+
+def _acts(journal: Journal, events: Sequence[str]) -> pl.DataFrame:
+    """Rows of ``staged_notes`` of these acts, each of a day of its own: the event id."""
+    frames = [stages.stage(journal.read(kinds=["save"], limit=0))]
+    for part in batches(sorted(set(events))):
+        entries = [
+            one for one in journal.entries(part).values() if one.kind in ACTS and "erased" not in one.payload
+        ]
+        if entries:
+            seqs = pl.Series([entry.seq for entry in entries], dtype=pl.Int64)
+            frames.append(stages.stage(entries_frame(entries).with_columns(day="event_id", seq=seqs)))
+    return pl.concat(frames)
+
+
+def _staged_days(heads: pl.DataFrame, journal: Journal) -> pl.DataFrame:
+    rows = _acts(journal, [event_of(one) for one in heads["revision"]])
+    return (
+        rows.with_columns(day=pl.col("occurred_at").dt.strftime("%Y-%m-%d"))
+        .with_columns(staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
+        .join(heads.select("staged_id", "revision"), on=["staged_id", "revision"], how="semi")
+    )
+
+
+def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.DataFrame:
+    """Memories with what the acts say of them, or what they said when they were recorded whole."""
+    if TEXT_OF not in heads.columns:
+        live = pl.col("status") != "retired"
+        events = pl.Series([event_of(one) for one in heads["revision"]], dtype=pl.String)
+        heads = heads.with_columns(events.alias(TEXT_OF)).with_columns(
+            pl.when(live).then(TEXT_OF).alias(TEXT_OF)
+        )
+    own = (*NOTE_FIELDS, "principal")
+    named = heads[TEXT_OF].drop_nulls().to_list()
+    last = [event_of(one) for one in heads["revision"]]
+    acts = _acts(journal, [*named, *last])
+    saves = acts.filter(pl.col("act") == "save").select(*own, **{TEXT_OF: "day"})
+    standing = heads.rename({"content": "merged"}).drop(*own, "original", strict=False)
+    told = standing.join(saves, on=TEXT_OF, how="inner")
+    others = standing.join(told, on="memory_id", how="anti")
+    whole = texts.with_columns(content=pl.coalesce("original", "content")).select("memory_id", *own)
+    kept = others.join(whole, on="memory_id", how="inner")
+    rest = others.join(kept, on="memory_id", how="anti").with_columns(
+        last=pl.Series(
+            [event_of(one) for one in others.join(kept, on="memory_id", how="anti")["revision"]],
+            dtype=pl.String,
+        )
+    )
+    forgets = acts.filter(pl.col("act") == "forget").select(
+        "source", "origin", "principal", last="day", title="source", content=pl.lit("")
+    )
+    stones = rest.filter(pl.col(TEXT_OF).is_null()).join(forgets, on="last", how="inner").drop("last")
+    every = pl.concat(
+        [pl.DataFrame(schema=told.schema), told, kept.select(told.columns), stones], how="diagonal"
+    )
+    merged = pl.col("merged").is_not_null()
+    return every.with_columns(
+        original=pl.when(merged).then("content"), content=pl.coalesce("merged", "content")
+    )
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    """A column that can be hashed: lists and what they hold as text."""
+    if isinstance(column.dtype, pl.List | pl.Struct):
+        return pl.Series(
+            column.name, [None if one is None else str(one) for one in column.to_list()], pl.String
+        )
+    return column

@@ -1,0 +1,150 @@
+"""Writing records: each change of a row of a table, before it is made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+
+from slowwave import ids
+from slowwave.journal import Entry, JournalConflictError
+from slowwave.journal.entry import EVERYBODY, RECORD
+from slowwave.records.columns import MADE_AGAIN, arrow_rows, recorded, schema_of, written
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
+    from slowwave.store import Store
+
+NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a record is said to have happened: it is no act, and must not come between acts by its clock."""
+ADOPTED = "tables adopted"
+"""Event id of the first record of a home: what its tables held then."""
+ROWS_AT_ONCE = 5_000
+"""Rows of one entry of the journal (count)."""
+
+
+class Recorder:
+    """Appends the changes of a store's tables to the journal.
+
+    A home that was made before there were records is adopted with the first change: all that its tables hold
+    is recorded once.
+
+    Args:
+        journal: of the home.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._adopted = False
+        self._adopting = threading.Lock()
+
+    def upsert(
+        self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
+    ) -> None:
+        """Record that rows are written, and that those that match a filter and are not among them go."""
+        if name in MADE_AGAIN:
+            return
+        self._adopt(store)
+        spec = store.specs[name]
+        kept = recorded(
+            spec, arrow_rows(rows.drop_columns(["vector"]) if "vector" in rows.schema.names else rows)
+        )
+        if kept.is_empty() and delete is None:
+            return
+        change: dict[str, Any] = {"insert_only": True} if insert_only else {}
+        if delete is not None:
+            change["delete"] = delete
+        self._journal.append(list(_entries(name, kept, change)))
+
+    def delete(self, store: Store, name: str, where: str) -> None:
+        """Record that the rows that match a filter are deleted."""
+        if name in MADE_AGAIN:
+            return
+        self._adopt(store)
+        self._journal.append([_entry(name, {"delete": where})])
+
+    def _adopt(self, store: Store) -> None:
+        with self._adopting:
+            if not self._adopted:
+                if not has_records(self._journal):
+                    adopt(store, self._journal, first=True)
+                self._adopted = True
+
+
+def has_records(journal: Journal) -> bool:
+    """Whether what the tables of a home know is in its journal."""
+    return journal.get(ADOPTED) is not None
+
+
+def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: bool = False) -> None:
+    """Record all that tables hold, in the place of what was recorded of them before.
+
+    Args:
+        store: the tables.
+        journal: of the home.
+        tables: their names; none at all: all of them.
+        first: these are the first records of the home; of two processes that write them, one does.
+    """
+    from slowwave.records.complete import completed, same
+
+    entries: list[Entry] = []
+    for name in tables or store.specs:
+        if name in MADE_AGAIN:
+            continue
+        spec = store.specs[name]
+        rows = store.read(name, columns=list(schema_of(spec)))
+        if name == "meta":
+            rows = recorded(spec, rows)
+            heads, whole = rows, rows.clear()
+        else:
+            told = completed(spec, _heads(spec, rows), journal)
+            heads = rows.join(same(spec, rows, told), on=spec.key, how="semi")
+            whole = rows.join(heads, on=spec.key, how="anti")
+        change: dict[str, Any] = {"whole": True}
+        for part, more in ((recorded(spec, heads), {}), (whole, {"full": True})):
+            if part.is_empty() and "whole" not in change:
+                continue
+            entries += _entries(name, part, change | more)
+            change = {}
+    if first and entries:
+        head, *rest = entries
+        entries = [
+            Entry(ADOPTED, RECORD, head.namespace, head.subject, NO_MOMENT, "", payload=head.payload),
+            *rest,
+        ]
+    try:
+        journal.append(entries)
+    except JournalConflictError:
+        if not first:
+            raise
+
+
+def _heads(spec: Any, rows: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401 - TableSpec
+    """Rows as a replay has them: what is recorded, the other columns without a value."""
+    kept = recorded(spec, rows)
+    return pl.concat([pl.DataFrame(schema=schema_of(spec)), kept], how="diagonal").with_columns(
+        full=pl.lit(value=False)
+    )
+
+
+def _entries(name: str, rows: pl.DataFrame, change: dict[str, Any]) -> Iterator[Entry]:
+    """The rows in slices; what else the change does is said with the first one."""
+    for at in range(0, max(1, rows.height), ROWS_AT_ONCE):
+        part = rows[at : at + ROWS_AT_ONCE]
+        more = (
+            change
+            if at == 0
+            else {key: value for key, value in change.items() if key in ("full", "insert_only")}
+        )
+        yield _entry(name, {**more, "rows": part.height, "columns": written(part)})
+
+
+def _entry(table: str, change: dict[str, Any]) -> Entry:
+    return Entry(
+        event_id=ids.new_event_id(), kind=RECORD, namespace=EVERYBODY, subject=table, occurred_at=NO_MOMENT,
+        principal="", payload=change,
+    )  # fmt: skip

@@ -1,0 +1,72 @@
+"""Keeping the tables small while notes are saved one by one; the night's maintenance does the rest.
+
+Every commit leaves a version, which lists all fragments of the table, a fragment, and what it replaced: a
+table that is written a note at a time would grow with the square of the notes. So every few commits its small
+fragments become one, its new rows come into the full-text index, and versions that nobody reads any more go.
+Readers in other processes read the newest version at the time they ask, and have `KEPT` to finish.
+Checkpoints are tagged versions and stay.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from slowwave.store.database import Store, is_conflict
+
+COMMITS = 32
+"""A table is put in order whenever its version passes a multiple of this (count).
+
+A query opens the files of many fragments at once, so this also bounds how many handles it needs.
+"""
+
+UNINDEXED_ROWS = 64
+"""Rows outside the full-text index are found all the same, by a scan of about 0.07 ms a row (count)."""
+
+FRAGMENT_ROWS = 1_024
+"""Fragments of so many rows are left alone: writing all rows again each time is the night's work (count)."""
+
+KEPT = timedelta(seconds=30)
+"""For how long a version is kept that is not the last one: longer than any one query takes."""
+
+
+def keep_fresh(store: Store) -> tuple[str, ...]:
+    """Put the tables in order that were written since the last call and have had enough commits.
+
+    The caller holds the writing lock, so that saves do not meet it.
+
+    Returns:
+        Names of the tables that were put in order.
+    """
+    written = store.take_commits()
+    due = {name for name, (first, last) in written.items() if first // COMMITS != last // COMMITS}
+    stale = {name for name in written if store.specs[name].full_text and _unindexed(store, name)}
+    return tuple(name for name in sorted(due | stale) if _put_in_order(store, name, index=name in stale))
+
+
+def _unindexed(store: Store, name: str) -> bool:
+    """Whether many rows of a table are outside its full-text index, if it has one."""
+    table = store.table(name)
+    index = next((index.name for index in table.list_indices() if index.index_type.upper() == "FTS"), None)
+    return index is not None and int(table.index_stats(index).num_unindexed_rows) >= UNINDEXED_ROWS
+
+
+def _put_in_order(store: Store, name: str, *, index: bool) -> bool:
+    """Compact, index, remove old versions; False when another process is changing the table."""
+    import lance
+
+    dataset = lance.dataset(
+        f"{store.uri.rstrip('/')}/{store.physical(name)}.lance", storage_options=store.storage_options or None
+    )
+    try:
+        dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS, num_threads=1)
+        # The vector index is left to the night: it is written whole each time, and rows that it does not have
+        # are found by the scan that all small tables are searched by.
+        if index:
+            names = [one.name for one in store.table(name).list_indices() if "vector" not in one.columns]
+            dataset.optimize.optimize_indices(index_names=names)
+    except (RuntimeError, OSError) as error:
+        if not is_conflict(error):
+            raise
+        return False
+    dataset.cleanup_old_versions(KEPT, error_if_tagged_old_versions=False)
+    return True
