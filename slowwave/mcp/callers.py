@@ -30,13 +30,13 @@ class Memories:
 
     def __init__(self, settings: Settings, caller: Callable[[], Caller]) -> None:
         self._space = Workspace(settings)
-        self._caller = caller
+        self.caller = caller
         self._opened: dict[Caller, Memory] = {}
         self._lock = Lock()
 
     def mine(self) -> Memory:
         """The memory of who is calling now."""
-        caller = self._caller()
+        caller = self.caller()
         with self._lock:
             if not self._opened:
                 # Calls come in several threads, which would each load a model of their own.

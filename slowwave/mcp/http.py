@@ -14,15 +14,18 @@ from pydantic import AnyHttpUrl
 
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
 from slowwave.mcp.tokens import caller_of
 from slowwave.settings import McpToken, Settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from uvicorn import Server
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
 GRACE_S = 5  # that an open connection is waited for at the end
 
 
@@ -73,19 +76,23 @@ def application(settings: Settings, host: str) -> Starlette:
             f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
             f"carries a token."
         )
-    server = build(
+    built = build(
         Memories(settings, caller),
         verifier=Verifier(settings.mcp.tokens),
         # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
         auth=AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None),
     )
     # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
-    return server.streamable_http_app(
+    made = built.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         json_response=True,
+        max_request_body_size=settings.mcp.max_request_bytes,
         transport_security=_names(settings.mcp.allowed_hosts),
     )
+    made.router.redirect_slashes = False  # it would send clients to whatever host a request names
+    made.add_middleware(Limits, tokens=settings.mcp.tokens, requests=settings.mcp.requests)
+    return made
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
@@ -94,17 +101,34 @@ def serve(settings: Settings, host: str, port: int) -> None:
     Raises:
         SettingsError: as of :func:`application`.
     """
+    server(settings, host, port).run()
+
+
+def server(settings: Settings, host: str, port: int) -> Server:
+    """The server, not yet started.
+
+    Raises:
+        SettingsError: as of :func:`application`.
+    """
     import uvicorn
 
-    uvicorn.run(
-        application(settings, host),
-        host=host,
-        port=port,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
+    from slowwave.mcp.connections import patient
+
+    limits = settings.mcp
+    return uvicorn.Server(
+        uvicorn.Config(
+            application(settings, host),
+            host=host,
+            port=port,
+            http=patient(limits.request_seconds, limits.half_sent),
+            ws="none",
+            limit_concurrency=CONNECTIONS_PER_HALF_SENT * limits.half_sent,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+        )
     )
 
 

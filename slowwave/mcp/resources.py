@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from slowwave.mcp import wording
-from slowwave.mcp.secrecy import refuse, secret_ones
 from slowwave.memory import Memory
+from slowwave.visibility import Viewer, sight
 
 GATE_DAYS = 14
 
@@ -25,9 +25,9 @@ class Resources:
     def memory(self, memory_id: str) -> str:
         """One memory, whole: its labels, and its text as quoted data."""
         memory = self._mine()
-        record = memory.get(memory_id)
-        refuse(memory_id, secret_ones(memory, [memory_id]))
-        return wording.record(record)
+        seen = sight(memory.store, memory.namespace, [memory_id], Viewer.ASSISTANT)
+        seen.require(memory_id, memory.namespace)
+        return wording.record(memory.get(memory_id))
 
     def gates(self) -> dict[str, Any]:
         """How the save gate and the learning gate stand, and what the save gate refused lately."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
+import anyio.to_thread
 from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import MCPServer
@@ -14,10 +15,12 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.types import ToolAnnotations
 
 from slowwave import __version__
+from slowwave.boundary import boundary
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.mcp.callers import Memories
+from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.resources import Resources
 from slowwave.mcp.tools import Tools
+from slowwave.mcp.turns import Turns
 from slowwave.mcp.wording import INSTRUCTIONS
 
 P = ParamSpec("P")
@@ -28,6 +31,9 @@ ADDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
 COUNTS_ONCE = ADDS.model_copy(update={"idempotent_hint": True})
+LOOK_AT_ONCE = 4  # calls that read or note something, of all callers (count)
+CHANGE_AT_ONCE = 1  # calls that write tables, which have one writer at a time (count)
+CHANGING = frozenset({"memory_save", "memory_undo"})
 CHANGES = ADDS.model_copy(update={"destructive_hint": True})  # a client may ask its user first
 
 
@@ -49,7 +55,7 @@ def build(
         finally:
             memories.close()
 
-    server: MCPServer[Any] = MCPServer(
+    server: MCPServer[Any] = _Server(
         "slowwave",
         title="Slowwave memory",
         version=__version__,
@@ -60,6 +66,14 @@ def build(
         log_level="WARNING",
     )
     tools, resources = Tools(memories.mine), Resources(memories.mine)
+    looking, changing = Turns(LOOK_AT_ONCE), Turns(CHANGE_AT_ONCE)
+
+    def offered(
+        call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception]
+    ) -> Callable[P, Awaitable[R]]:
+        turns = changing if call.__name__ in CHANGING else looking
+        return _in_turn(_telling(call, as_error), turns, memories.caller)
+
     for tool, title, kind in (
         (tools.memory_search, "Search the memory", READS),
         (tools.memory_save, "Save to the memory", ADDS),
@@ -69,14 +83,37 @@ def build(
         (tools.memory_history, "History of a memory", READS),
         (tools.memory_undo, "Undo a merge or superseding", CHANGES),
     ):
-        server.add_tool(_telling(tool, tool_error), title=title, annotations=kind, description=_prose(tool))
+        server.add_tool(offered(tool, tool_error), title=title, annotations=kind, description=_prose(tool))
     server.resource(
         "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
-    )(_telling(resources.memory, resource_error))
+    )(offered(resources.memory, resource_error))
     server.resource(
         "slowwave://gates", name="gates", title="Status of the gates", mime_type="application/json"
-    )(_telling(resources.gates, resource_error))
+    )(offered(resources.gates, resource_error))
     return server
+
+
+class _Server(MCPServer[Any]):
+    """A server whose tools refuse an argument that they do not know, instead of leaving it out."""
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Any = None,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Call a tool by its name.
+
+        Raises:
+            ToolError: it does not have such an argument; and as the SDK says.
+        """
+        for tool in await self.list_tools():
+            known = tool.input_schema.get("properties", {})
+            if tool.name == name and (odd := sorted(set(arguments) - set(known))):
+                raise ToolError(
+                    f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {list(known)}."
+                )
+        return await super().call_tool(name, arguments, context)
 
 
 def tool_error(error: SlowwaveError) -> Exception:
@@ -95,11 +132,23 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
     @functools.wraps(call)
     def telling(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return call(*args, **kwargs)
+            with boundary():
+                return call(*args, **kwargs)
         except SlowwaveError as error:
             raise as_error(error) from error
 
     return telling
+
+
+def _in_turn(call: Callable[P, R], turns: Turns, caller: Callable[[], Caller]) -> Callable[P, Awaitable[R]]:
+    """The call in a thread, when it is its caller's turn."""
+
+    @functools.wraps(call)
+    async def in_turn(*args: P.args, **kwargs: P.kwargs) -> R:
+        async with turns.of(caller()):
+            return await anyio.to_thread.run_sync(functools.partial(call, *args, **kwargs))
+
+    return in_turn
 
 
 def _prose(tool: Callable[..., Any]) -> str:

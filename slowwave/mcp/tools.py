@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
-import orjson
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from slowwave.arguments import bounded
 from slowwave.mcp import wording
 from slowwave.mcp.answers import (
     Found,
@@ -21,8 +21,8 @@ from slowwave.mcp.answers import (
     Undone,
     UseNoted,
 )
-from slowwave.mcp.secrecy import refuse, secret_ones
 from slowwave.memory import Memory
+from slowwave.visibility import Sight, Viewer, sight
 
 EVENTS = 100  # of a history (count)
 EVENT_CHARACTERS = 2_000  # of a text in a history
@@ -95,6 +95,10 @@ class Tools:
             content, title=title, key=key, memory_type=memory_type, tags=tags, follows=follows
         )
         answer = Stored.model_validate(saved)
+        if not _sight(self._mine(), [saved.other, saved.duplicate_of]).sees(saved.other, saved.duplicate_of):
+            answer = answer.model_copy(
+                update={"duplicate_of": None, "outcome": "", "other": None, "decision_id": None}
+            )
         return _said(wording.stored(answer), answer)
 
     def memory_search(
@@ -116,15 +120,8 @@ class Tools:
         response = self._mine().search(
             query, limit=limit, project=project, memory_type=memory_type, tags=tags, explain=debug
         )
-        data = _plain(response.to_dict())
-        account = {name: data[name] for name in ("signal", "policy", "timings", "not_shown")}
-        answer = Found.model_validate(
-            data
-            | {
-                "next_step": wording.next_step(response.search_id, len(response)),
-                "debug": account if debug else None,
-            }
-        )
+        next_step = wording.next_step(response.search_id, len(response))
+        answer = Found.of(response, next_step, account=debug)
         return _said(wording.found(answer), answer)
 
     def knowledge_feedback(
@@ -148,7 +145,9 @@ class Tools:
         needs no judgement and takes one call; an answer counts once.
         """
         observed = self._mine().observe(search_id, response, cited=[_numbered(one) for one in cited])
+        seen = _sight(self._mine(), [one.memory_id for one in observed.verdicts])
         answer = UseNoted.model_validate(observed)
+        answer.verdicts = [one for one in answer.verdicts if seen.sees(one.memory_id)]
         return _said(wording.used(answer), answer)
 
     def memory_outcome(self, project: Project, outcome: Ending) -> Annotated[CallToolResult, OutcomeNoted]:
@@ -163,12 +162,12 @@ class Tools:
     def memory_history(self, memory_id: MemoryId) -> Annotated[CallToolResult, History]:
         """Everything that happened to a memory: its texts, who saved them, what was decided and undone."""
         memory = self._mine()
-        events = memory.history(memory_id)
-        secret = secret_ones(memory, {memory_id, *(event["other"] for event in events)})
-        refuse(memory_id, secret)
+        bounded("memory_id", memory_id)
+        _sight(memory, [memory_id]).require(memory_id, memory.namespace)
+        events = memory.history(memory_id, viewer=Viewer.ASSISTANT)
         answer = History(
             memory_id=memory_id,
-            events=[_event(event, secret) for event in events[-EVENTS:]],
+            events=[_event(event) for event in events[-EVENTS:]],
             omitted=max(0, len(events) - EVENTS),
         )
         return _said(wording.history(answer), answer)
@@ -178,7 +177,7 @@ class Tools:
 
         They are never merged or superseded by each other again, so ask the user when you are not sure.
         """
-        answer = Undone.model_validate(self._mine().undo(decision_id))
+        answer = Undone.model_validate(self._mine().undo(decision_id, viewer=Viewer.ASSISTANT))
         return _said(wording.undone(answer.outcome, answer.memory_id, answer.other_memory), answer)
 
 
@@ -190,24 +189,20 @@ def _said(text: str, answer: BaseModel) -> CallToolResult:
     )
 
 
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    """The same as JSON has it; a number that JSON does not have is null."""
-    options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    plain: dict[str, Any] = orjson.loads(orjson.dumps(data, option=options, default=str))
-    return plain
-
-
 def _numbered(result: int | str) -> int | str:
     """A rank that was written as text is a rank: no id is so short."""
     return int(result) if isinstance(result, str) and result.isdecimal() and len(result) < 4 else result
 
 
-def _event(event: dict[str, Any], secret: Collection[str]) -> HistoryEvent:
-    """One event of a history; a long text is cut, and nothing is told of a secret one."""
+def _sight(memory: Memory, memory_ids: Iterable[str | None]) -> Sight:
+    """What an assistant may see of these memories."""
+    return sight(memory.store, memory.namespace, memory_ids, Viewer.ASSISTANT)
+
+
+def _event(event: dict[str, Any]) -> HistoryEvent:
+    """One event of a history; a long text is cut."""
     told = {name: "" if value is None else value for name, value in event.items()}
     text = told["text"]
     if len(text) > EVENT_CHARACTERS:
         text = f"{text[:EVENT_CHARACTERS]} … ({len(text) - EVENT_CHARACTERS:,} more characters)"
-    if told["other"] in secret:
-        told["details"] = ""
     return HistoryEvent.model_validate(told | {"text": text})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from slowwave.mcp.answers import Found, FoundMemory, History, Stored, UseNoted
-from slowwave.mcp.quoting import NOTICE, one_line, quoted
 from slowwave.memory import MemoryRecord
+from slowwave.quoting import NOTICE, one_line, quoted
 
 INSTRUCTIONS = f"""\
 This is your long-term memory. It gets better from being used, if you say what helped.
@@ -58,26 +58,29 @@ def next_step(search_id: str, count: int) -> str:
 
 def _result(result: FoundMemory) -> Iterable[str]:
     flags = f", {', '.join(result.flags)}" if result.flags else ""
-    tags = f" · tags {', '.join(map(one_line, result.tags))}" if result.tags else ""
     yield f"[{result.rank}] memory_id: {result.memory_id}"
-    yield (
-        f"{result.memory_type} of {result.created_at:%F} · score {result.score:.2f} · "
-        f"confidence {result.confidence}{flags}{tags}"
-    )
+    yield (f"of {result.created_at:%F} · score {result.score:.2f} · confidence {result.confidence}{flags}")
     yield f"> title: {one_line(result.title)}"
+    yield _labels(result.memory_type, result.tags)
     yield quoted(result.text)
     if result.explanation is not None:
         yield f"score: {result.explanation['formula']}"
         for row in result.explanation["contributions"]:
             term = f" {one_line(row['term'])}" if row["term"] else ""
-            yield f"  {row['value']:+.4f} {row['source']} {row['field']}{term}".rstrip()
+            yield f"> {row['value']:+.4f} {row['source']} {row['field']}{term}".rstrip()
+
+
+def _labels(memory_type: str, tags: Iterable[str]) -> str:
+    """What a note says that it is: its own words, so quoted like its text."""
+    told = ", ".join(map(one_line, tags))
+    return f"> type: {one_line(memory_type)}" + (f", tags: {told}" if told else "")
 
 
 def _debug(debug: dict[str, object]) -> Iterable[str]:
     yield f"signal {debug['signal']:.3f} · policy {debug['policy']}"
     others = debug["not_shown"]
     for one in others if isinstance(others, list) else ():
-        yield f"not shown ({one['reason']}): {one['memory_id']} {one['score']:.3f} {one_line(one['title'])}"
+        yield f"> not shown ({one['reason']}): {one['memory_id']} {one['score']:.3f} {one_line(one['title'])}"
 
 
 def stored(answer: Stored) -> str:
@@ -88,6 +91,8 @@ def stored(answer: Stored) -> str:
         text = f"Not let in, kept in quarantine as {answer.memory_id}: {reasons}{same}."
     elif answer.status == "merged":
         text = f"Merged into memory {answer.other}, which said nearly the same."
+    elif answer.status == "superseded":
+        text = f"Saved as memory {answer.memory_id}; memory {answer.other}, which is newer, says otherwise."
     else:
         known = {"supersede": "; it supersedes", "related": "; it is related to"}.get(answer.outcome)
         text = f"Saved as memory {answer.memory_id}{f'{known} {answer.other}' if known else ''}."
@@ -149,11 +154,11 @@ def record(memory: MemoryRecord) -> str:
     labels = [
         f"memory_id: {memory.memory_id}",
         f"status: {memory.status}" + (f" (now {memory.replaced_by})" if memory.replaced_by else ""),
-        f"type: {memory.memory_type}, importance: {memory.importance_tier}",
         f"created: {memory.created_at:%F %T} UTC, updated: {memory.updated_at:%F %T} UTC",
         NOTICE,
         "",
         f"> title: {one_line(memory.title)}",
+        _labels(memory.memory_type, memory.tags),
+        f"> importance: {one_line(memory.importance_tier)}, source: {one_line(memory.source)}",
     ]
-    labels += [f"> tags: {', '.join(map(one_line, memory.tags))}"] * bool(memory.tags)
     return "\n".join([*labels, ">", quoted(memory.content)])

@@ -1,0 +1,77 @@
+"""Connections of the HTTP server: a request has to arrive whole and in time, and few may be half-sent."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+from typing import ClassVar
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+_TURN = count()  # clocks of loops are too coarse to tell who came first
+
+
+class Patient(H11Protocol):
+    """A connection that is closed when a request takes too long to arrive.
+
+    uvicorn has no such limit of its own: it waits for the rest of a request for ever.
+
+    Attributes:
+        seconds: that a request may take to arrive, headers and body.
+        most: connections that may wait for (the rest of) a request at a time; from there on the one that has
+            waited longest makes room (count).
+    """
+
+    seconds: ClassVar[float]
+    most: ClassVar[int]
+    _limit: asyncio.TimerHandle | None = None
+    _since = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has come."""
+        super().connection_made(transport)
+        self._look()
+        waiting = [one for one in self.connections if isinstance(one, Patient) and one._limit is not None]
+        if len(waiting) > self.most:
+            min(waiting, key=Patient._place)._give_up()
+
+    def data_received(self, data: bytes) -> None:
+        """Some of a request has come."""
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        """A request is answered."""
+        super().on_response_complete()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client is gone."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        """The clock runs while a request is waited for or half there."""
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY) or self.transport.is_closing():
+            self._forget()
+        elif self._limit is None:
+            self._since = next(_TURN)
+            self._limit = self.loop.call_later(self.seconds, self._give_up)
+
+    def _place(self) -> int:
+        return self._since
+
+    def _forget(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
+
+    def _give_up(self) -> None:
+        self._forget()
+        self.transport.abort()
+
+
+def patient(seconds: float, most: int) -> type[Patient]:
+    """The protocol with these limits; see :class:`Patient`."""
+    return type("LimitedPatient", (Patient,), {"seconds": seconds, "most": most})
