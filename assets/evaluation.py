@@ -8,6 +8,7 @@ import dagster as dg
 import polars as pl
 
 from assets import feedback, ingest
+from assets.faults import apart_of, told_faults
 from assets.feedback import replaced
 from assets.ingest import KINDS, WHOLE_RANGE
 from assets.partitions import DAILY
@@ -52,15 +53,15 @@ def judgments(
     space, days = slowwave.space, list(context.partition_keys)
     problem = _judge(context, slowwave, days)
     due.begin(space.journal, space.store, context.run.run_id)
-    unreadable: list[str] = []
+    unreadable: set[str] = set()
 
-    def made(part: list[str]) -> pl.DataFrame:
-        said = drain_judgments(space.journal, part)
-        unreadable.extend(said.unreadable)
-        triggers = truth.trigger_judgments(space.store, part)
-        return pl.concat([said.rows, triggers, truth.selection_judgments(space.store, part)])
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        said = drain_judgments(own.journal, part)
+        unreadable.update(said.unreadable)
+        triggers = truth.trigger_judgments(own.store, part)
+        return pl.concat([said.rows, triggers, truth.selection_judgments(own.store, part)])
 
-    rows, written = replaced(context, space.store, made, "source", "state", "grade", "namespace", "query_id")
+    rows, written = replaced(context, space, made, "source", "state", "grade", "namespace", "query_id")
     by_source = rows.group_by("source", "state").agg(
         pl.len().alias("judgments"), pl.col("grade").mean().alias("mean grade")
     )
@@ -99,16 +100,23 @@ def _judge(
     if slowwave.space.settings.judge.kind == "off":
         return {"judge": "off"}
     try:
-        reports = grading.grade_days(slowwave.space, days, slowwave.clock())
+        found, faults = apart_of(slowwave.space, lambda own: grading.grade_days(own, days, slowwave.clock()))
     except (JudgeError, ModelError) as error:
-        context.log.warning(f"The judge could not grade: {error}")
-        return {"judge": str(error)}
+        # What a server said of a request may quote it, and is not kept here; what is wrong here is.
+        why = (
+            str(error)
+            if error.__cause__ is None
+            else f"`slowwave judge run` says why ({type(error).__name__})"
+        )
+        context.log.warning(f"The judge could not grade: {why}")
+        return {"judge": why}
+    reports = [one for some in found for one in some]
     counted = {
         f"judge {name}": sum(getattr(one, name) for one in reports)
         for name in ("graded", "failed", "skipped", "left", "tokens")
     }
-    problems = [line for one in reports for line in one.problems][:10]
-    return counted | ({"judge problems": "; ".join(problems)} if problems else {})
+    problems = "; ".join(f"{one.namespace}: {one.error}" for one in faults[:10])
+    return counted | ({"judge problems": problems} if problems else {})
 
 
 @asset(judgments, feedback.searches)
@@ -122,7 +130,7 @@ def evaluation_scores(
     """
     space, tried = slowwave.space, _tried(slowwave.space)
     rows, written = replaced(
-        context, space.store, lambda days: measured.score_days(space, days, tried),
+        context, space, lambda own, days: measured.score_days(own, days, tried),
         "variant", *measured.METRICS.values(), "abstained",
     )  # fmt: skip
     return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40)})
@@ -142,7 +150,7 @@ def shadow_scores(
     space, tried = slowwave.space, _tried(slowwave.space)
     means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
     rows, written = replaced(
-        context, space.store, lambda days: measured.compare_days(space, days, tried), "variant", *means
+        context, space, lambda own, days: measured.compare_days(own, days, tried), "variant", *means
     )
     found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
     return dg.MaterializeResult(metadata={**written, "means": table(found.sort("variant"))})
@@ -156,7 +164,7 @@ def channel_attribution(
     space = slowwave.space
     counts = ["results", "covered", "exclusive"]
     rows, written = replaced(
-        context, space.store, lambda days: measured.attribute_days(space, days), "channel", *counts
+        context, space, lambda own, days: measured.attribute_days(own, days), "channel", *counts
     )
     found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
     shares = found.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
@@ -171,7 +179,7 @@ def interleavings(
     space = slowwave.space
     counts = ["credit_a", "credit_b"]
     rows, written = replaced(
-        context, space.store, lambda days: interleaved.interleaved_days(space, days), "policy_b", *counts
+        context, space, lambda own, days: interleaved.interleaved_days(own, days), "policy_b", *counts
     )
     found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
     return dg.MaterializeResult(metadata={**written, "credit": table(found.sort("policy_b"))})
@@ -187,7 +195,11 @@ def evaluation_cycles(
     came to is written down with its judgments, policies and code version, and never changed.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    closed = cycles.advance(space, days[-1], _tried(space), slowwave.clock())
+    found, faults = apart_of(
+        space, lambda own: cycles.advance(own, days[-1], _tried(space), slowwave.clock())
+    )
+    closed = [name for some in found for name in some]
+    told = told_faults(context, space.store, faults)
     rows = space.store.read("evaluation_cycles").sort("namespace", "number")
     # One that a killed run has closed has no page yet.
     wanted = [
@@ -203,6 +215,7 @@ def evaluation_cycles(
             "closed": ", ".join(closed) or "none",
             "cycles": table(shown),
             **pages,
+            **told,
         }
     )
 

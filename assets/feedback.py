@@ -1,21 +1,26 @@
 """searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
 from assets import pictures
+from assets.faults import apart_of, told_faults
 from assets.ingest import KINDS, WHOLE_RANGE, staged_notes
 from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import OneNight, SlowwaveResource
+from slowwave.apart import Fault, faulty_days
 from slowwave.feedback import drain, fold
-from slowwave.feedback.pending import begin, finish, last_of
+from slowwave.feedback.pending import begin, finish, last_of, looked_at, seen_by
 from slowwave.progress import task
 from slowwave.store import Store, one_of
+from slowwave.store.database import Written
+from slowwave.workspace import Workspace
 
 GROUP = "feedback"
 DAYS_AT_ONCE = 90
@@ -39,34 +44,45 @@ def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., An
 
 def replaced(
     context: dg.AssetExecutionContext,
-    store: Store,
-    make: Callable[[list[str]], pl.DataFrame],
+    space: Workspace,
+    make: Callable[[Workspace, list[str]], pl.DataFrame],
     *shown: str | pl.Expr,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Make the asset's table hold what the days of the run come to, part by part.
 
+    Where that fails, it is done namespace by namespace: what a faulty one has in the table stays.
+
     Args:
         context: of the asset.
-        store: the memory.
-        make: rows of some days that follow one another.
+        space: the home.
+        make: rows of some days that follow one another, of all namespaces or of the one that the home it is
+            given has.
         shown: what the asset's metadata needs of the rows.
 
     Returns:
         That of all rows, and metadata of what was written.
     """
-    name, days = context.asset_key.path[-1], list(context.partition_keys)
+    name, days, store = context.asset_key.path[-1], list(context.partition_keys), space.store
     frames, counts = [], dict.fromkeys(("dagster/partition_row_count", "inserted", "updated", "deleted"), 0)
+    faults: list[Fault] = []
+
+    def write(own: Workspace, part: list[str]) -> tuple[pl.DataFrame, Written]:
+        rows = make(own, part)
+        return rows, own.store.replace_partition(name, rows, part)
+
     with task(f"folding {name}", len(days)) as advance:
         for at in range(0, len(days), DAYS_AT_ONCE):
             part = days[at : at + DAYS_AT_ONCE]
-            rows = make(part)
-            done = store.replace_partition(name, rows, part)
-            frames.append(rows.select(shown))
-            counts["dagster/partition_row_count"] += rows.height
-            for what in ("inserted", "updated", "deleted"):
-                counts[what] += getattr(done, what)
+            written, failed = apart_of(space, partial(write, part=part))
+            faults += failed
+            for rows, done in written:
+                frames.append(rows.select(shown))
+                counts["dagster/partition_row_count"] += rows.height
+                for what in ("inserted", "updated", "deleted"):
+                    counts[what] += getattr(done, what)
             advance(len(part))
-    return pl.concat(frames), {"dagster/uri": f"{store.uri}/{store.physical(name)}.lance", **counts}
+    table_of = {"dagster/uri": f"{store.uri}/{store.physical(name)}.lance"}
+    return pl.concat(frames), {**table_of, **counts, **told_faults(context, store, faults)}
 
 
 def rows_of(
@@ -82,15 +98,17 @@ def searches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every search of each day and what it showed, from the journal."""
-    space, unreadable = slowwave.space, list[str]()
+    space, aside, last = slowwave.space, set[str](), dict[str, int]()
 
-    def made(days: list[str]) -> pl.DataFrame:
-        done = drain.drain_searches(space.journal, days)
-        unreadable.extend(done.unreadable)
+    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
+        done = drain.drain_searches(own.journal, days)
+        aside.update(done.unreadable)
+        last.update({day: max(seq, last.get(day, 0)) for day, seq in done.last.items()})
         return done.rows
 
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
-    rows, written = replaced(context, space.store, made, "namespace", "imported_from", "abstained", nothing)
+    rows, written = replaced(context, space, made, "namespace", "imported_from", "abstained", nothing)
+    looked_at(space.store, context.run.run_id, "searches", last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
     return dg.MaterializeResult(
         metadata={
@@ -98,7 +116,7 @@ def searches(
             "searches": table(by_source),
             "abstained": int(rows["abstained"].sum()),
             "showed nothing": int(rows["nothing"].sum()),
-            **_unreadable(context, unreadable),
+            **_set_aside(context, aside),
         }
     )
 
@@ -108,29 +126,29 @@ def events(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Every act of feedback of each day, from the journal: ratings, observed answers, outcomes."""
-    space, unreadable = slowwave.space, list[str]()
+    space, aside, last = slowwave.space, set[str](), dict[str, int]()
 
-    def made(days: list[str]) -> pl.DataFrame:
-        done = drain.drain_events(space.journal, days)
-        unreadable.extend(done.unreadable)
+    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
+        done = drain.drain_events(own.journal, days)
+        aside.update(done.unreadable)
+        last.update({day: max(seq, last.get(day, 0)) for day, seq in done.last.items()})
         return done.rows
 
-    rows, written = replaced(
-        context, space.store, made, "day", "tier", "verdict", "imported_from", "principal"
-    )
+    rows, written = replaced(context, space, made, "day", "tier", "verdict", "imported_from", "principal")
+    looked_at(space.store, context.run.run_id, "events", last)
     return dg.MaterializeResult(
         metadata={
             **written,
             **pictures.of_events(rows, context.partition_keys),
             "principals": rows["principal"].n_unique(),
-            **_unreadable(context, unreadable),
+            **_set_aside(context, aside),
         }
     )
 
 
-def _unreadable(context: dg.AssetExecutionContext, entries: Sequence[str]) -> dict[str, int]:
-    for event_id in entries[:10]:
-        context.log.warning(f"Entry {event_id} of the journal cannot be read; it is left out.")
+def _set_aside(context: dg.AssetExecutionContext, entries: Collection[str]) -> dict[str, int]:
+    for event_id in sorted(entries)[:10]:
+        context.log.warning(f"Entry {event_id} of the journal says nothing that can be used; it is left out.")
     return {"unreadable": len(entries)}
 
 
@@ -144,14 +162,17 @@ def usage_signals(
     """
     space, days = slowwave.space, list(context.partition_keys)
     store, ratio = space.store, space.settings.feedback.used_ratio
-    seen = [rows_of(store, name, days, ["day", "seq"]) for name in ("searches", "events")]
+    seen = [
+        pl.concat([rows_of(store, name, days, ["day", "seq"]), seen_by(store, context.run.run_id, name)])
+        for name in ("searches", "events")
+    ]
     begin(store, context.run.run_id, last_of(*seen), days[0])
 
-    def made(part: list[str]) -> pl.DataFrame:
-        return fold.signals(store, rows_of(store, "events", part), space.feedback_policy, ratio)
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        return fold.signals(own.store, rows_of(own.store, "events", part), space.feedback_policy, ratio)
 
     rows, written = replaced(
-        context, store, made, "day", "tier", "verdict", "evidence", "memory_id", "weight"
+        context, space, made, "day", "tier", "verdict", "evidence", "memory_id", "weight"
     )
     verdicts = rows.group_by("tier", "verdict", "evidence").len("signals").sort("tier", "verdict", "evidence")
     by_query = (pl.col("tier") == "implicit") & (pl.col("verdict") == "used") & (pl.col("weight") == 0)
@@ -177,11 +198,11 @@ def effectiveness(
     """
     space = slowwave.space
 
-    def made(days: list[str]) -> pl.DataFrame:
-        signals = rows_of(space.store, "usage_signals", days, fold.FOLDED)
-        return fold.effectiveness(space.store, signals, days[0], space.feedback_policy)
+    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
+        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        return fold.effectiveness(own.store, signals, days[0], space.feedback_policy)
 
-    rows, written = replaced(context, space.store, made, "day", "memory_id", "chunk_id", "effectiveness")
+    rows, written = replaced(context, space, made, "day", "memory_id", "chunk_id", "effectiveness")
     return dg.MaterializeResult(metadata={**written, **pictures.of_effectiveness(rows)})
 
 
@@ -195,13 +216,11 @@ def strength(
     """
     space = slowwave.space
 
-    def made(days: list[str]) -> pl.DataFrame:
-        signals = rows_of(space.store, "usage_signals", days, fold.FOLDED)
-        return fold.strength(space.store, signals, days[0], space.feedback_policy)
+    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
+        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        return fold.strength(own.store, signals, days[0], space.feedback_policy)
 
-    rows, written = replaced(
-        context, space.store, made, "day", "memory_id", "strength", "stability", "last_at"
-    )
+    rows, written = replaced(context, space, made, "day", "memory_id", "strength", "stability", "last_at")
     end = day_end(context.partition_keys[-1])
     return dg.MaterializeResult(metadata={**written, **pictures.of_strength(rows, end)})
 
@@ -215,18 +234,14 @@ def promotions(
     Five useful votes make a normal memory important, ten an important one critical. Its authors' votes do not
     count, and a namespace has at most three promotions in eight hours.
     """
-    store, policy = slowwave.space.store, slowwave.space.feedback_policy
+    policy = slowwave.space.feedback_policy
 
-    def made(days: list[str]) -> pl.DataFrame:
-        return fold.promotions(store, rows_of(store, "usage_signals", days, fold.FOLDED), days[0], policy)
+    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
+        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        return fold.promotions(own.store, signals, days[0], policy)
 
-    rows, written = replaced(context, store, made, pl.all())
-    names = rows["memory_id"].unique().to_list()
-    titles = store.read_by("memories", "memory_id", names, columns=["memory_id", "title"])
-    titled = rows.join(titles, on="memory_id", how="left", maintain_order="left")
-    return dg.MaterializeResult(
-        metadata={**written, **pictures.of_promotions(titled, context.partition_keys)}
-    )
+    rows, written = replaced(context, slowwave.space, made, pl.all())
+    return dg.MaterializeResult(metadata={**written, **pictures.of_promotions(rows, context.partition_keys)})
 
 
 @asset(
@@ -243,11 +258,21 @@ def memory_state(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What use has taught of each memory: the newest of all that the days came to. Ranking reads it."""
     space = slowwave.space
-    changed = fold.take_effect(space.store, list(context.partition_keys), space.feedback_policy)
-    finish(space.store, context.run.run_id)
+    days = list(context.partition_keys)
+    changed, faults = apart_of(space, lambda own: fold.take_effect(own.store, days, space.feedback_policy))
+    told = told_faults(context, space.store, faults)
+    if not faulty_days(space.store, FOLDS) & set(days):  # else they are due again
+        finish(space.store, context.run.run_id)
     return dg.MaterializeResult(
-        metadata={"dagster/row_count": space.store.count("memory_state"), "memories changed": changed}
+        metadata={
+            "dagster/row_count": space.store.count("memory_state"),
+            "memories changed": sum(changed),
+            **told,
+        }
     )
 
 
+FOLDS = (
+    "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",
+)  # fmt: skip
 ASSETS = [searches, events, usage_signals, effectiveness, strength, promotions, memory_state]

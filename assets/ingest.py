@@ -1,24 +1,25 @@
 """staged_notes -> gate_verdicts -> embedded_chunks -> memories -> search_index."""
 
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import dagster as dg
 import polars as pl
 
+from assets.faults import apart_of, told_faults, with_kept
 from assets.partitions import DAILY, day_end
 from assets.report import table
 from assets.resources import SlowwaveResource
-from quality.gate import GatePolicy, judge
+from quality.gate import GatePolicy
 from slowwave import stages, vault
-from slowwave.admission import Settled, settle
-from slowwave.decisions import titled
+from slowwave.admission import Settled, part_mixed, settle
+from slowwave.apart import faulty_days, frames_apart, part_of
+from slowwave.feedback.pending import looked_at, seen_by
 from slowwave.progress import task
 from slowwave.quarantine import hold, lost_originals
 from slowwave.reconcile import reconcile
-from slowwave.store import Store
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
+from slowwave.workspace import Workspace
 
 GROUP = "ingest"
 IO_MANAGER = "lance_partitions"
@@ -44,20 +45,27 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     days = list(context.partition_keys)
     scans = _look_at_vaults(slowwave, days[-1])
     entries = slowwave.space.journal.read(kinds=ACTS, days=days)
-    rows = stages.stage(entries)
-    for scan in scans:
-        for warning in scan.warnings:
-            context.log.warning(warning)
+    store = slowwave.space.store
+    looked_at(store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
+    rows, faults = frames_apart(entries, stages.stage)
+    rows = with_kept(context, store, rows, faults)
+    warnings = [warning for scan in scans for warning in scan.recorded]
+    for warning in warnings:
+        context.log.warning(warning)
     return dg.Output(
         rows,
         metadata={
             "vaults": table(vault.scan_summary(scans)),
             "acts": table(rows.group_by("namespace", "act").len("notes").sort("namespace", "act")),
-            "warnings": dg.MetadataValue.md(
-                "\n".join(f"- {w}" for s in scans for w in s.warnings) or "*none*"
-            ),
+            "warnings": dg.MetadataValue.md("\n".join(f"- {one}" for one in warnings) or "*none*"),
+            **told_faults(context, store, faults),
         },
     )
+
+
+def _last(rows: pl.DataFrame) -> pl.DataFrame:
+    """The last seq of each day."""
+    return rows.group_by("day").agg(pl.col("seq").max())
 
 
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
@@ -67,14 +75,7 @@ def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Sca
         return []
     space = slowwave.space
     moment: datetime = min(now, end - timedelta(microseconds=1))
-    scans = []
-    for source in space.journal.sources():
-        if not Path(source.uri).is_dir():
-            missing = f"The vault {source.name} is not at {source.uri} any more; its notes stay as they are."
-            scans.append(vault.Scan(source.name, warnings=[missing]))
-            continue
-        scans.append(vault.scan(space.journal, source, space.settings.notes, as_of=moment, before=end))
-    return scans
+    return vault.scan_all(space.journal, space.settings.notes, as_of=moment, before=end)
 
 
 @dg.asset(
@@ -98,7 +99,7 @@ def gate_verdicts(
     space.activate_gate()
     policy = space.gate_policy
     served = space.served.of_days(list(context.partition_keys), policy.echo_window)
-    judged = judge(staged_notes, policy, served).drop("memory_id")
+    judged = stages.judged(staged_notes, policy, served).drop("memory_id")
     verdicts = pl.concat(
         [staged_notes.select("day", "namespace", "memory_id", "revision", "content_hash"), judged],
         how="horizontal",
@@ -106,9 +107,7 @@ def gate_verdicts(
     refused = verdicts.filter(pl.col("verdict") == "refuse")
     held = hold(space.store, staged_notes, refused)
     faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
-    examples = faulty.join(
-        staged_notes.select("memory_id", "revision", "source", "title"), on=["memory_id", "revision"]
-    ).select("source", "title", "verdict", "score", "reasons")
+    examples = faulty.select("memory_id", "verdict", "score", "reasons")
     scores = verdicts["score"].drop_nulls()
     return dg.Output(
         verdicts,
@@ -119,7 +118,7 @@ def gate_verdicts(
             "would refuse": faulty.height - refused.height,
             "quarantined": held,
             "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
-            "faulty notes (examples)": table(examples.sort("source")),
+            "faulty notes (examples)": table(examples.sort("memory_id")),
         },
     )
 
@@ -150,18 +149,21 @@ def embedded_chunks(
     run that is killed goes on where it was.
     """
     space = slowwave.space
-    days = list(context.partition_keys)
-    done = stages.embed_days(
-        space.store, space.embedder, space.chunker, passed(staged_notes, gate_verdicts), days
+    days, notes = list(context.partition_keys), passed(staged_notes, gate_verdicts)
+    found, faults = apart_of(
+        space,
+        lambda own: stages.embed_days(own.store, own.embedder, own.chunker, part_of(own, notes), days),
     )
+    chunks, computed = (sum(getattr(one, name) for one in found) for name in ("chunks", "computed"))
     return dg.MaterializeResult(
         metadata={
-            "dagster/partition_row_count": done.chunks,
-            "chunks": done.chunks,
-            "vectors computed": done.computed,
-            "vectors reused": done.chunks - done.computed,
+            "dagster/partition_row_count": chunks,
+            "chunks": chunks,
+            "vectors computed": computed,
+            "vectors reused": chunks - computed,
             "embedding model": space.embedder.name,
-            "seconds in the model": round(done.seconds, 2),
+            "seconds in the model": round(sum(one.seconds for one in found), 2),
+            **told_faults(context, space.store, faults),
         }
     )
 
@@ -194,14 +196,21 @@ def memories(
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    done = Settled()
-    for (day,), mine in acts.sort("day").group_by("day", maintain_order=True):
-        done += settle(space, mine, embedded, again=True)
-        lost = lost_originals(space.store, until=str(day))
-        if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
-            back = space.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
-            back = back.join(lost, on=["memory_id", "revision"], how="semi")
-            done += settle(space, back, embedded, again=True)
+    parted = part_mixed(space, slowwave.clock())
+
+    def taken_in(own: Workspace) -> Settled:
+        done = Settled()
+        for (day,), mine in part_of(own, acts).sort("day").group_by("day", maintain_order=True):
+            done += settle(own, mine, embedded, again=True)
+            lost = lost_originals(own.store, until=str(day))
+            if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
+                back = own.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
+                back = back.join(lost, on=["memory_id", "revision"], how="semi")
+                done += settle(own, back, embedded, again=True)
+        return done
+
+    found, faults = apart_of(space, taken_in)
+    done = sum(found, start=Settled())
     for warning in done.warnings:
         context.log.warning(warning)
     return dg.MaterializeResult(
@@ -209,9 +218,11 @@ def memories(
             "dagster/row_count": space.store.count("memories"),
             "reconsolidation": space.admission()[0].reconsolidation,
             **{name: getattr(done, name) for name in COUNTED},
+            **({"parted by sensitivity": parted} if parted else {}),
             "decisions": table(_by_outcome(done.decisions)),
-            "decisions (examples)": table(_examples(space.store, done.decisions)),
+            "decisions (examples)": table(_examples(done.decisions)),
             "memories": table(_by_status(slowwave)),
+            **told_faults(context, space.store, faults),
         }
     )
 
@@ -227,12 +238,12 @@ def _by_outcome(decisions: pl.DataFrame) -> pl.DataFrame:
     return decisions.group_by("outcome", "refused").len("notes").sort("outcome")
 
 
-def _examples(store: Store, decisions: pl.DataFrame) -> pl.DataFrame:
-    """The decisions that changed something, with the titles of both memories."""
+def _examples(decisions: pl.DataFrame) -> pl.DataFrame:
+    """The decisions that changed something; `slowwave decisions` has the titles and the evidence."""
     if decisions.is_empty():
         return decisions
-    shown = titled(store, decisions.filter(pl.col("outcome") != "complement").sort("similarity").head(20))
-    return shown.select("outcome", "similarity", "title", "other_title", "evidence", "decision_id")
+    shown = decisions.filter(pl.col("outcome") != "complement").sort("similarity").head(20)
+    return shown.select("outcome", "similarity", "reasons", "memory_id", "other_memory", "decision_id")
 
 
 def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
@@ -251,7 +262,8 @@ def search_index(
     space = slowwave.space
     store = space.store
     with space.writing():
-        mended = reconcile(store, space.chunker, space.embedder)
+        mended, faults = apart_of(space, lambda own: reconcile(own.store, own.chunker, own.embedder))
+    told = told_faults(context, store, faults)
     with task("indexing"):
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
         index = refresh_vector_index(
@@ -260,9 +272,10 @@ def search_index(
             wanted_recall=space.settings.store.vector_index_recall,
         )
         kept = maintain(store, keep_versions=timedelta(days=space.settings.store.keep_versions_days))
-    finished = staged_notes.group_by("day").agg(seq=pl.col("seq").max())
-    for day, seq in finished.iter_rows():
-        store.put_meta(f"night-{day}", {"seq": seq})
+    faulty = faulty_days(store, TAKEN_IN)  # they are due again
+    looked = seen_by(store, context.run.run_id, "staged_notes")
+    seen = _last(pl.concat([staged_notes.select("day", "seq"), looked]))
+    store.put_metas({f"night-{day}": {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": index.rows,
@@ -270,11 +283,14 @@ def search_index(
             "vector index": f"IVF_FLAT, {index.probes} probes, recall@10 {index.recall:.3f}"
             if index.indexed
             else f"none: exact search below {space.settings.store.vector_index_from:,} chunks",
-            "stale chunks removed": mended.stale_chunks,
-            "memories mended": mended.remade_memories,
+            "stale chunks removed": sum(one.stale_chunks for one in mended),
+            "memories mended": sum(one.remade_memories for one in mended),
             "tables": table(pl.DataFrame(kept)),
+            **told,
         }
     )
 
 
+TAKEN_IN = ("staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index")
+"""Assets that the record of a day whose notes were taken in rests on."""
 ASSETS = [staged_notes, gate_verdicts, embedded_chunks, memories, search_index]

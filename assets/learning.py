@@ -1,6 +1,6 @@
 """learned_proposals -> learned_matches, learned_effect -> learning_gate -> (where open) learned_triggers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
@@ -8,15 +8,19 @@ import polars as pl
 
 from assets import evaluation, feedback, ingest
 from assets.evaluation import asset as evaluation_asset
+from assets.faults import apart_of, told_faults
 from assets.feedback import replaced
 from assets.report import table
 from assets.resources import OneNight, SlowwaveResource
 from quality.learning_gate import GateDecision
 from scoring.feedback.learned import PROPOSED
+from slowwave.apart import faulty_days, part_of
 from slowwave.evaluation import due
 from slowwave.learning import effect, lessons, log, proposals
+from slowwave.learning.acts import malformed_acts
 from slowwave.learning.gate import gates
 from slowwave.learning.guard import close_where_worse
+from slowwave.store import one_of
 from slowwave.workspace import Workspace
 
 GROUP = "learning"
@@ -39,7 +43,7 @@ def learned_proposals(
     """
     space = slowwave.space
     rows, written = replaced(
-        context, space.store, lambda days: proposals.proposal_days(space, days), "proposal_id", "namespace"
+        context, space, lambda own, days: proposals.proposal_days(own, days), "proposal_id", "namespace"
     )
     all_of = lessons.known(space, context.partition_keys[-1])
     reasons = rows.join(all_of.decided.reasons, on="proposal_id").group_by("namespace", "reason")
@@ -62,7 +66,7 @@ def learned_matches(
     """
     space = slowwave.space
     rows, written = replaced(
-        context, space.store, lambda days: effect.match_days(space, days), "namespace", "relevant", "evidence"
+        context, space, lambda own, days: effect.match_days(own, days), "namespace", "relevant", "evidence"
     )
     counted = rows.group_by("namespace", "evidence", "relevant").len("matches")
     return dg.MaterializeResult(
@@ -82,8 +86,8 @@ def learned_effect(
     figures = ["mrr_5", "mrr_5_learned", "ndcg_10", "ndcg_10_learned"]
     rows, written = replaced(
         context,
-        space.store,
-        lambda days: effect.effect_days(space, days),
+        space,
+        lambda own, days: effect.effect_days(own, days),
         "namespace",
         "live",
         "moved",
@@ -105,30 +109,58 @@ def learning_gate(
     approves again. What has expired is removed. Nothing is ever learned here.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    decided = gates(space, days, open_cycle=False)  # so that a range and its days one by one agree
-    shown = _conditions(decided)
-    _, written = replaced(
-        context, space.store, lambda part: _rows(space, decided, part), "day", "namespace", "condition"
-    )
-    all_of = lessons.known(space, days[-1])
-    refused = {key: one.reason for key, one in decided.items() if not one.open}
-    log.log_refusals(space.store, all_of, refused, days)
-    regressions = close_where_worse(space, days[-1])
+    found, faults = apart_of(space, lambda own: _decided(own, days))
+    decided = {key: gate for one, _ in found for key, gate in one.items()}
+    regressions = {namespace: why for _, one in found for namespace, why in one.items()}
+    keep = {one.namespace for one in faults}
+
+    def rows_of_gates(own: Workspace, part: list[str]) -> pl.DataFrame:
+        held = own.store.read("learning_gate", one_of("day", part))
+        rows = part_of(own, _rows(own, decided, part))
+        return pl.concat([rows, held.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
+
+    _, written = replaced(context, space, rows_of_gates, "day", "namespace", "condition")
+    if faults:
+        written |= told_faults(context, space.store, faults)
+    malformed = malformed_acts(space.journal)
+    for event_id in malformed[:10]:
+        context.log.warning(f"Entry {event_id} of the journal is no act of learning; it is left out.")
     for namespace, why in regressions.items():
         context.log.error(f"Learning in {namespace} is taken back and its gate closed: {why}")
     expired = lessons.swept(space.store, space.now())
-    due.finish(space.store, context.run.run_id, days)
-    last = shown.filter(pl.col("day") == days[-1]).drop("day", "number") if shown.height else shown
+    faulty = faulty_days(space.store, MEASURED)  # they are due again
+    due.finish(space.store, context.run.run_id, [day for day in days if day not in faulty])
+    last = [gate for (day, _), gate in decided.items() if day == days[-1]]
     return dg.MaterializeResult(
         metadata={
             **written,
             "gates": table(_states(decided, days[-1])),
-            "conditions": table(last, rows=60),
+            "conditions": evidence(last),
             "made worse": "; ".join(f"{namespace}: {why}" for namespace, why in regressions.items())
             or "none",
             "expired": expired.height,
+            "unreadable": len(malformed),
         }
     )
+
+
+def _decided(space: Workspace, days: list[str]) -> tuple[dict[tuple[str, str], GateDecision], dict[str, str]]:
+    """The gates at the end of some days, and where learning was taken back; what they refuse is logged."""
+    decided = gates(space, days, open_cycle=False)  # so that a range and its days one by one agree
+    refused = {key: one.reason for key, one in decided.items() if not one.open}
+    log.log_refusals(space.store, lessons.known(space, days[-1]), refused, days)
+    return decided, close_where_worse(space, days[-1])
+
+
+def evidence(gates: Iterable[GateDecision]) -> dg.MarkdownMetadataValue:
+    """Every condition of some gates, as a table for people."""
+    rows = [
+        (gate.namespace, one.name, one.state, one.value, one.bound)
+        for gate in gates
+        for one in gate.conditions
+    ]
+    names = ("namespace", "condition", "state", "value", "bound")
+    return table(pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), rows=60)
 
 
 def _conditions(decided: GateOf) -> pl.DataFrame:
@@ -168,13 +200,12 @@ def require_open(space: Workspace, days: Sequence[str]) -> GateOf:
     if not closed:
         return decided
     last, refused = closed[-1], [gate for (day, _), gate in decided.items() if day == closed[-1]]
-    shown = _conditions(decided).filter(pl.col("day") == last).drop("day", "number")
     raise dg.Failure(
         description="\n".join(
             [f"The learning gate is closed at the end of {last}: nothing was learned.", *_lacking(refused)]
         ),
         metadata={
-            "evidence": table(shown, rows=60),
+            "evidence": evidence(refused),
             "closed days": f"{_span(closed)} ({len(closed)} of {len(days)})",
             "open days": ", ".join(sorted(opened)) or "none",
         },
@@ -217,14 +248,15 @@ def learned_triggers(
     lessons.swept(space.store, now)
     before = space.store.read(lessons.TABLE)
 
-    def made(part: list[str]) -> pl.DataFrame:
-        rows = lessons.taught(space, all_of, [key for key in opened if key[0] in part], now)
-        log.log_taught(space.store, rows, before)
-        held = before.filter(pl.col("day").is_in(part))
-        log.log_untaught(space.store, held.join(rows, on="trigger_id", how="anti"), now)
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        rows = lessons.taught(own, all_of, [key for key in opened if key[0] in part], now)
+        rows = part_of(own, rows)
+        log.log_taught(own.store, rows, before)
+        held = part_of(own, before.filter(pl.col("day").is_in(part)))
+        log.log_untaught(own.store, held.join(rows, on="trigger_id", how="anti"), now)
         return rows
 
-    rows, written = replaced(context, space.store, made, "namespace", "memory_id", "term")
+    rows, written = replaced(context, space, made, "namespace", "memory_id", "term")
     passed = all_of.decided.reasons.filter(pl.col("reason") == PROPOSED).height
     counted = rows.group_by("namespace").agg(
         pl.len().alias("lessons"), pl.col("memory_id").n_unique().alias("memories"), pl.col("term").n_unique()
@@ -239,6 +271,11 @@ def learned_triggers(
     )
 
 
+MEASURED = (
+    "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
+    "evaluation_cycles", "learned_proposals", "learned_matches", "learned_effect", "learning_gate",
+)  # fmt: skip
+"""Assets that the record of an evaluated day rests on."""
 PROPOSED_ASSETS = [learned_proposals, learned_matches, learned_effect, learning_gate]
 """Those that anybody may run: they have no effect on a search."""
 GATED_ASSETS = [learned_triggers]

@@ -87,12 +87,11 @@ def of_promotions(promotions: pl.DataFrame, days: Sequence[str] = ()) -> Metadat
     """Decisions about promotion, with their reasons.
 
     Args:
-        promotions: rows of ``promotions``, and ``title`` where the titles are known.
+        promotions: rows of ``promotions``.
         days: as of `of_events`.
     """
     reasons = counts.reasons(promotions)
-    columns = ("day", "namespace", "title", "memory_id", "from_tier", "to_tier", "reason", "useful", "voters")
-    named = [name for name in columns if name in promotions.columns]
+    columns = ("day", "namespace", "memory_id", "from_tier", "to_tier", "reason", "useful", "voters")
     first = promotions.sort(counts.REASON_ORDER, "day", "memory_id", descending=[False, True, False])
     return {
         "promoted": dg.MetadataValue.int(promotions.filter(pl.col("reason") == "promoted").height),
@@ -102,5 +101,5 @@ def of_promotions(promotions: pl.DataFrame, days: Sequence[str] = ()) -> Metadat
         "by reason": table(
             reasons.group_by("reason").agg(pl.col("decisions").sum()).sort(counts.REASON_ORDER, "reason")
         ),
-        "decisions": table(first.select(named)),
+        "decisions": table(first.select(columns)),
     }

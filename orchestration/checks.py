@@ -1,17 +1,18 @@
 """Blocking checks: what has to hold before the next stage may read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
 
-from assets import evaluation, feedback, learning
+from assets import evaluation, feedback, ingest, learning
 from assets.report import table
 from assets.resources import SlowwaveResource
 from quality.contract import CHECKS as CLAUSES
 from quality.contract import CheckResult, Limits, run_contract
 from quality.learning_gate import GateDecision
+from slowwave.apart import remembered
 from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.gate_report import accepted_notes
 from slowwave.learning.gate import gates_now
@@ -44,7 +45,9 @@ def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition
         key = spec.key
         rows = store.read(name, where, columns=[key])
         doubled = rows.group_by(key).len("rows").filter(pl.col("rows") > 1)
-        examples = {} if doubled.is_empty() else {"examples": table(doubled.sort(key))}
+        # A key of what was learned has a word of a question.
+        shown = doubled.sort(key).select(pl.exclude("trigger_id"))
+        examples = {} if doubled.is_empty() else {"examples": table(shown)}
         return dg.AssetCheckResult(
             passed=doubled.is_empty(),
             metadata={"rows": rows.height, "doubled keys": doubled.height, **examples},
@@ -96,7 +99,7 @@ def gate_contract(
 
 def _check_result(result: CheckResult, notes: int) -> dg.AssetCheckResult:
     error = result.severity == "error"
-    examples = pl.DataFrame(list(result.examples), schema=["note", "value"], orient="row")
+    examples = pl.DataFrame({"note": [note for note, _ in result.examples]}, schema={"note": pl.String})
     shown = {} if examples.is_empty() else {"examples": table(examples)}
     return dg.AssetCheckResult(
         asset_key=GATE_VERDICTS,
@@ -122,11 +125,11 @@ def _check_result(result: CheckResult, notes: int) -> dg.AssetCheckResult:
 )
 def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """Whether the memory is free of exact duplicates."""
-    columns = ["namespace", "memory_id", "title", "content_hash"]
+    columns = ["namespace", "memory_id", "content_hash"]
     rows = slowwave.space.store.read("memories", "status = 'live'", columns=columns)
     twins = (
         rows.group_by("namespace", "content_hash")
-        .agg(pl.len().alias("memories"), pl.col("title").sort().first(), pl.col("memory_id").sort())
+        .agg(pl.len().alias("memories"), pl.col("memory_id").sort())
         .filter(pl.col("memories") > 1)
     )
     return dg.AssetCheckResult(
@@ -134,7 +137,7 @@ def no_exact_duplicates(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         severity=dg.AssetCheckSeverity.WARN,
         metadata={
             "live memories": rows.height,
-            "examples": table(twins.drop("content_hash").sort("title")),
+            "examples": table(twins.drop("content_hash").sort("namespace", pl.col("memory_id").list.first())),
         },
     )
 
@@ -155,6 +158,32 @@ def nothing_late(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         severity=dg.AssetCheckSeverity.WARN,
         metadata={"folded days": len(folded), "to fold again": ", ".join(late[:30]) or "none"},
     )
+
+
+def _every_namespace_check(asset: dg.AssetKey, stages: Sequence[str]) -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        asset=asset,
+        name="every_namespace",
+        description="The part of every namespace is done. If not, one has something that its part fails at: "
+        "the others are done, what it had stays as it was, and its days are due again.",
+    )
+    def every_namespace(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+        faults = [
+            (stage, day, namespace, why)
+            for stage, days in remembered(slowwave.space.store).items()
+            if stage in stages
+            for day, told in days.items()
+            for namespace, why in told.items()
+        ]
+        names = ("asset", "day", "namespace", "error")
+        shown = pl.DataFrame(faults, schema=dict.fromkeys(names, pl.String), orient="row")
+        return dg.AssetCheckResult(
+            passed=not faults,
+            severity=dg.AssetCheckSeverity.WARN,
+            metadata={"faults": len(faults), "not done": table(shown)},
+        )
+
+    return every_namespace
 
 
 @dg.asset_check(
@@ -186,19 +215,12 @@ def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """The gates of all namespaces as they are now."""
     space = slowwave.space
     now = gates_now(space)
-    rows = [
-        (one.namespace, part.name, part.state, part.value, part.bound)
-        for one in now
-        for part in one.conditions
-    ]
-    names = ["namespace", "condition", "state", "value", "bound"]
-    shown = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     return dg.AssetCheckResult(
         passed=any(one.open for one in now),
         severity=dg.AssetCheckSeverity.WARN,
         description=" | ".join(one.describe() for one in now) or "Nothing was ever searched.",
         metadata={
-            "evidence": table(shown, rows=60),
+            "evidence": learning.evidence(now),
             "what to do": "; ".join(_next(one) for one in now) or "search, and say what was of use",
             "open gates": sum(one.open for one in now),
             "conditions that hold": sum(part.state == "open" for one in now for part in one.conditions),
@@ -230,6 +252,9 @@ CHECKS = [
         _unique_key_check(asset.key.path[-1], asset.key)
         for asset in (*feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS)
     ),
+    _every_namespace_check(dg.AssetKey("search_index"), ingest.TAKEN_IN),
+    _every_namespace_check(dg.AssetKey("memory_state"), feedback.FOLDS),
+    _every_namespace_check(dg.AssetKey("learning_gate"), (*learning.MEASURED, "learned_triggers")),
     nothing_late,
     isolation,
     learning_gate,

@@ -4,12 +4,11 @@ from enum import Enum
 from typing import Any
 
 import dagster as dg
-import polars as pl
 from pydantic import Field
 
+from assets.learning import evidence
 from assets.report import table
 from assets.resources import SlowwaveResource
-from quality.learning_gate import GateDecision
 from scoring.feedback import learned as taught
 from slowwave.learning.acts import Act, LearningError
 from slowwave.learning.review import Learning, RefusedError
@@ -56,7 +55,7 @@ def approve(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwave
         act = learning.approve(who=config.who, why=config.why)
     except LearningError as error:
         raise _refused(error) from None
-    context.add_output_metadata(_metadata(act) | {"evidence": _evidence(learning.gate())})
+    context.add_output_metadata(_metadata(act) | {"evidence": evidence([learning.gate()])})
 
 
 @dg.op(description="Withdraw the approval: nothing that was learned is used from now on.")
@@ -84,7 +83,7 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
             "lessons": done.proposed.height,
             "deleted rows": done.applied.height,
             "terms that lost their effect": done.live,
-            "taken back": table(done.proposed, rows=60),
+            "taken back": table(done.proposed.drop("term"), rows=60),
         }
     )
 
@@ -115,14 +114,8 @@ JOBS = [approve_learning, withdraw_learning, rollback_learning]
 
 
 def _refused(error: LearningError) -> dg.Failure:
-    evidence = {"evidence": _evidence(error.decision)} if isinstance(error, RefusedError) else {}
-    return dg.Failure(description=str(error), metadata=evidence, allow_retries=False)
-
-
-def _evidence(decision: GateDecision) -> dg.MarkdownMetadataValue:
-    rows = [(one.name, one.state, one.value, one.bound) for one in decision.conditions]
-    names = ("condition", "state", "value", "bound")
-    return table(pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), rows=60)
+    shown = {"evidence": evidence([error.decision])} if isinstance(error, RefusedError) else {}
+    return dg.Failure(description=str(error), metadata=shown, allow_retries=False)
 
 
 def _metadata(act: Act) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -18,9 +19,12 @@ from assets.ingest import ACTS
 from assets.resources import SlowwaveResource
 from orchestration.cli import dagster_home
 from orchestration.definitions import definitions
+from slowwave.apart import remembered
+from slowwave.erasure.running import finish, unfinished
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
+from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
@@ -69,8 +73,27 @@ def pending_days(settings: Settings) -> list[str]:
     return sorted({*notes, *feedback})
 
 
+def left_out(settings: Settings) -> str:
+    """What to do about acts of days before the first partition, which no night takes in; empty: none."""
+    space = Workspace(settings)
+    try:
+        days = space.journal.days(OF_TENANTS)["day"]
+    finally:
+        space.close()
+    first = min(days.to_list(), default=settings.night.first_day)
+    if first >= settings.night.first_day:
+        return ""
+    return (
+        f"The journal has acts of {first}, before the first partition {settings.night.first_day}; they are "
+        f'left out. Set night.first_day = "{first}" in slowwave.toml, if that is when they were.'
+    )
+
+
 def _pending(settings: Settings) -> tuple[list[str], list[str]]:
-    """Days with acts on notes that no finished night has seen, and days of feedback that are due."""
+    """Days with acts on notes that no finished night has seen, and days of feedback that are due.
+
+    Those that no partition has are not among them: one act with a wrong date stops no night.
+    """
     space = Workspace(settings)
     try:
         days = space.journal.days(ACTS)
@@ -80,13 +103,13 @@ def _pending(settings: Settings) -> tuple[list[str], list[str]]:
         feedback = unfolded_days(space.journal, space.store)
     finally:
         space.close()
-    early = min([*notes, *feedback], default="9999")
-    if early < settings.night.first_day:
-        raise SlowwaveError(
-            f"The journal has acts of {early}, before the first partition "
-            f'{settings.night.first_day}. Set night.first_day = "{early}" in slowwave.toml.'
-        )
-    return notes, feedback
+    return _partitions(notes, settings), _partitions(feedback, settings)
+
+
+def _partitions(days: Iterable[str], settings: Settings) -> list[str]:
+    """Those of the days that have a partition: not before the first, and not to come."""
+    today = datetime.now(UTC).date().isoformat()
+    return [day for day in days if settings.night.first_day <= day <= today]
 
 
 def run_due(settings: Settings) -> list[dict[str, Any]]:
@@ -95,6 +118,7 @@ def run_due(settings: Settings) -> list[dict[str, Any]]:
     Feedback of days before the first one with news of notes, such as an imported history, is folded in runs
     of its own, one for each stretch of days; then comes the night from that day up to today.
     """
+    _finish_erasures(settings)
     notes, feedback = _pending(settings)
     today = datetime.now(UTC).date().isoformat()
     start = min([*notes, today])
@@ -106,11 +130,21 @@ def run_due(settings: Settings) -> list[dict[str, Any]]:
     return [*reports, run_night(settings, start, today)]
 
 
+def _finish_erasures(settings: Settings) -> None:
+    """Go on with erasures that were interrupted, before anything is made of what they have left."""
+    space = Workspace(settings)
+    try:
+        if unfinished(space):
+            finish(space)
+    finally:
+        space.close()
+
+
 def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
     """Evaluate all days that are due, a run for each stretch of days; a report for each run."""
     space = Workspace(settings)
     try:
-        due = due_days(space.journal, space.store)
+        due = _partitions(due_days(space.journal, space.store), settings)
     finally:
         space.close()
     reports: list[dict[str, Any]] = []
@@ -127,7 +161,7 @@ def learn_due(settings: Settings) -> list[dict[str, Any]]:
     """Apply what is to be learned of the days behind an open gate, a run for each; a report for each run."""
     space = Workspace(settings)
     try:
-        due = lessons.due_days(space)
+        due = _partitions(lessons.due_days(space), settings)
     finally:
         space.close()
     reports: list[dict[str, Any]] = []
@@ -222,6 +256,12 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
     worse = str(steps.get("learning_gate", {}).get("metadata", {}).get("made worse", "none"))
     if worse != "none":
         warnings.append(f"what was learned is taken back, it made results worse: {worse}")
+    warnings += filter(None, [left_out(settings)])
+    for stage, days in remembered(space.store).items():
+        for day, told in days.items():
+            warnings += [
+                f"{stage} of {day} is not done for {one}, and due again: {why}" for one, why in told.items()
+            ]
     return {
         "success": result.success,
         "run_id": result.run_id,

@@ -19,7 +19,7 @@ from slowwave.learning import lessons
 from slowwave.learning.acts import acts
 from slowwave.learning.gate import gates, gates_now, namespaces
 from slowwave.settings import load
-from slowwave.vault import fingerprint
+from slowwave.vault import fingerprint, is_there
 
 PATIENCE = timedelta(hours=1)
 TOLD = 10
@@ -44,7 +44,7 @@ def watched_vaults(
     now = {
         f"{source.namespace}/{source.name}": fingerprint(Path(source.uri))
         for source in sources
-        if Path(source.uri).is_dir()
+        if is_there(source.uri)
     }
     changed = sorted(name for name, mark in now.items() if seen.get(name) != mark)
     if not changed:
@@ -67,12 +67,14 @@ def late_feedback(
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for the range of past days that late feedback changes, once for each state of the journal."""
     space = slowwave.space
-    due = _past(slowwave, unfolded_days(space.journal, space.store))
+    unfolded = unfolded_days(space.journal, space.store)
+    due = _past(slowwave, unfolded)
+    if not due and min(unfolded, default="9999") < space.settings.night.first_day:
+        first = min(unfolded)
+        return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
     if not due:
         return dg.SkipReason("All feedback of past days is taken up.")
     first, last = stretches(due)[0]  # a later one is asked for when this one is done
-    if first < space.settings.night.first_day:
-        return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
     return _range(first, last, "late", str(seen), str(folded_days(space.store).get(first)))
 
@@ -92,11 +94,7 @@ def late_evaluation(
     if _past(slowwave, unfolded_days(space.journal, space.store)):
         return dg.SkipReason("There is feedback of past days that is not folded; that comes first.")
     ground = grounds(space.journal, space.store)
-    due = [
-        day
-        for day in _past(slowwave, due_days(space.journal, space.store))
-        if day >= space.settings.night.first_day
-    ]
+    due = _past(slowwave, due_days(space.journal, space.store))
     if not due:
         return dg.SkipReason("All past days are evaluated as they are.")
     first, last = stretches(due)[0]
@@ -115,7 +113,8 @@ def learning_gate_opens(
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for each day that has something to learn behind an open gate, once for each state of it."""
     space = slowwave.space
-    due = lessons.due_days(space)
+    today = slowwave.clock().date().isoformat()
+    due = [day for day in lessons.due_days(space) if space.settings.night.first_day <= day <= today]
     if due:
         state = ids.digest(
             *(f"{act.event_id}" for act in acts(space.journal)), str(space.store.list_meta(RECORD))
@@ -138,10 +137,10 @@ def learning_gate_opens(
 
 
 def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:
-    """Those whose night should be over by now; the run of a later one may still be going on."""
+    """Those whose night should be over by now (the run of a later one may be going on), of the partitions."""
     hour = slowwave.space.settings.night.hour
     over = (slowwave.clock() - timedelta(hours=hour) - PATIENCE).date().isoformat()
-    return [day for day in days if day < over]
+    return [day for day in days if slowwave.space.settings.night.first_day <= day < over]
 
 
 def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:

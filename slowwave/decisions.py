@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -9,19 +10,23 @@ import polars as pl
 
 from slowwave import ids
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.store import Store, quote
+from slowwave.store import quote
+from slowwave.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
 
 
+_NO_DECISION = "Namespace {namespace!r} has no decision {decision_id!r}. `slowwave decisions` lists them."
+
+
 def listed(
-    store: Store, namespace: str, *, memory_id: str = "", outcome: str = "", limit: int = 50
+    space: Workspace, namespace: str, *, memory_id: str = "", outcome: str = "", limit: int = 50
 ) -> list[dict[str, Any]]:
     """Decisions of a namespace, the newest first, with the titles of both memories.
 
     Args:
-        store: the memory.
+        space: the home.
         namespace: whose.
         memory_id: only about or against this memory.
         outcome: only these; empty: all but complements, which changed nothing; ``any``: all.
@@ -29,37 +34,41 @@ def listed(
     """
     where = [f"namespace = {quote(namespace)}"]
     if memory_id:
-        where.append(f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})")
+        where.append(_about(memory_id))
     if outcome != "any":
         where.append(f"outcome = {quote(outcome)}" if outcome else "outcome <> 'complement'")
-    rows = store.read("decisions", " AND ".join(where))
+    rows = space.store.read("decisions", " AND ".join(where))
     newest = rows.sort("decided_at", "revision", "decision_id", descending=True).head(limit)
-    return titled(store, newest).to_dicts()
+    return titled(space, namespace, newest, named=[memory_id]).to_dicts()
 
 
-def one(store: Store, namespace: str, decision_id: str) -> dict[str, Any]:
+def one(space: Workspace, namespace: str, decision_id: str) -> dict[str, Any]:
     """One decision.
 
     Raises:
         NotFoundError: this namespace has no such decision.
     """
     where = f"namespace = {quote(namespace)} AND decision_id = {quote(decision_id)}"
-    rows = store.read("decisions", where)
+    rows = space.store.read("decisions", where)
     if rows.is_empty():
-        raise NotFoundError(
-            f"Namespace {namespace!r} has no decision {decision_id!r}. `slowwave decisions` lists them."
-        )
-    return titled(store, rows).row(0, named=True)
+        raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
+    return titled(space, namespace, rows).row(0, named=True)
 
 
-def undoable(store: Store, namespace: str, decision_id: str) -> dict[str, Any]:
+def undoable(
+    space: Workspace, namespace: str, decision_id: str, viewer: Viewer | None = None
+) -> dict[str, Any]:
     """One decision, if there is something to take back.
 
     Raises:
-        NotFoundError: this namespace has no such decision.
+        NotFoundError: this namespace has no such decision that the viewer may know of.
         SlowwaveError: it was taken back already, or it changed nothing.
     """
-    row = one(store, namespace, decision_id)
+    row = one(space, namespace, decision_id)
+    about = pl.DataFrame([row]).select(pl.col("memory_id", "other_memory", "revision").cast(pl.String))
+    # A refused note has no label that was trusted; here it is enough that it does not say to be secret.
+    if viewer is not None and any(map(pl.Series.any, _closed(space, namespace, about, Viewer.REPORT))):
+        raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
     if row["undone_at"] is not None:
         raise SlowwaveError(
             f"Decision {decision_id} holds no longer since {row['undone_at']:%F %T} ({row['undone_why']})."
@@ -69,24 +78,64 @@ def undoable(store: Store, namespace: str, decision_id: str) -> dict[str, Any]:
     return row
 
 
-def titled(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
-    """Decisions with the titles of both memories (`title`, `other_title`)."""
+def titled(
+    space: Workspace, namespace: str, rows: pl.DataFrame, *,
+    viewer: Viewer = Viewer.REPORT, named: Collection[str] = (),
+) -> pl.DataFrame:  # fmt: skip
+    """Decisions with the titles of both memories (`title`, `other_title`), as far as the viewer may see them.
+
+    Args:
+        space: the home.
+        namespace: whose they are.
+        rows: of ``decisions``.
+        viewer: who looks; evidence is shown to those who may see both texts.
+        named: memories that a person named by their ids.
+    """
+    store = space.store
     names = [*rows["memory_id"], *rows["other_memory"].drop_nulls()]
-    titles = store.read_by("memories", "memory_id", names, columns=["memory_id", "title"])
-    held = store.read_by(
-        "quarantine", "memory_id", rows["memory_id"].to_list(), columns=["memory_id", "title"]
-    )
-    known = pl.concat([titles, held]).unique("memory_id", keep="first", maintain_order=True)
-    return rows.join(known, on="memory_id", how="left", maintain_order="left").join(
+    columns, mine = ["memory_id", "title"], f"namespace = {quote(namespace)}"
+    found = [
+        store.read_by(table, "memory_id", names, columns=columns, also=mine)
+        for table in ("memories", "quarantine")
+    ]
+    known = pl.concat(found).unique("memory_id", keep="first", maintain_order=True)
+    told = rows.join(known, on="memory_id", how="left", maintain_order="left").join(
         known.select(other_memory="memory_id", other_title="title"),
         on="other_memory",
         how="left",
         maintain_order="left",
     )
+    notes, others = _closed(space, namespace, told, viewer, named)
+    told = veiled(told, pl.lit(notes), "title")
+    told = veiled(told, pl.lit(others), "other_title")
+    return veiled(told, pl.lit(notes | others), "evidence", "appended")
 
 
-def history(space: Workspace, namespace: str, memory_id: str) -> list[dict[str, Any]]:
+def _closed(
+    space: Workspace, namespace: str, rows: pl.DataFrame, viewer: Viewer, named: Collection[str] = ()
+) -> tuple[pl.Series, pl.Series]:
+    """Of each decision, whether its note (as it is, or was then) and the other memory may not be seen."""
+    seen = sight(space.store, namespace, [*rows["memory_id"], *rows["other_memory"]], viewer, named=named)
+    said = sensitivities(space.journal, rows["revision"].drop_nulls())
+    then = [
+        memory not in named and not may_see(viewer, said.get(revision, UNKNOWN))
+        for memory, revision in rows.select("memory_id", "revision").iter_rows()
+    ]
+    mine = pl.Series(then, dtype=pl.Boolean) | rows["memory_id"].is_in(list(seen.hidden))
+    return mine, rows["other_memory"].is_in(list(seen.hidden)).fill_null(value=False)
+
+
+def history(
+    space: Workspace, namespace: str, memory_id: str, *, viewer: Viewer = Viewer.OWNER
+) -> list[dict[str, Any]]:
     """What happened to a memory, the oldest first.
+
+    Args:
+        space: the home.
+        namespace: whose.
+        memory_id: the memory.
+        viewer: who looks; what a text says is hidden from those who may not see that version of it, and what
+            was found beside another memory from those who may not see that one.
 
     Returns:
         Mappings with ``at``, ``event`` (saved, forgotten, unreadable, refused, or a decision's outcome, or
@@ -102,11 +151,17 @@ def history(space: Workspace, namespace: str, memory_id: str) -> list[dict[str, 
     ].unique()
     if sources.is_empty():
         raise NotFoundError(f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save().")
-    events = [_act(entry) for entry in space.journal.about(namespace, sources[0])]
+    events = [_act(entry, viewer) for entry in space.journal.about(namespace, sources[0])]
     for row in store.read("quarantine", mine).iter_rows(named=True):
         why = ", ".join(row["reasons"])
         events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
-    for row in listed(store, namespace, memory_id=memory_id, outcome="any", limit=1_000_000):
+    about = f"namespace = {quote(namespace)} AND {_about(memory_id)}"
+    decided = store.read("decisions", about)
+    if viewer is Viewer.OWNER:
+        decided = titled(space, namespace, decided, named=[memory_id])
+    else:
+        decided = titled(space, namespace, decided, viewer=viewer)
+    for row in decided.iter_rows(named=True):
         other = row["other_memory"] if row["memory_id"] == memory_id else row["memory_id"]
         event = row["outcome"] if row["memory_id"] == memory_id else f"{row['outcome']} (by the other)"
         if not row["refused"]:
@@ -122,12 +177,19 @@ def history(space: Workspace, namespace: str, memory_id: str) -> list[dict[str, 
     return sorted(events, key=lambda event: (event["at"], event.pop("order"), event["id"]))
 
 
-def _act(entry: Any) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
+def _about(memory_id: str) -> str:
+    return f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})"
+
+
+def _act(entry: Any, viewer: Viewer) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
     names = {"save": "released" if entry.payload.get("released") else "saved", "forget": "forgotten"}
+    told = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
+    sensitivity = entry.payload.get("sensitivity") if entry.kind == "save" else UNKNOWN
+    if not may_see(viewer, sensitivity):
+        told = {name: HIDDEN if text else "" for name, text in told.items()}
     return _event(
-        entry.occurred_at, 0, names.get(entry.kind, entry.kind), by=entry.principal,
-        title=entry.payload.get("title", ""), text=entry.payload.get("content", ""),
-        id=ids.revision(entry.occurred_at, entry.event_id),
+        entry.occurred_at, 0, names.get(entry.kind, entry.kind), by=entry.principal, **told,
+        id=ids.revision(entry.ordered_at or entry.occurred_at, entry.event_id),
     )  # fmt: skip
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from slowwave.errors import SlowwaveError
+from slowwave.journal import JournalError
+from slowwave.opening import MEND_JOURNAL
 from slowwave.settings import Settings
 from slowwave.workspace import Workspace
 
@@ -36,14 +40,16 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("installation", _installation),
         ("model", lambda: _model(space)),
         ("journal", lambda: _journal(space)),
+        ("tables", lambda: _whole(space)),
         ("store", lambda: _store(space, repair)),
         ("vaults", lambda: _vaults(space)),
+        ("erasures", lambda: _erasures(space)),
     )
     findings: list[Finding] = []
     if not settings.home.is_dir():
         missing = f"no home at {settings.home}"
         return [Finding("home", False, missing, "slowwave init, or slowwave --home FOLDER doctor")]
-    findings.append(Finding("home", True, str(settings.home)))
+    findings += [Finding("home", True, str(settings.home)), _permissions(settings.home, repair)]
     for subject, look in parts:
         try:
             findings.extend(look())
@@ -51,6 +57,18 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
             findings.append(Finding(subject, False, str(error), "See the message."))
     space.close()
     return findings
+
+
+def _permissions(home: Path, repair: bool) -> Finding:
+    """Whether others may read what is in the home."""
+    from slowwave.permissions import close, is_open
+
+    if not is_open(home):
+        return Finding("permissions", True, "no others may enter the home")
+    if repair:
+        return Finding("permissions", True, f"{close(home):,} files and folders are now their owner's alone")
+    advice = "slowwave doctor --repair, or, to share it with a group: chmod -R o= HOME"
+    return Finding("permissions", False, "others on this machine may read the home", advice)
 
 
 def _installation() -> Iterator[Finding]:
@@ -86,12 +104,42 @@ def _model(space: Workspace) -> Iterator[Finding]:
 
 
 def _journal(space: Workspace) -> Iterator[Finding]:
-    problems = space.journal.check()
+    try:
+        problems = space.journal.check()
+    except JournalError as error:
+        yield Finding("journal", False, str(error), MEND_JOURNAL)
+        return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
     seen = f"{days['entries'].sum():,} entries on {days['day'].n_unique()} days"
-    yield Finding(
-        "journal", not problems, "; ".join(problems) or seen, "Restore it from a copy." if problems else ""
-    )
+    yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
+
+
+def _whole(space: Workspace) -> Iterator[Finding]:
+    """Works that were killed, tables that are missing or cannot be read, a journal that is not theirs."""
+    from slowwave import underway
+    from slowwave.opening import journal_problem
+    from slowwave.records.recorder import has_records
+    from slowwave.store import Store
+    from slowwave.store.damage import DamageError, examined
+    from slowwave.store.database import Identity
+
+    for work in underway.unfinished(space.journal):
+        yield Finding(
+            "unfinished", False, f"{work.what} was begun at {work.begun_at:%F %T} UTC", work.command
+        )
+    model = Identity(space.embedder.name, space.embedder.dimension, {})
+    store = Store.of(space.settings.store_uri, model, space.settings.store.storage_options)
+    if not store.db.list_tables().tables:
+        if has_records(space.journal):
+            yield Finding("tables", False, f"the tables at {store.uri} are gone", "slowwave rebuild")
+        return
+    with contextlib.suppress(DamageError):
+        store.refresh()
+    damages = list(examined(store))
+    for one in damages:
+        yield Finding(f"table {one.table}", False, f"{one.table} {one.problem}", one.command)
+    if not damages and (problem := journal_problem(store, space.journal, thoroughly=True)):
+        yield Finding("journal", False, problem, MEND_JOURNAL)
 
 
 def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
@@ -129,6 +177,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
         "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
     )
     yield _isolation(space, repair)
+    yield from _sensitivity(space, repair)
     apart = differences(store)
     wrong_chunks = apart.stale.height + len(apart.lacking)
     if wrong_chunks and repair:
@@ -139,6 +188,14 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding(
         "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
     )
+
+
+def _erasures(space: Workspace) -> Iterator[Finding]:
+    from slowwave.erasure.running import unfinished
+
+    for one in unfinished(space):
+        message = f"erasure {one.erasure} of {one.at:%F %T} is not finished: some of it may still be there"
+        yield Finding("erasure", False, message, "slowwave erase --finish")
 
 
 def _isolation(space: Workspace, repair: bool) -> Finding:
@@ -160,6 +217,21 @@ def _isolation(space: Workspace, repair: bool) -> Finding:
     return Finding("learning", not problems, message, "slowwave doctor --repair" if problems else "")
 
 
+def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:
+    """Whether anything was merged or superseded across a difference of sensitivity, as it once could be."""
+    from datetime import UTC, datetime
+
+    from slowwave.admission import mixed, part_mixed
+
+    wrong = mixed(space.store).height
+    if not wrong:
+        return
+    if repair:
+        part_mixed(space, datetime.now(UTC))
+    message = f"{wrong} decisions across a difference of sensitivity{' (mended)' if repair else ''}"
+    yield Finding("sensitivity", repair, message, "" if repair else "slowwave night, or doctor --repair")
+
+
 def _drop_indexes(table: object, columns: set[str]) -> None:
     for index in table.list_indices():  # type: ignore[attr-defined]
         if index.index_type.upper() == "FTS" and set(index.columns) & columns:
@@ -167,8 +239,6 @@ def _drop_indexes(table: object, columns: set[str]) -> None:
 
 
 def _vaults(space: Workspace) -> Iterator[Finding]:
-    from pathlib import Path
-
     for source in space.journal.sources():
         there = Path(source.uri).is_dir()
         advice = "" if there else f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"

@@ -67,7 +67,7 @@ def _lent(before: Note | Entry, note: Note) -> str:
     content = before.payload.get("content")
     if before.kind != "save" or not isinstance(content, str):
         return ""
-    return lent(content, str(before.payload.get("sensitivity", "")), to=note.sensitivity)
+    return lent(content, str(before.payload.get("sensitivity") or "internal"), to=note.sensitivity)
 
 
 def payload_digest(payload: Mapping[str, Any]) -> str:
@@ -167,15 +167,19 @@ def undo_entry(*, namespace: str, decision_id: str, occurred_at: datetime, princ
 
 
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
-    """Entries in the form in which :meth:`slowwave.journal.Journal.read` gives them."""
+    """Entries in the form in which :meth:`slowwave.journal.Journal.read` gives them.
+
+    Those that do not come from a journal are ordered by when they happened.
+    """
     return pl.DataFrame(
         {
-            "seq": [0] * len(entries),
+            "seq": [entry.seq or 0 for entry in entries],
             "event_id": [entry.event_id for entry in entries],
             "kind": [entry.kind for entry in entries],
             "namespace": [entry.namespace for entry in entries],
             "subject": [entry.subject for entry in entries],
             "occurred_at": [entry.occurred_at for entry in entries],
+            "ordered_at": [entry.ordered_at or entry.occurred_at for entry in entries],
             "day": [entry.occurred_at.astimezone(UTC).date().isoformat() for entry in entries],
             "principal": [entry.principal for entry in entries],
             "digest": [entry.digest for entry in entries],
@@ -183,5 +187,8 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
             "origin": [entry.origin for entry in entries],
             "payload": [orjson.dumps(entry.payload) for entry in entries],
         },
-        schema_overrides={"occurred_at": pl.Datetime("us", "UTC"), "payload": pl.Binary, "seq": pl.Int64},
-    )
+        schema_overrides={
+            "occurred_at": pl.Datetime("us", "UTC"), "ordered_at": pl.Datetime("us", "UTC"),
+            "payload": pl.Binary, "seq": pl.Int64,
+        },
+    )  # fmt: skip

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 
 class SlowwaveError(Exception):
-    """Base of every error that Slowwave raises on purpose; its message is meant for a person."""
+    """Base of every error that Slowwave raises on purpose; its message is meant for a person.
+
+    Attributes:
+        exit_code: with which a command ends that raised it.
+    """
+
+    exit_code = 1
+
+
+class ArgumentError(SlowwaveError, ValueError):
+    """An argument has the wrong type, is out of range, or is text that cannot be stored."""
 
 
 class SettingsError(SlowwaveError):
@@ -13,6 +23,12 @@ class SettingsError(SlowwaveError):
 
 class StoreError(SlowwaveError):
     """The store cannot do what was asked: missing, of a newer version, interrupted, or refused."""
+
+
+class TakenInLaterError(StoreError):
+    """The act is in the journal, and the tables could not follow: the next night takes it in."""
+
+    exit_code = 3
 
 
 class ModelError(SlowwaveError):

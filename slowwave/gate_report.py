@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from quality.gate import PASS
+from quality.structure import KNOWN_WORDS
 from scoring.intervals import wilson
 from slowwave.store import Store, one_of, quote
+from slowwave.visibility import label, open_rows
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -54,7 +56,8 @@ def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime)
         "decisions", mine, columns=["day", "memory_id", "revision", "reasons", "refused"]
     ).with_columns(verdict=pl.when("refused").then(pl.lit("refuse")).otherwise(pl.lit(PASS)))
     told = pl.concat([verdicts, decided.select(verdicts.columns)]).explode("reasons").drop_nulls("reasons")
-    sources = store.read("staged_notes", mine, columns=["memory_id", "revision", "source"])
+    sources = store.read("staged_notes", mine, columns=["memory_id", "revision", "source", "sensitivity"])
+    sources = sources.with_columns(source=pl.when(open_rows()).then("source"))
     counted = (
         told.unique(["memory_id", "revision", "reasons"])
         .join(sources.unique(["memory_id", "revision"]), on=["memory_id", "revision"], how="left")
@@ -79,11 +82,23 @@ def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime)
 
 
 def accepted_notes(store: Store, days: list[str]) -> pl.DataFrame:
-    """The notes that the gate let in on these days, with the columns that its contract is about."""
+    """The notes that the gate let in on these days, with the columns that its contract is about.
+
+    Of a secret note no letter of its title or its source is there.
+    """
     wanted = one_of("day", days)
     verdicts = store.read("gate_verdicts", f"{wanted} AND verdict = {quote(PASS)}")
+    staged = store.read("staged_notes", wanted)
+    # What the clauses look at stays as it was: whether there is a title, and the marks of a path.
+    masked = [
+        pl.when(open_rows())
+        .then(name)
+        .otherwise(pl.col(name).str.replace_all(r"[\p{L}\p{N}]", "x"))
+        .alias(name)
+        for name in ("title", "source")
+    ]
     return (
-        store.read("staged_notes", wanted)
+        staged.with_columns(*masked, *map(label, KNOWN_WORDS))
         .join(
             verdicts.select("day", "memory_id", quality_score="score"), on=["day", "memory_id"], how="inner"
         )

@@ -14,29 +14,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from slowwave import ids
+from slowwave.boundary import public, public_calls
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.settings import Settings, load
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from scoring.ranking import RankingPolicy
-    from slowwave.admission import Settled
     from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
+    from slowwave.erasure import Erased, Plan
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
     from slowwave.journal import Entry, Journal
     from slowwave.judging.labels import Judged
     from slowwave.learning.review import Learning
     from slowwave.search import Result, SearchResponse
     from slowwave.store import Store
+    from slowwave.visibility import Viewer
     from slowwave.wakeup import Packet
     from slowwave.workspace import Workspace
 
@@ -49,12 +49,14 @@ class Saved:
 
     Attributes:
         memory_id: the memory's id, also when it was refused.
-        status: ``live`` (searchable now), ``merged`` (another memory says it now) or ``quarantined``.
+        status: ``live`` (searchable now), ``merged`` (another memory says it now), ``superseded`` (a newer
+            one says otherwise), ``quarantined``, or ``replaced`` (a later note of the call had the same key:
+            the memory has that text now, and `warnings` says which note it is).
         reasons: why it was quarantined, all of it; of a stored note, why it would be if the gate did more
             than warn.
         duplicate_of: the memory that says the same already.
-        outcome: what reconsolidation made of it: merge, supersede, related, duplicate or nothing.
-        other: the memory that it was merged into, superseded or is related to.
+        outcome: what reconsolidation made of it: merge, supersede, related, duplicate, superseded or nothing.
+        other: the memory that it was merged into, superseded, is related to or was superseded by.
         decision_id: for `Memory.undo`.
         quality: the content score of the gate (L2), in [0, 1].
         warnings: what a person should know.
@@ -98,6 +100,7 @@ class MemoryRecord:
     follows: str | None = None
 
 
+@public_calls
 class Memory:
     """One namespace of a Slowwave home. Open it with :func:`slowwave.open`.
 
@@ -212,7 +215,8 @@ class Memory:
         """Save notes at once: same rules, one gate batch, one embedding batch; results in their order.
 
         Args:
-            notes: mappings with the arguments of :meth:`save`.
+            notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
+                one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
         from slowwave.entries import KEYLESS, save_entry, with_contexts
         from slowwave.notes.arguments import note_of
@@ -237,36 +241,32 @@ class Memory:
                 zip(with_contexts(made, self.journal, self.namespace), events, strict=True)
             )
         ]
-        self.journal.append(entries)
-        return self._take_in(entries)
+        return self._take_in(self._written(entries))
+
+    def _written(self, acts: Sequence[Entry]) -> list[Entry]:
+        """Write acts; as they are in the journal now, with the place that each has among all acts."""
+        self.journal.append(acts)
+        written = self.journal.entries([act.event_id for act in acts])
+        return [written[act.event_id] for act in acts]
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
-        """Run the night's stages on these acts, now."""
-        import polars as pl
+        """Run the night's stages on these acts, now; what became of each, also by what came after it."""
+        from slowwave.intake import take_in
 
-        from quality.gate import PASS, judge
-        from slowwave import stages
-        from slowwave.admission import settle
-        from slowwave.entries import entries_frame
-        from slowwave.quarantine import hold
-        from slowwave.store.indexes import keep_fresh
-
-        if not entries:
-            return []
-        self._space.activate_gate()
-        staged = stages.stage(entries_frame(entries))
-        now: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
-        served = self._space.served.recent(self.namespace, now, self._space.gate_policy.echo_window)
-        verdicts = judge(staged, self._space.gate_policy, served).with_columns(staged["revision"])
-        hold(self.store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
-        passed = staged.join(verdicts.filter(pl.col("verdict") == PASS), on="memory_id", how="semi")
-        chunks = stages.embed(
-            self.store, self.embedder, stages.cut(passed, self._chunker, self.embedder.name)
-        )
-        settled = settle(self._space, passed, lambda _: chunks)
-        if settled.added or settled.changed:
-            keep_fresh(self.store)
-        return _outcomes(entries, verdicts, settled, self.namespace)
+        outcomes = [
+            Saved(**_plain(became), source=entry.subject)
+            for entry, became in zip(entries, take_in(self._space, entries), strict=True)
+        ]
+        last = {
+            saved.memory_id: number
+            for number, saved in enumerate(outcomes, start=1)
+            if saved.status != "quarantined"
+        }
+        for number, saved in enumerate(outcomes, start=1):
+            if saved.status != "quarantined" and (by := last[saved.memory_id]) != number:
+                why = f"Note {by} of the same call has the same key, {saved.source!r}: it replaced this text."
+                outcomes[number - 1] = replace(saved, status="replaced", warnings=(*saved.warnings, why))
+        return outcomes
 
     # -- searching -------------------------------------------------------------------------------
 
@@ -486,43 +486,90 @@ class Memory:
         lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
         return MemoryRecord(**row | lists)
 
-    def forget(self, memory_id: str) -> None:
+    def forget(self, memory_id: str) -> bool:
         """Take a memory out of every search. Its text stays in the history; saving it again revives it.
 
-        What it superseded or absorbed can be found again.
+        What it superseded or absorbed can be found again. :meth:`erase` leaves nothing of it.
+
+        Returns:
+            Whether anything changed: False where it was forgotten already.
 
         Raises:
             NotFoundError: this namespace has no such memory.
         """
         from slowwave.entries import forget_entry
 
-        source = self.get(memory_id).source
+        known = self.get(memory_id)
+        if known.status == "retired":
+            return False
         self._happen(
             forget_entry(
                 namespace=self.namespace,
-                source=source,
+                source=known.source,
                 origin="",
                 occurred_at=self._space.now(),
                 principal=self.principal,
             )
         )
+        return True
+
+    def to_erase(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
+        """What :meth:`erase` would take away: memories with their titles, and how much in which place.
+
+        Args:
+            *memory_ids: these memories, and those that say exactly what one of them says.
+            source: all whose source (vault path or key) begins with this.
+            everything: all that this namespace has, its journal and vaults.
+
+        Raises:
+            ErasureError: nothing was named, or more than one kind of thing.
+            NotFoundError: this namespace has nothing of this name.
+        """
+        from slowwave.erasure.running import plan
+
+        return plan(self._space, self.namespace, memory_ids, source=source, everything=everything)
+
+    def erase(self, *memory_ids: str, source: str = "", everything: bool = False, why: str = "") -> Erased:
+        """Take memories away for good: texts, vectors, searches that showed them, what they taught.
+
+        There is no way back: every checkpoint of the home goes, too. The journal keeps that something was
+        erased, when, by whom and `why`, and none of its text.
+
+        Args:
+            *memory_ids: as for :meth:`to_erase`.
+            source: as for :meth:`to_erase`.
+            everything: as for :meth:`to_erase`.
+            why: in words that do not repeat what is erased; they stay.
+
+        Raises:
+            ErasureError: nothing was named, or more than one kind of thing.
+            NotFoundError: this namespace has nothing of this name.
+            JournalError: the journal cannot be written. What was begun, `slowwave erase --finish` finishes.
+        """
+        planned = self.to_erase(*memory_ids, source=source, everything=everything)
+        return self.erase_planned(planned, why=why)
+
+    def erase_planned(self, planned: Plan, *, why: str = "") -> Erased:
+        """Carry out what :meth:`to_erase` has shown."""
+        from slowwave.erasure.running import erase
+
+        return erase(self._space, planned, principal=self.principal, why=why)
 
     def _happen(self, act: Entry) -> None:
         """Journal a forget or an undo and carry it out."""
-        self.journal.append([act])
-        self._carry_out(act)
+        self._carry_out(*self._written([act]))
 
     def _carry_out(self, act: Entry) -> None:
-        from slowwave import stages
-        from slowwave.admission import settle
-        from slowwave.entries import entries_frame
+        from slowwave.intake import take_in
 
-        settle(self._space, stages.stage(entries_frame([act])), lambda notes: stages.no_chunks(self.embedder))
+        take_in(self._space, [act])
 
     # -- what was decided ------------------------------------------------------------------------
 
     def decisions(self, *, memory_id: str = "", outcome: str = "", limit: int = 50) -> list[dict[str, Any]]:
         """The decision log, the newest first: what became of notes beside what was known.
+
+        Of a secret memory that is not named here it has neither title nor evidence.
 
         Args:
             memory_id: only decisions about or against this memory.
@@ -532,23 +579,34 @@ class Memory:
         """
         from slowwave import decisions
 
-        return decisions.listed(self.store, self.namespace, memory_id=memory_id, outcome=outcome, limit=limit)
+        return decisions.listed(
+            self._space, self.namespace, memory_id=memory_id, outcome=outcome, limit=limit
+        )
 
-    def history(self, memory_id: str) -> list[dict[str, Any]]:
+    def history(self, memory_id: str, *, viewer: Viewer | None = None) -> list[dict[str, Any]]:
         """Everything that ever happened to a memory, the oldest first: texts, verdicts, decisions.
+
+        Args:
+            memory_id: from save() or search().
+            viewer: who is to see it: what that one may not see is hidden; None is the owner.
 
         Raises:
             NotFoundError: this namespace has no such memory.
         """
         from slowwave import decisions
+        from slowwave.visibility import Viewer
 
-        return decisions.history(self._space, self.namespace, memory_id)
+        return decisions.history(self._space, self.namespace, memory_id, viewer=viewer or Viewer.OWNER)
 
-    def undo(self, decision_id: str) -> dict[str, Any]:
+    def undo(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
         """Take a merge, a superseding or a relation back: both memories are what they were before.
 
         The two are never merged or superseded by each other again. Undoing the refusal of a duplicate
         releases it.
+
+        Args:
+            decision_id: from save() or decisions().
+            viewer: who asks: a decision about what that one may not see is not there; None is the owner.
 
         Returns:
             The decision, as it stands now.
@@ -559,17 +617,17 @@ class Memory:
         """
         from slowwave import decisions
 
-        row = decisions.undoable(self.store, self.namespace, decision_id)
+        row = decisions.undoable(self._space, self.namespace, decision_id, viewer)
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:
             self._happen(self._undo_entry(decision_id, self._space.now()))
-        return decisions.one(self.store, self.namespace, decision_id)
+        return decisions.one(self._space, self.namespace, decision_id)
 
     def quarantine(
         self, *, status: str = "held", reason: str = "", limit: int | None = None
     ) -> list[dict[str, Any]]:
-        """What was refused, the newest first.
+        """What was refused, the newest first; of what is secret or could not be read no text is listed.
 
         Args:
             status: held, resolved, or empty for both.
@@ -578,7 +636,7 @@ class Memory:
         """
         from slowwave.quarantine import listed
 
-        return listed(self.store, self.namespace, status=status, reason=reason, limit=limit)
+        return listed(self._space, self.namespace, status=status, reason=reason, limit=limit)
 
     def release(self, quarantine_id: str) -> Saved:
         """Let in a note that was refused, as it is: nothing is asked of it any more but a valid namespace.
@@ -594,9 +652,7 @@ class Memory:
         acts = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
         if row["duplicate_of"]:  # the two are kept apart from now on
             acts.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))
-        self.journal.append(acts)
-        # As a release before it wrote them, if that one was killed.
-        written = [self.journal.get(act.event_id) or act for act in acts]
+        written = self._written(acts)  # as a release before it wrote them, if that one was killed
         saved = self._take_in(written[:1])[0]
         for act in written[1:]:
             self._carry_out(act)
@@ -620,6 +676,7 @@ class Memory:
         return f"namespace = {quote(self.namespace)} AND ({condition})"
 
 
+@public
 def open_memory(
     path: Path | str | None = None,
     *,
@@ -642,29 +699,6 @@ def open_memory(
     return Memory(load(path, **settings), namespace=namespace, principal=principal)
 
 
-def _outcomes(
-    entries: Sequence[Entry], verdicts: pl.DataFrame, settled: Settled, namespace: str
-) -> list[Saved]:
-    by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
-    decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
-    outcomes = []
-    for entry in entries:
-        memory = ids.memory_id(namespace, entry.subject)
-        verdict, decision = by_id[memory], decided.get(memory, {})
-        refused = verdict["verdict"] != "pass" or decision.get("refused", False)
-        outcome = decision.get("outcome", "")
-        outcomes.append(
-            Saved(
-                memory,
-                entry.subject,
-                "quarantined" if refused else "merged" if outcome == "merge" else "live",
-                (*verdict["reasons"], *decision.get("reasons", ())),
-                decision["other_memory"] if refused and decision else None,
-                outcome if outcome != "complement" else "",
-                decision.get("other_memory"),
-                decision.get("decision_id"),
-                verdict["score"],
-                settled.warnings + ((decision["evidence"],) if decision.get("skipped") else ()),
-            )
-        )
-    return outcomes
+def _plain(became: Mapping[str, Any]) -> dict[str, Any]:
+    """What became of an act, with tuples where another process sent lists."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in became.items()}

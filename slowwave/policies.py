@@ -9,6 +9,7 @@ from typing import Any
 
 from scoring.ranking import RankingPolicy
 from slowwave.errors import SettingsError
+from slowwave.put import putting
 
 
 def read_policy(path: Path) -> RankingPolicy:
@@ -34,6 +35,5 @@ def write_policy(path: Path, policy: RankingPolicy, about: Mapping[str, Any]) ->
     text = json.dumps({"policy": policy.to_dict(), "version": policy.version, **about}, indent=2)
     path = path.expanduser()
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text + "\n", encoding="utf-8")
-    beside.replace(path)
+    with putting(path) as file:
+        file.write(f"{text}\n".encode())

@@ -11,9 +11,11 @@ import polars as pl
 from slowwave import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.store import Store, one_of, quote
+from slowwave.visibility import UNKNOWN, Viewer, may_see, sensitivities, veiled
 
 if TYPE_CHECKING:
     from slowwave.journal import Entry, Journal
+    from slowwave.workspace import Workspace
 
 HELD, RESOLVED = "held", "resolved"
 
@@ -75,16 +77,26 @@ def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> N
 
 
 def listed(
-    store: Store, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None
+    space: Workspace, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None
 ) -> list[dict[str, Any]]:
-    """What is in quarantine, the newest first."""
+    """What is in quarantine, the newest first.
+
+    A secret note has an id, reasons and numbers here, and nothing that it says. One that could not be read
+    has its source, too, so that it can be mended; `held` gives either whole.
+    """
     where = [f"namespace = {quote(namespace)}"] + ([f"status = {quote(status)}"] if status else [])
-    rows = store.read("quarantine", " AND ".join(where)).sort(
+    rows = space.store.read("quarantine", " AND ".join(where)).sort(
         "occurred_at", "quarantine_id", descending=[True, False]
     )
     if reason:
         rows = rows.filter(pl.col("reasons").list.contains(reason))
-    return rows.head(rows.height if limit is None else limit).to_dicts()
+    rows = rows.head(rows.height if limit is None else limit)
+    said = sensitivities(space.journal, rows["revision"])
+    labels = [said.get(revision, UNKNOWN) for revision in rows["revision"]]
+    closed = pl.Series([not may_see(Viewer.REPORT, one, let_in=False) for one in labels], dtype=pl.Boolean)
+    secret = closed & pl.Series([one != UNKNOWN for one in labels], dtype=pl.Boolean)
+    rows = veiled(rows, pl.lit(secret), "source")
+    return veiled(rows, pl.lit(closed), "title", "content", "details").to_dicts()
 
 
 def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
@@ -126,17 +138,25 @@ def lost_originals(store: Store, *, until: str) -> pl.DataFrame:
 
 
 def without_original(store: Store, held: pl.DataFrame) -> pl.DataFrame:
-    """Those of the rows whose original was forgotten or says something else now.
+    """Those of the rows whose original was forgotten, says something else now, or is not for the same eyes.
 
     One that was superseded is there still: what repeats it is as outdated as it is.
     """
+    columns = ["memory_id", "revision", "sensitivity"]
     there = store.read_by(
-        "memories", "memory_id", held["duplicate_of"].to_list(), columns=["memory_id", "revision"],
+        "memories", "memory_id", held["duplicate_of"].to_list(), columns=columns,
         also=one_of("status", ["live", "merged", "superseded"]),
     ).select(
-        duplicate_of="memory_id", duplicate_revision=pl.col("revision").str.split("+").list.first()
+        duplicate_of="memory_id", duplicate_revision=pl.col("revision").str.split("+").list.first(),
+        theirs="sensitivity",
     )  # fmt: skip
-    return held.join(there, on=["duplicate_of", "duplicate_revision"], how="anti")
+    notes = store.read_by("staged_notes", "memory_id", held["memory_id"].to_list(), columns=columns)
+    found = held.join(there, on=["duplicate_of", "duplicate_revision"]).join(
+        notes.unique(["memory_id", "revision"]), on=["memory_id", "revision"], how="left"
+    )
+    # Of a note that no night has seen the sensitivity is not known; it was compared when it was refused.
+    same = found.filter(pl.col("sensitivity").is_null() | pl.col("sensitivity").eq_missing(pl.col("theirs")))
+    return held.join(same, on="quarantine_id", how="anti")
 
 
 def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetime, principal: str) -> Entry:

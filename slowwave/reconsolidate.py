@@ -77,6 +77,6 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
     )
     if told.is_empty():
         return Reconsolidated(chosen, count, {}, [])
-    rows = titled(space.store, told.rename({"other": "other_memory"})).to_dicts()
+    rows = titled(space, memory.namespace, told.rename({"other": "other_memory"})).to_dicts()
     counts = Counter(str(one.outcome) for one in decisions if one.outcome != "complement")
     return Reconsolidated(chosen, count, dict(counts), rows)

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave import ids, progress, stages
+from slowwave import ids, progress, stages, underway
 from slowwave.chunking import indexed_text
 from slowwave.embedding import load_embedder
 from slowwave.errors import ModelError
@@ -33,9 +33,20 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     Raises:
         ModelError: the store has that model already, or it cannot be loaded.
     """
-    space = Workspace(settings)
-    store, old = space.store, space.store.identity
+    if not model.strip():
+        raise ModelError("The name of the new model is empty. Give one, such as wordllama-256.")
+    space, command = Workspace(settings), f"slowwave reembed --model {model}"
+    begun = any(one.command == command for one in underway.unfinished(space.journal))
+    try:
+        store = space.open_store(during=command)
+    except ModelError:
+        if not begun:
+            raise
+        return _finish(settings, model, command)
+    old = store.identity
     if old.model == model:
+        if begun:
+            return _finish(settings, model, command)
         raise ModelError(f"The store has the vectors of {model!r} already.")
     embedder = load_embedder(EmbeddingSettings(**{**settings.embedding.model_dump(), "model": model}))
     slug = re.sub(r"\W+", "_", model).strip("_").lower()
@@ -43,7 +54,7 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     new = Identity(model, embedder.dimension, names)
     for name, physical in names.items():
         store.create_table(table_specs(embedder.dimension)[name], physical)
-    target = _sibling(store, new)
+    target = Store.of(store.uri, new, store.storage_options)
     while chunks := _missing(store, target):
         with progress.task("embedding chunks", len(chunks)) as advance:
             for at in range(0, len(chunks), stages.CHUNKS_PER_COMMIT):
@@ -61,13 +72,31 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
                     newer=True,
                 )
     count = target.count("chunks")
-    with space.writing():  # what is saved meanwhile waits, and goes into the new tables
+    # What is saved meanwhile waits, and goes into the new tables.
+    with space.exclusively(), underway.announced(space.journal, _switch(model), command, space.now()):
         _move_memories(store, target)
         store.put_meta("embedding", {"model": model, "dimension": embedder.dimension, "tables": names})
         _write_choice(settings, model)
         reconcile(target, space.chunker, embedder)
     space.close()
     return {"model": model, "chunks": count, "was": old.model, "config": str(settings.home / CONFIG_FILE)}
+
+
+def _switch(model: str) -> str:
+    return f"the switch to the model {model}"
+
+
+def _finish(settings: Settings, model: str, command: str) -> dict[str, Any]:
+    """End a switch that was killed when the store had the new vectors already."""
+    chosen = settings.embedding.model_copy(update={"model": model})
+    space = Workspace(settings.model_copy(update={"embedding": chosen}))
+    with space.exclusively(), underway.announced(space.journal, _switch(model), command, space.now()):
+        store = space.open_store(during=command)
+        _write_choice(settings, model)
+        reconcile(store, space.chunker, space.embedder)
+        count = store.count("chunks")
+    space.close()
+    return {"model": model, "chunks": count, "was": model, "config": str(settings.home / CONFIG_FILE)}
 
 
 def _texts(chunks: pl.DataFrame) -> list[str]:
@@ -82,15 +111,6 @@ def _move_memories(store: Store, target: Store) -> None:
     chunks = target.read("chunks", columns=["memory_id", "ordinal", "vector"])
     vectors = mean_vectors(chunks, target.identity.dimension)
     target.upsert("memories", rows.join(vectors, on="memory_id", how="left"))
-
-
-def _sibling(store: Store, identity: Identity) -> Store:
-    """The same database, seen through the tables of another model."""
-    other: Store = object.__new__(Store)
-    other.uri, other.storage_options, other.db = store.uri, store.storage_options, store.db
-    other._handles, other.identity = {}, identity
-    other.specs = table_specs(identity.dimension)
-    return other
 
 
 def _missing(store: Store, target: Store) -> list[str]:

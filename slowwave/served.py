@@ -6,10 +6,12 @@ import threading
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import orjson
 import polars as pl
 
 from quality.gate import SERVED_SCHEMA
+from slowwave.feedback.sound import results_in
+from slowwave.journal import payload_of
+from slowwave.visibility import open_where
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -61,10 +63,14 @@ class Served:
         if shown.is_empty():
             return pl.DataFrame(schema=SERVED_SCHEMA)
         columns = ["chunk_id", "memory_id", "text", "revision"]
-        texts = self._store.read_by("chunks", "chunk_id", shown["chunk_id"].to_list(), columns=columns)
+        # What is secret is no echo: to be refused for it would tell that somebody was shown this very text.
+        texts = self._store.read_by(
+            "chunks", "chunk_id", shown["chunk_id"].to_list(), columns=columns, also=open_where()
+        )
         # A text that came or was merged since was not what the search showed.
         own = ~pl.col("revision").str.contains("+", literal=True)
-        saved = pl.col("revision").str.head(16).str.to_integer(base=16).cast(pl.Datetime("us", "UTC"))
+        moment = pl.col("revision").str.head(16).str.to_integer(base=16, strict=False)
+        saved = moment.cast(pl.Datetime("us", "UTC"))
         return (
             shown.join(texts.filter(own), on="chunk_id", how="inner")
             .filter(saved <= pl.col("shown_at"))
@@ -84,7 +90,8 @@ def _shown(entries: pl.DataFrame) -> pl.DataFrame:
         for seq, namespace, search, at, payload in entries.select(
             "seq", "namespace", "event_id", "occurred_at", "payload"
         ).iter_rows()
-        for result in orjson.loads(payload).get("shown", ())
-        for chunk in result.get("chunks", ())
+        for result in results_in(payload_of(payload))
+        for chunk in result.get("chunks") or ()
+        if isinstance(chunk, str)
     ]
     return pl.DataFrame(rows, schema=_SHOWN_SCHEMA, orient="row")

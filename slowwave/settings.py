@@ -22,15 +22,17 @@ from pydantic_settings import (
 )
 from pydantic_settings import SettingsError as UnreadableVariableError
 
+from slowwave.arguments import shown
 from slowwave.errors import SettingsError
+from slowwave.home import ENV_PREFIX, HOME_FOLDER, find_home
 
 CONFIG_FILE = "slowwave.toml"
-HOME_FOLDER = ".slowwave"
-ENV_PREFIX = "SLOWWAVE_"
 NAMESPACE = r"^\w[\w\-./]*$"
 _SECRET = re.compile(r"secret|password|token|key", re.IGNORECASE)
 _PASSWORD = re.compile(r"(://[^:/@]*:).*@")
 COVERED = "***"
+_DEEPEST = 8  # levels of a value that are shown (count); no setting has so many
+_NO_SETTINGS = frozenset({f"{ENV_PREFIX}DEBUG"})  # variables that are read, and are no settings
 
 
 class _Group(BaseModel):
@@ -51,7 +53,7 @@ class StoreSettings(_Group):
         0.99, ge=0.5, le=1.0, description="Recall@10 against exact search that the vector index must reach"
     )
     keep_versions_days: float = Field(
-        7.0, ge=0.04, description="Days that old table versions are kept by maintenance"
+        7.0, ge=0.04, description="Days that old versions of the tables that nights write are kept"
     )
 
 
@@ -210,6 +212,18 @@ class McpSettings(_Group):
     allowed_hosts: tuple[str, ...] = Field(
         (), description="Names that clients reach the server by, beside those of this machine's loopback"
     )
+    max_request_bytes: int = Field(
+        1_000_000, ge=10_000, le=100_000_000, description="Bytes above which a request is refused (413)"
+    )
+    requests: int = Field(
+        16, ge=1, le=1_000, description="Requests with one token, in work or waiting; more get 429 (count)"
+    )
+    request_seconds: float = Field(
+        20.0, gt=0, le=3_600, description="Seconds in which a request has to arrive whole"
+    )
+    half_sent: int = Field(
+        64, ge=1, le=10_000, description="Connections that may wait for a request or its rest (count)"
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> McpSettings:
@@ -230,7 +244,7 @@ class FeedbackSettings(_Group):
         0.25, ge=0, le=1, description="Votes that one used or ignored result is worth"
     )
     implicit_cap: float = Field(
-        1.0, ge=0, description="Votes that all implicit evidence on a memory is worth, at most"
+        1.0, ge=0, le=1, description="Votes that all implicit evidence on a memory is worth, at most"
     )
     principal_votes: int = Field(
         5, ge=1, le=100, description="Votes of one principal on one memory that count, the newest (count)"
@@ -245,9 +259,9 @@ class FeedbackSettings(_Group):
         10, ge=1, description="Useful votes from which an important memory becomes critical (count)"
     )
     promotions: int = Field(
-        3, ge=0, description="Promotions that a namespace may have in `promotion_hours` (count)"
+        3, ge=0, le=3, description="Promotions that a namespace may have in `promotion_hours` (count)"
     )
-    promotion_hours: float = Field(8.0, gt=0, description="Hours that this limit is about")
+    promotion_hours: float = Field(8.0, ge=8, description="Hours that this limit is about")
 
 
 class EvaluationSettings(_Group):
@@ -424,17 +438,6 @@ class Settings(BaseSettings):
         return self.home / "journal.db"
 
 
-def find_home(start: Path | None = None) -> Path:
-    """The home folder: ``SLOWWAVE_HOME``, else the nearest ``.slowwave`` upwards, else one in `start`."""
-    if named := os.environ.get(f"{ENV_PREFIX}HOME"):
-        return Path(named).expanduser().resolve()
-    start = (start or Path.cwd()).resolve()
-    for folder in (start, *start.parents):
-        if (folder / HOME_FOLDER).is_dir():
-            return folder / HOME_FOLDER
-    return start / HOME_FOLDER
-
-
 def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa: ANN401 - any setting
     """Settings in force for `home` (found with :func:`find_home` when not given).
 
@@ -466,7 +469,7 @@ def _refuse_unknown_variables() -> None:
         upper = name.upper()
         if not upper.startswith(ENV_PREFIX) or upper.startswith(f"{ENV_PREFIX}TEST_"):
             continue
-        if upper.split("__")[0] not in known:
+        if upper not in _NO_SETTINGS and upper.split("__")[0] not in known:
             raise SettingsError(f"{name} is not a setting. `slowwave settings` lists all of them.")
 
 
@@ -492,19 +495,24 @@ def _explain(error: ValidationError) -> str:
             lines.append(f"{name} is not a setting. `slowwave settings` lists all of them.")
         else:
             named = next((part for part in reversed(fault["loc"]) if isinstance(part, str)), "")
-            given = COVERED if _SECRET.search(named) else repr(_covered(fault["input"]))
+            given = COVERED if _SECRET.search(named) else shown(_covered(fault["input"]))
             lines.append(f"{name} = {given}: {fault['msg']}.")
     return "\n".join(lines)
 
 
-def _covered(value: Any) -> Any:  # noqa: ANN401 - any setting
+def _covered(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any setting
     """A value as plain data with its secrets covered, fit for a screen."""
     if isinstance(value, BaseModel):
         value = value.model_dump()
+    if depth > _DEEPEST:
+        return "…"
     if isinstance(value, dict):
-        return {key: COVERED if _SECRET.search(key) else _covered(part) for key, part in value.items()}
+        return {
+            key: COVERED if _SECRET.search(str(key)) else _covered(part, depth + 1)
+            for key, part in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_covered(part) for part in value]
+        return [_covered(part, depth + 1) for part in value]
     return _PASSWORD.sub(r"\1***@", value) if isinstance(value, str) else value
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.errors import SettingsError
+from slowwave.permissions import make_private
 from slowwave.settings import CONFIG_FILE
 
 if TYPE_CHECKING:
@@ -30,4 +31,5 @@ def editing(home: Path) -> Iterator[TOMLDocument]:
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     yield document
+    make_private(path, home)  # it may hold keys
     path.write_text(tomlkit.dumps(document), encoding="utf-8")

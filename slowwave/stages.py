@@ -14,9 +14,11 @@ from typing import Any
 import orjson
 import polars as pl
 
+from quality.gate import REFUSE, VERDICT_SCHEMA, GatePolicy, judge
 from slowwave import ids, progress
 from slowwave.chunking import Chunker, found_by, indexed_text
 from slowwave.embedding import Embedder
+from slowwave.feedback.sound import ERASED
 from slowwave.store import NOTE_FIELDS, Store, one_of
 from slowwave.store.database import batches
 
@@ -47,8 +49,12 @@ _PAYLOAD = pl.Struct(
         "message": pl.String,
         "size_bytes": pl.Int64,
         "released": pl.Boolean,
+        ERASED: pl.String,
     }
 )
+_LISTS = ("trigger_phrases", "tags", "aliases", "links")
+_YEARS = (-62_135_596_800_000_000, 253_402_300_799_999_999)  # microseconds: what a date can be
+_NOTE = pl.col("payload").cast(pl.String).str.json_decode(_PAYLOAD)
 _UTC = pl.Datetime("us", "UTC")
 
 _CUT: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -65,7 +71,7 @@ _CUT: dict[str, pl.DataType | type[pl.DataType]] = {
     "search_text": pl.String,
     "embedding_hash": pl.String,
 }
-_TO_EMBED = "embedded_text"  # between cut and embed
+TO_EMBED = "embedded_text"  # between cut and embed
 
 
 # -- stage: journal entries become one row per memory and day ------------------------------------
@@ -91,11 +97,11 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
     revisions = pl.Series(
         [
             ids.revision(moment, event)
-            for moment, event in entries.select("occurred_at", "event_id").iter_rows()
+            for moment, event in entries.select("ordered_at", "event_id").iter_rows()
         ],
         dtype=pl.String,
     )
-    entries = entries.with_columns(revision=revisions).unnest("note")
+    entries = entries.with_columns(revision=revisions).unnest("note").drop(ERASED)
     follows = pl.Series(
         [
             ids.memory_id(space, key) if key and key != subject else None
@@ -106,7 +112,8 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
     return (
         entries.with_columns(follows=follows)
         .join(names, on=["namespace", "subject"], how="left")
-        .sort("revision")
+        # What cannot be read says nothing: it takes no other act of its day away.
+        .sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
         .unique(["day", "memory_id"], keep="last", maintain_order=True)
         .with_columns(
             staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"),
@@ -127,19 +134,52 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
 def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
     """Entries with their payload as a struct `note`; `broken` marks those whose payload is not one.
 
-    One malformed act must not stop a night: it is told apart from the others and quarantined.
+    One malformed act must not stop a night: it is told apart from the others and quarantined. One that was
+    erased is left out: it says nothing any more.
     """
-    note = pl.col("payload").cast(pl.String).str.json_decode(_PAYLOAD)
     try:
-        return entries.with_columns(note=note, broken=pl.lit(value=False))
+        read = entries.with_columns(note=_NOTE)
     except pl.exceptions.PolarsError as error:
         if entries.height > 1:
             half = entries.height // 2
             return pl.concat([_decoded(entries[:half]), _decoded(entries[half:])])
-        message = f"This act of the journal cannot be read as a note: {str(error).splitlines()[0]}"
-        stand_in = orjson.dumps({"title": entries["subject"][0], "reason": "bad_entry", "message": message})
-        broken = entries.with_columns(payload=pl.lit(stand_in))
-        return broken.with_columns(note=note, broken=pl.lit(value=True))
+        return _stand_in(entries, str(error).splitlines()[0])
+    note = pl.col("note").struct
+    named = pl.all_horizontal(note[name].is_not_null() for name in ("title", "content", "sensitivity"))
+    dated = note["created_at"].is_null() | note["created_at"].is_between(*_YEARS)
+    sound = dated & ((pl.col("kind") != "save") | named)
+    lists = note.with_fields(*(pl.field(name).list.drop_nulls() for name in _LISTS))
+    read = read.filter(note[ERASED].is_null())
+    good = read.filter(sound).with_columns(note=lists, broken=pl.lit(value=False))
+    bad = read.filter(~sound)
+    why = "it has no title, text or sensitivity, or a date that is beyond all years"
+    return good if bad.is_empty() else pl.concat([good, _stand_in(bad.drop("note"), why)])
+
+
+def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:
+    """What stands in quarantine for acts that cannot be read as notes."""
+    message = f"This act of the journal cannot be read as a note: {why}"
+    told = [
+        orjson.dumps({"title": subject, "reason": "bad_entry", "message": message})
+        for subject in entries["subject"]
+    ]
+    broken = entries.with_columns(payload=pl.Series(told, dtype=pl.Binary))
+    return broken.with_columns(note=_NOTE, broken=pl.lit(value=True))
+
+
+def judged(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame) -> pl.DataFrame:
+    """The gate's verdicts, as `quality.gate.judge` gives them; a note that it fails at is refused.
+
+    Whatever a text brings about is about this note alone: it goes to quarantine as `unexpected`.
+    """
+    try:
+        return judge(staged, policy, served)
+    except Exception:
+        if staged.height > 1:
+            half = staged.height // 2
+            return pl.concat([judged(part, policy, served) for part in (staged[:half], staged[half:])])
+        refused = {"memory_id": staged["memory_id"][0], "verdict": REFUSE, "reasons": ["unexpected"]}
+        return pl.DataFrame([refused], schema=VERDICT_SCHEMA)
 
 
 # -- cut: notes become chunks ---------------------------------------------------------------------
@@ -157,7 +197,7 @@ def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
         chunker: how text is cut.
         model: embedding model that the hashes are for.
     """
-    schema = {**_CUT, _TO_EMBED: pl.String}
+    schema = {**_CUT, TO_EMBED: pl.String}
     columns: dict[str, list[Any]] = {name: [] for name in schema}
     add = [column.append for column in columns.values()]
     wanted = notes.select("namespace", "memory_id", "revision", "title", "content", "context")
@@ -217,7 +257,7 @@ class _Vectors:
     def missing(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """embedding_hash and text of what has to be computed, each once."""
         distinct = chunks.unique("embedding_hash", maintain_order=True)
-        return distinct.select("embedding_hash", _TO_EMBED).join(
+        return distinct.select("embedding_hash", TO_EMBED).join(
             self._known, on="embedding_hash", how="anti", maintain_order="left"
         )
 
@@ -225,13 +265,13 @@ class _Vectors:
         """The chunks with a column ``vector``."""
         missing = self.missing(chunks)
         start = time.perf_counter()
-        vectors = self._embedder.embed_documents(missing[_TO_EMBED].to_list(), advance)
+        vectors = self._embedder.embed_documents(missing[TO_EMBED].to_list(), advance)
         self.seconds += time.perf_counter() - start
         self.computed += missing.height
         fresh = missing.select("embedding_hash", vector=pl.Series(vectors, dtype=self._type))
         self._known = pl.concat([self._known, fresh])
         found = chunks.join(self._known, on="embedding_hash", how="left", maintain_order="left")
-        return found.drop(_TO_EMBED)
+        return found.drop(TO_EMBED)
 
 
 def embed(

@@ -13,6 +13,7 @@ import polars as pl
 
 from scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens, wakeup_scores
 from slowwave.errors import SlowwaveError
+from slowwave.quoting import NOTICE, plain_line
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
 from slowwave.tiers import with_tiers
@@ -51,7 +52,7 @@ class Packet:
         for section in self.sections:
             if section.items:
                 lines += [section.heading, *(item.line for item in section.items)]
-        return "\n".join(lines)
+        return "\n".join([NOTICE, *lines]) if lines else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -81,7 +82,7 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
             rows.filter(section=name).head(math.ceil(share * many) + 1) for name, share in SECTIONS.items()
         ]
         items = _items(space, pl.concat(best), filters.where(namespace))
-        sections = pack(items, counts, budget)
+        sections = pack(items, counts, budget - tokens(NOTICE) - 1)
         # Short items leave room for more than were read: then more are.
         if all(_enough(section, items, counts) for section in sections):
             break
@@ -112,8 +113,8 @@ def _item(row: dict[str, Any]) -> Item:
     return Item(
         memory_id=row["memory_id"],
         section=row["section"],
-        title=title,
-        text=excerpt(row["text"] or "", title),
+        title=plain_line(title),
+        text=plain_line(excerpt(row["text"] or "", title)),
         source=row["source"],
         score=row["score"],
         confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quality.gate import GatePolicy
 from quality.reconsolidation import Thresholds
 from scoring.feedback.policy import FeedbackPolicy
 from scoring.ranking import RankingPolicy
+from slowwave import underway
 from slowwave.errors import StoreError
+from slowwave.permissions import make_home, make_private
 from slowwave.policies import read_policy
 from slowwave.settings import Settings
 
@@ -56,6 +60,8 @@ class Workspace:
         self.settings = settings
         self.now = clock
         self._checkpointed = False
+        self._turn = threading.local()
+        self._works = 0
         self._past: dict[tuple[date | int, ...], Searcher] = {}
 
     @cached_property
@@ -67,18 +73,49 @@ class Workspace:
 
     @cached_property
     def store(self) -> Store:
-        """The tables, made when they are not there."""
-        from slowwave.store import Store
-        from slowwave.store.migrations import migrate
+        """The tables, made when they are not there.
 
-        store = Store(
-            self.settings.store_uri,
-            model=self.embedder.name,
-            dimension=self.embedder.dimension,
-            storage_options=self.settings.store.storage_options,
-        )
-        migrate(store, self.now())
+        Raises:
+            UnfinishedError: a work on them has begun and not ended.
+            DamageError: one of them is missing, or the journal ends before they do.
+            StoreError: see `slowwave.store.Store`.
+            ModelError: they are of another embedding model.
+        """
+        return self.open_store()
+
+    def open_store(self, *, during: str = "") -> Store:
+        """The tables, newly opened; while a work is under way only for the command that finishes it."""
+        from slowwave.opening import open_store
+
+        make_home(self.settings.home)
+        if not self.settings.store.uri:
+            make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
+        works = underway.changes(self.journal)
+        underway.refuse(self.journal, but=during)
+        self.__dict__["store"] = store = open_store(self)
+        self._works = works  # not before: who is refused now has to be refused the next time
         return store
+
+    def reopen(self) -> None:
+        """Forget the open tables and what was read from them: others may be in their place."""
+        if "searcher" in self.__dict__:
+            self.searcher.close()
+        while self._past:
+            self._past.popitem()[1].close()
+        for name in ("store", "searcher", "knowledge", "thresholds", "gate_policy", "served"):
+            self.__dict__.pop(name, None)
+
+    def keep_up(self) -> None:
+        """See whether a work on the tables began or ended since they were opened; then open them again.
+
+        Raises:
+            UnfinishedError: one has begun and not ended.
+        """
+        if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+            self.open_store()
+            opened = self.__dict__["store"]
+            self.reopen()
+            self.__dict__["store"] = opened
 
     @cached_property
     def journal(self) -> Journal:
@@ -88,6 +125,8 @@ class Workspace:
         journal = self.settings.journal
         if journal.url:
             return Journal(journal.url, durability=journal.durability)
+        make_home(self.settings.home)
+        make_private(self.settings.journal_file, self.settings.home)
         return Journal.open_path(self.settings.journal_file, durability=journal.durability)
 
     @cached_property
@@ -156,10 +195,33 @@ class Workspace:
         return load_reranker(self.settings.embedding.threads)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """The one writer of the memories at a time, over all processes that have this home open."""
-        with self.journal.exclusive():
-            yield
+    def writing(
+        self,
+        waiting: AbstractContextManager[object] | None = None,
+        until: Callable[[], bool] | None = None,
+    ) -> Iterator[bool]:
+        """The one writer of the memories at a time, over all processes that have this home open.
+
+        A thread that is the one writer may ask again.
+
+        Args:
+            waiting: entered for as long as another one writes.
+            until: asked meanwhile; once it is true there is nothing to wait for.
+
+        Yields:
+            Whether this is the one writer: not, if what `until` asks came true first.
+        """
+        if getattr(self._turn, "held", False):
+            yield True
+            return
+        with self.journal.exclusive("memories", waiting, until) as held:
+            if held:
+                self.keep_up()
+            self._turn.held = held
+            try:
+                yield held
+            finally:
+                self._turn.held = False
 
     @contextmanager
     def one_night(self, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:
@@ -169,6 +231,13 @@ class Workspace:
             waiting: entered for as long as another one does.
         """
         with self.journal.exclusive("night", waiting):
+            self.keep_up()
+            yield
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Nobody else writes to the tables or folds days, for works that change them as a whole."""
+        with self.journal.exclusive("night"), self.journal.exclusive():
             yield
 
     def activate_gate(self) -> None:

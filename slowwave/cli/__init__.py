@@ -5,30 +5,37 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from io import TextIOWrapper
 from itertools import pairwise
 
-from slowwave.cli import exchange as exchange  # their commands join the app
+from slowwave.cli import erase as erase  # their commands join the app
+from slowwave.cli import exchange as exchange
 from slowwave.cli import feedback as feedback
 from slowwave.cli import find as find
 from slowwave.cli import judge as judge
 from slowwave.cli import learning as learning
 from slowwave.cli import mcp as mcp
+from slowwave.cli import rebuild as rebuild
 from slowwave.cli import report as report
 from slowwave.cli import review as review
 from slowwave.cli import tune as tune
 from slowwave.cli import warehouse as warehouse
 from slowwave.cli.app import app
 from slowwave.cli.evaluate import evaluation
-from slowwave.cli.output import fail
+from slowwave.cli.output import fail, telling
 
 __all__ = ["app", "main"]
 
 
 def main() -> None:
     """Entry point of the `slowwave` command."""
-    _load_plugins()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal may lack a letter
     try:
-        app()
+        with telling():
+            _load_plugins()
+            app()
     except KeyboardInterrupt:
         fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
 

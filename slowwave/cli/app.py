@@ -11,7 +11,17 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.output import JSON, bars, err, out, print_json, print_table, reports_errors
+from slowwave.cli.output import (
+    JSON,
+    PLAIN,
+    bars,
+    err,
+    out,
+    print_json,
+    print_plain,
+    print_table,
+    reports_errors,
+)
 
 app = typer.Typer(
     name="slowwave",
@@ -30,17 +40,23 @@ Json = Annotated[bool, JSON]
 
 
 @app.callback()
+@reports_errors
 def common(
+    context: typer.Context,
     home: Annotated[
         Path | None,
         typer.Option(help="Home folder; default: SLOWWAVE_HOME, else the nearest .slowwave upwards."),
     ] = None,
 ) -> None:
-    """Set the home folder for the command."""
+    """Set the home folder for the command; what it writes is as private as that folder."""
+    from slowwave.home import find_home
+    from slowwave.permissions import private_files
+
     if home is not None:
         import os
 
         os.environ["SLOWWAVE_HOME"] = str(home.expanduser().resolve())
+    context.with_resource(private_files(find_home()))
 
 
 def home_settings() -> Any:  # noqa: ANN401 - Settings, imported late
@@ -69,11 +85,13 @@ def init(
     json: Json = False,
 ) -> None:
     """Make a home: tables, journal and a settings file."""
-    from slowwave.settings import CONFIG_FILE, HOME_FOLDER, find_home, load
+    from slowwave.home import HOME_FOLDER, find_home
+    from slowwave.permissions import make_home
+    from slowwave.settings import CONFIG_FILE, load
     from slowwave.workspace import Workspace
 
     home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
-    home.mkdir(parents=True, exist_ok=True)
+    make_home(home)
     config = home / CONFIG_FILE
     if not config.exists():
         chosen = f'[embedding]\nmodel = "{model}"\n' if model else ""
@@ -106,6 +124,8 @@ def ingest(
     from dataclasses import asdict
     from datetime import UTC, datetime
 
+    from rich.markup import escape
+
     from slowwave import vault
     from slowwave.workspace import Workspace
 
@@ -129,7 +149,7 @@ def ingest(
         f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
     )
     for warning in scan.warnings:
-        err.print(f"[yellow]Warning:[/] {warning}")
+        err.print(f"[yellow]Warning:[/] {escape(warning)}")
     if scan.acts:
         out.print("Next: [bold]slowwave night[/] takes them in.")
 
@@ -149,7 +169,7 @@ def save(
     from dataclasses import asdict
 
     if content == "-":
-        content = sys.stdin.read()
+        content = _standard_input()
     labels = {"memory_type": memory_type, "tags": tag or [], "source_kind": "manual"}
     with open_namespace(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, **labels)
@@ -164,8 +184,12 @@ def save(
     else:
         said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
         words = said.get(saved.outcome, "")
+        undo = f"  [dim](undo: slowwave undo {saved.decision_id})[/]"
         if saved.status == "merged":
-            out.print(f"{words} [bold]{saved.other}[/]  [dim](undo: slowwave undo {saved.decision_id})[/]")
+            out.print(f"{words} [bold]{saved.other}[/]{undo}")
+        elif saved.status == "superseded":
+            newer = f"{saved.other}[/], which is newer, says otherwise"
+            out.print(f"Saved [bold]{saved.memory_id}[/]; [bold]{newer}{undo}")
         else:
             told = f"; it {words} [bold]{saved.other}[/]" if words else ""
             out.print(f"Saved [bold]{saved.memory_id}[/]{told}")
@@ -179,16 +203,22 @@ def save(
 @reports_errors
 def get(
     memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    plain: Annotated[bool, PLAIN] = False,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """Show one memory, whole."""
+    """Show one memory, whole, also a secret one: it is named."""
     from dataclasses import asdict
 
     with open_namespace(namespace) as memory:
         record = memory.get(memory_id)
     if json:
         print_json(asdict(record))
+        return
+    if plain:
+        from slowwave.mcp import wording
+
+        print_plain(wording.record(record))
         return
     out.print(record.title, style="bold", markup=False, highlight=False)
     labels = f"{record.source} · {record.status} · {record.memory_type}"
@@ -202,10 +232,11 @@ def forget(
     memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
     namespace: Namespace = "",
 ) -> None:
-    """Take a memory out of every search; its text stays in the history."""
+    """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""
     with open_namespace(namespace) as memory:
-        memory.forget(memory_id)
-    out.print(f"Forgotten: [bold]{memory_id}[/]")
+        done = memory.forget(memory_id)
+    said = "Forgotten" if done else "It was forgotten already, and nothing changed"
+    out.print(f"{said}: [bold]{memory_id}[/]")
 
 
 @app.command()
@@ -297,9 +328,9 @@ def checkpoint_list(json: Json = False) -> None:
 @reports_errors
 def checkpoint_restore(name: str, json: Json = False) -> None:
     """Bring every table back to a checkpoint; the journal keeps all acts since."""
-    from slowwave.store.checkpoints import restore_checkpoint
+    from slowwave.restoring import restore
 
-    done = restore_checkpoint(_store(), name)
+    done = restore(_space(), name)
     if json:
         print_json({"name": done.name, "tables": dict(done.tables)})
     else:
@@ -318,8 +349,26 @@ def checkpoint_delete(name: str) -> None:
     out.print(f"Checkpoint [bold]{name}[/] is gone.")
 
 
+def _standard_input() -> str:
+    """What is on standard input.
+
+    Raises:
+        ArgumentError: it is not UTF-8.
+    """
+    from slowwave.errors import ArgumentError
+
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"Standard input is not UTF-8 (byte {error.start}). Decode it first.") from None
+
+
 def _store() -> Any:  # noqa: ANN401 - Store, imported late
+    return _space().store
+
+
+def _space() -> Any:  # noqa: ANN401 - Workspace, imported late
     from slowwave.settings import require_home
     from slowwave.workspace import Workspace
 
-    return Workspace(require_home(home_settings())).store
+    return Workspace(require_home(home_settings()))

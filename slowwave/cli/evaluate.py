@@ -42,12 +42,12 @@ def compare(
     from dataclasses import asdict
     from datetime import timedelta
 
-    from slowwave.cli.find import parsed_day
+    from slowwave.arguments import parsed_day
     from slowwave.evaluation.trial import trial
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        last = parsed_day("to", until) if until else memory._space.now().date()
-        start = parsed_day("from", since) if since else last - timedelta(days=days - 1)
+        last = parsed_day("--to", until) if until else memory._space.now().date()
+        start = parsed_day("--from", since) if since else last - timedelta(days=days - 1)
         done = trial(memory._space, memory.namespace, first, second, since=start, until=last)
     if json:
         found = {

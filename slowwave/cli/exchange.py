@@ -12,6 +12,8 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+from slowwave.errors import ArgumentError
+from slowwave.put import putting
 
 if TYPE_CHECKING:
     from slowwave.exchange import ImportReport
@@ -83,17 +85,29 @@ def export(
     since: Annotated[str, typer.Option("--from", help="First day (YYYY-MM-DD, UTC).")] = "",
     until: Annotated[str, typer.Option("--to", help="Last day.")] = "",
     form: Annotated[str, typer.Option("--format", help="jsonl or ubi.")] = "jsonl",
+    secret: Annotated[
+        bool, typer.Option("--secret", help="Also searches that asked for or showed what is secret.")
+    ] = False,
 ) -> None:
     """Write the searches and the feedback of a namespace as lines, for other tools or another home."""
     from slowwave import exchange
+    from slowwave.visibility import closed_ids
 
     with open_namespace(namespace) as memory, bars(), written_to(file) as write:
-        report = exchange.export(memory.journal, memory.namespace, write, form=form, first=since, last=until)
+        closed = None if secret else closed_ids(memory.store, memory.namespace)
+        report = exchange.export(
+            memory.journal, memory.namespace, write, form=form, first=since, last=until, closed=closed
+        )
     told = f"{report.searches:,} searches and {report.events:,} acts of feedback, {report.lines:,} lines."
     err.print(told if file == "-" else f"[bold]{file}[/]: {told}")
     if report.earlier:
         err.print(
             f"[dim]{report.earlier:,} of the searches are older: feedback of these days is about them.[/]"
+        )
+    if report.withheld:
+        err.print(
+            f"[yellow]Warning:[/] {report.withheld:,} searches asked for or showed what is secret: they and "
+            f"what was said of them were left out; --secret writes them, too."
         )
     if report.left_out:
         err.print(
@@ -110,13 +124,10 @@ def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
         sys.stdout.flush()
         return
     path = Path(file)
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        with partial.open("wb") as lines:
-            yield lines.write
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    if not path.name or path.is_dir():
+        raise ArgumentError(f"{file!r} is not the name of a file. Give one, or - for standard output.")
+    with putting(path) as lines:
+        yield lines.write
 
 
 def _import(

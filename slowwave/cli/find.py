@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import err, out, print_json, print_table, reports_errors
+from slowwave.cli.output import PLAIN, err, out, print_json, print_plain, print_table, reports_errors
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -40,6 +40,7 @@ Since = Annotated[str, typer.Option(help="Only what was created on this day (UTC
 Until = Annotated[str, typer.Option(help="Only what was created before this day (UTC).")]
 Superseded = Annotated[bool, typer.Option("--superseded", help="Also what a newer memory superseded.")]
 Project = Annotated[str, typer.Option(help="What the search is for; `slowwave outcome` says how it ended.")]
+Plain = Annotated[bool, PLAIN]
 AsOf = Annotated[str, typer.Option(help="A past day: what the memory would have answered at its end.")]
 
 
@@ -58,6 +59,7 @@ def search(
     superseded: Superseded = False,
     as_of: AsOf = "",
     project: Project = "",
+    plain: Plain = False,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
@@ -67,6 +69,9 @@ def search(
         response = memory.search(query, limit=limit, project=project, **wanted)
     if json:
         print_json(response.to_dict())
+        return
+    if plain:
+        _print_plain(response)
         return
     for result in response:
         _print_result(result)
@@ -88,6 +93,7 @@ def explain(
     superseded: Superseded = False,
     as_of: AsOf = "",
     project: Project = "",
+    plain: Plain = False,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
@@ -98,6 +104,9 @@ def explain(
         floor, name = memory.policy.abstention_floor, memory.policy.name
     if json:
         print_json(response.to_dict())
+        return
+    if plain:
+        _print_plain(response, account=True)
         return
     out.print(f"[bold]{_plain(query)}[/]", highlight=False)
     policy = f"{_plain(str(name))} {response.policy}"
@@ -117,7 +126,7 @@ def explain(
 def wakeup(
     budget: Annotated[int, typer.Option(help="Tokens that the packet may take.")] = 2_000,
     secret: Annotated[bool, typer.Option("--secret", help="With secret memories.")] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Only the text, for an assistant.")] = False,
+    plain: Plain = False,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
@@ -128,7 +137,7 @@ def wakeup(
         print_json(packet.to_dict())
         return
     if plain:
-        typer.echo(packet.text)
+        print_plain(packet.text)
         return
     for section in packet.sections:
         title = f"{section.name.capitalize()}" + (
@@ -152,27 +161,17 @@ def _filters(
     """The arguments of `Memory.search` from what was typed."""
     from datetime import UTC, datetime
 
+    from slowwave.arguments import parsed_day
+
     def moment(name: str, text: str) -> datetime | None:
-        return None if not text else datetime.combine(parsed_day(name, text), datetime.min.time(), UTC)
+        return None if not text else datetime.combine(parsed_day(f"--{name}", text), datetime.min.time(), UTC)
 
     return {
         "memory_type": memory_type or (), "tier": tier or (), "tags": tag or (),
         "sensitivity": sensitivity or (), "source": source, "since": moment("since", since),
         "until": moment("until", until), "superseded": superseded,
-        "as_of": parsed_day("as-of", as_of) if as_of else None,
+        "as_of": parsed_day("--as-of", as_of) if as_of else None,
     }  # fmt: skip
-
-
-def parsed_day(name: str, text: str) -> Any:  # noqa: ANN401 - date, imported late
-    """The day that was given for the option `name`."""
-    from datetime import date
-
-    from slowwave.errors import SlowwaveError
-
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise SlowwaveError(f"--{name} {text}: give a day as YYYY-MM-DD.") from None
 
 
 def _plain(text: str) -> str:
@@ -191,6 +190,15 @@ def _print_result(result: Result) -> None:
     out.print(f"   [dim]{where}  (confidence {result.confidence}{flags})[/]", highlight=False)
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
+
+
+def _print_plain(response: SearchResponse, *, account: bool = False) -> None:
+    """The words that an assistant gets over MCP."""
+    from slowwave.mcp import wording
+    from slowwave.mcp.answers import Found
+
+    next_step = f"slowwave observe {response.search_id} says which of these an answer used."
+    print_plain(wording.found(Found.of(response, next_step, account=account)))
 
 
 def _print_end(response: SearchResponse) -> None:

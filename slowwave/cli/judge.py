@@ -42,14 +42,21 @@ def judge(
     namespace: Namespace = "",
     by: By = "",
 ) -> None:
-    """Label pairs that searches showed, one after the other."""
+    """Label pairs that searches showed, one after the other; none of a secret memory (see judge set)."""
     if context.invoked_subcommand is not None:
         return
+    from slowwave.ids import query_id
     from slowwave.judging.worth import candidates, worth_judging
+    from slowwave.visibility import closed_ids
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        found = candidates(memory.journal, memory.namespace, who=memory.principal)
+        closed = closed_ids(memory.store, memory.namespace)
+        found = [
+            one
+            for one in candidates(memory.journal, memory.namespace, who=memory.principal)
+            if closed.isdisjoint((one.memory_id, query_id(memory.namespace, one.query)))
+        ]
         chosen = worth_judging(found, limit, seed=memory._space.now().date().isoformat())
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
@@ -144,10 +151,13 @@ def judge_list(
 ) -> None:
     """The labels by hand, or a judge's grades, the newest first."""
     from slowwave.judging.exchange import wanted
+    from slowwave.visibility import Sight, closed_ids
 
     with open_namespace(namespace) as memory:
         rows = wanted(memory.journal, memory.namespace, judge).sort("made_at", "judgment_id", descending=True)
-    shown = rows.head(limit).to_dicts()
+        page = rows.head(limit)
+        seen = Sight(frozenset(closed_ids(memory.store, memory.namespace)))
+    shown = seen.veiled(page, "query", "explanation", by=("memory_id", "query_id")).to_dicts()
     if json:
         print_json(shown)
         return
@@ -306,21 +316,25 @@ def judge_export(
     form: Form = "jsonl",
     queries: Annotated[str, typer.Option(help="Of qrels: where the texts of the queries are written.")] = "",
     judge: Annotated[str, typer.Option(help="The grades of this judge; '*': of everyone.")] = "",
+    secret: Annotated[bool, typer.Option("--secret", help="Also those of secret memories.")] = False,
     namespace: Namespace = "",
 ) -> None:
     """Write the labels by hand, or a judge's grades."""
     from slowwave.exchange import ExchangeError
     from slowwave.judging.exchange import FORMATS, export_judgments, export_qrels
+    from slowwave.visibility import closed_ids
 
     if form not in FORMATS:
         raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
     nowhere: Callable[[bytes], object] = len
     with open_namespace(namespace) as memory, written_to(file) as write:
+        closed = set() if secret else closed_ids(memory.store, memory.namespace)
+        of: dict[str, Any] = {"judge": judge, "closed": closed}
         if form == "jsonl":
-            count = export_judgments(memory.journal, memory.namespace, write, judge=judge)
+            count = export_judgments(memory.journal, memory.namespace, write, **of)
         else:
             with written_to(queries) if queries else nullcontext(nowhere) as write_query:
-                count = export_qrels(memory.journal, memory.namespace, write, write_query, judge=judge)
+                count = export_qrels(memory.journal, memory.namespace, write, write_query, **of)
     err.print(f"{count:,} judgments.")
 
 

@@ -144,16 +144,14 @@ def learning_rollback(
 @reports_errors
 def learning_terms(
     state: Annotated[str, typer.Option(help="Only proposed, live, expired or 'taken back'.")] = "",
-    memory: Annotated[str, typer.Option(help="Only of this memory (id).")] = "",
+    memory: Annotated[str, typer.Option(help="Only of this memory (id), also of a secret one.")] = "",
     limit: Limit = 50,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
     """The words that selections taught memories, and whether they have an effect."""
     with open_namespace(namespace) as home:
-        rows = home.learning.terms(state=state)
-    if memory:
-        rows = rows.filter(memory_id=memory)
+        rows = home.learning.terms(state=state, memory_id=memory)
     if json:
         print_json(rows.head(limit).to_dicts())
         return

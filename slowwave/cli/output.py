@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -18,13 +19,32 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
+from typer.exceptions import TyperException
 
+from slowwave.arguments import bounded
+from slowwave.boundary import boundary
 from slowwave.errors import SlowwaveError
 from slowwave.progress import listening
+from slowwave.quoting import json_printable, printable
 
-out = Console()
-err = Console(stderr=True)
+DEBUG = "SLOWWAVE_DEBUG"
+UNEXPECTED = "This is a fault of Slowwave, not of yours"
+_MOST_WORDS = 200  # characters of an unforeseen error
+
+
+class _Terminal(Console):
+    """Shows every text, whatever it came from, without what a terminal would obey."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Segments of anything that is printed; those that move the cursor are this program's own."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text, keep="\n"), style, control)
+
+
+out = _Terminal()
+err = _Terminal(stderr=True)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -34,8 +54,14 @@ def print_json(data: Any) -> None:  # noqa: ANN401 - plain data
     import orjson
 
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    sys.stdout.buffer.write(orjson.dumps(data, option=options, default=str) + b"\n")
+    document = orjson.dumps(data, option=options, default=str).decode()
+    sys.stdout.buffer.write(json_printable(document).encode() + b"\n")
     sys.stdout.flush()
+
+
+def print_plain(text: str) -> None:
+    """A text for a program or an assistant, as it is: whoever made it has quoted what notes say."""
+    typer.echo(text)
 
 
 def print_table(
@@ -58,28 +84,57 @@ def _cell(value: object) -> str:
         return f"{value:.3f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return escape("" if value is None else str(value))
+    return escape("" if value is None else printable(str(value), keep="\n"))
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
     """Say what was wrong and end."""
     from rich.markup import escape
 
-    err.print(f"[bold red]Error:[/] {escape(message)}", highlight=False, soft_wrap=True)
+    err.print(f"[bold red]Error:[/] {escape(_printable(message))}", highlight=False, soft_wrap=True)
     raise SystemExit(code)
 
 
+def _printable(message: str) -> str:
+    """A message without what would steer a terminal or cannot be written; its line breaks stay."""
+    safe = (one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in message)
+    return "".join(safe)
+
+
 def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """Errors made for people are printed without a traceback, and the command ends with 1."""
+    """Errors are printed in one line without a traceback, and the command ends with the error's exit code."""
 
     @functools.wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
+        with telling():
+            for name, value in kwargs.items():
+                bounded(name, value)
             return command(*args, **kwargs)
-        except (SlowwaveError, OSError) as error:
-            fail(str(error))
 
     return wrapped
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Whatever goes wrong inside ends the program with a line for a person.
+
+    A fault of the program itself does, too; with ``SLOWWAVE_DEBUG=1`` its traceback is shown.
+    """
+    try:
+        with boundary():
+            yield
+    except SlowwaveError as error:
+        fail(str(error), code=error.exit_code)
+    except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        told = " ".join(str(error).split())[:_MOST_WORDS]
+        fail(
+            f"{UNEXPECTED} ({type(error).__name__}: {told}). What was finished is kept. {DEBUG}=1 before the "
+            f"command shows where it was; please report that."
+        )
 
 
 class _Bars:
@@ -119,3 +174,4 @@ def bars(*, quiet: bool = False) -> Iterator[None]:
 
 
 JSON = typer.Option("--json", help="Print JSON instead of tables.")
+PLAIN = typer.Option("--plain", help="Only text, for an assistant: what notes say is quoted.")

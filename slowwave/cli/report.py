@@ -49,12 +49,12 @@ def feedback(
     """
     from datetime import UTC, datetime, time
 
-    from slowwave.cli.find import parsed_day
+    from slowwave.arguments import parsed_day
     from slowwave.reports import feedback_report
 
     now = datetime.now(UTC)
     if as_of:
-        now = min(now, datetime.combine(parsed_day("as-of", as_of), time.max, UTC))
+        now = min(now, datetime.combine(parsed_day("--as-of", as_of), time.max, UTC))
     with open_namespace(namespace) as memory:
         done = feedback_report(memory._space, memory.namespace, days=days, as_of=now, limit=limit)
     if html is not None:

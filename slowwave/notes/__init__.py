@@ -7,7 +7,7 @@ bulk; nothing is guessed and nothing is dropped.
 from __future__ import annotations
 
 from slowwave.notes.decoding import EXCERPT_CHARACTERS
-from slowwave.notes.folder import iter_vault
+from slowwave.notes.folder import Listing, Unseen, iter_vault, list_vault
 from slowwave.notes.front_matter import MAX_FRONT_MATTER, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_EXPANDED
 from slowwave.notes.hashing import content_hash
 from slowwave.notes.model import NOTE_SUFFIXES, Note, NoteError, NoteFailure, Reason, VaultFile
@@ -22,15 +22,18 @@ __all__ = [
     "MAX_FRONT_MATTER_DEPTH",
     "MAX_FRONT_MATTER_EXPANDED",
     "NOTE_SUFFIXES",
+    "Listing",
     "Note",
     "NoteError",
     "NoteFailure",
     "Reason",
+    "Unseen",
     "VaultFile",
     "content_hash",
     "first_words",
     "iter_vault",
     "lent",
+    "list_vault",
     "parse_jsonl",
     "parse_markdown",
     "parse_text",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
+from slowwave.arguments import moment, shown, sound_text
 from slowwave.errors import SlowwaveError
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
@@ -28,11 +28,12 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
     Raises:
         SlowwaveError: a label is not known or has the wrong type; says which, of which note.
     """
+    if not isinstance(labels, Mapping):
+        raise SlowwaveError(f"Note {number} is {shown(labels)}, it has to be a mapping of labels.")
     known = {part.name for part in fields(Note)} - {"source", "front_matter", "links"} | {"key"}
     if unknown := set(labels) - known:
-        raise SlowwaveError(
-            f"Note {number}: {sorted(unknown)} are not labels of a note. Known: {sorted(known)}."
-        )
+        names = sorted(one if isinstance(one, str) else shown(one) for one in unknown)
+        raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(known)}.")
     content = _text(labels.get("content"), "content", number)
     key = _text(labels.get("key") or fallback_key, "key", number)
     note = plain_note(content, source=key)
@@ -50,11 +51,7 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
         if name in ("tags", "trigger_phrases", "aliases"):
             typed[name] = _texts(value, name, number)
         elif name == "created_at":
-            if not isinstance(value, datetime) or value.tzinfo is None:
-                raise SlowwaveError(
-                    f"Note {number}: created_at = {value!r} has to be a datetime with a zone."
-                )
-            typed[name] = value.astimezone(UTC)
+            typed[name] = moment(f"Note {number}: created_at", value)
         elif name == "context":
             typed[name] = first_words(_text(value, name, number))
         elif name == "follows":
@@ -63,7 +60,8 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
             typed[name] = _json_mapping(value, number)
         elif name == "source_of_truth":
             if not isinstance(value, bool):
-                raise SlowwaveError(f"Note {number}: source_of_truth = {value!r} has to be True or False.")
+                told = f"source_of_truth = {shown(value)}"
+                raise SlowwaveError(f"Note {number}: {told} has to be True or False.")
             typed[name] = value
         else:
             typed[name] = _text(value, name, number).strip().lower()
@@ -74,28 +72,20 @@ def _text(value: object, name: str, number: int) -> str:
     """The value, if it is text that can be stored."""
     if not isinstance(value, str):
         raise SlowwaveError(f"Note {number}: {name} is {type(value).__name__}, it has to be text.")
-    if "\0" in value:
-        raise SlowwaveError(f"Note {number}: {name} has a NUL character at {value.index(chr(0))}.")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise SlowwaveError(
-            f"Note {number}: {name} is not valid Unicode at character {error.start}. Decode it first."
-        ) from None
-    return value
+    return sound_text(f"Note {number}: {name}", value)
 
 
 def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
     if isinstance(value, str):
         return (_text(value, name, number),)
     if not isinstance(value, Sequence | set | frozenset):
-        raise SlowwaveError(f"Note {number}: {name} = {value!r} has to be a list of texts.")
+        raise SlowwaveError(f"Note {number}: {name} = {shown(value)} has to be a list of texts.")
     return tuple(_text(item, name, number) for item in value)
 
 
 def _json_mapping(value: object, number: int) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise SlowwaveError(f"Note {number}: metadata = {value!r} has to be a mapping.")
+        raise SlowwaveError(f"Note {number}: metadata = {shown(value)} has to be a mapping.")
     try:
         return dict(orjson.loads(orjson.dumps(dict(value))))
     except TypeError as error:

@@ -59,8 +59,10 @@ def require_content(content: str, source: str) -> None:
         raise NoteError("empty", f"{source}: there is no text in it; write some, or delete the note")
 
 
-def failure(data: bytes, source: str, error: NoteError) -> NoteFailure:
+def failure(data: bytes, source: str, error: Exception) -> NoteFailure:
     """What stands in place of a note that raised the error; `data` are its bytes."""
+    if not isinstance(error, NoteError):
+        error = NoteError("unexpected", f"{source}: {type(error).__name__}: {str(error)[:200]}")
     # A character has at most four bytes: no need to decode a huge file for its first characters.
     encoding = "utf-16" if looks_like_utf16(data) else "utf-8-sig"
     excerpt = data[: 4 * EXCERPT_CHARACTERS].decode(encoding, "replace")[:EXCERPT_CHARACTERS]

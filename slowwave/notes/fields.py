@@ -27,6 +27,9 @@ _SYNONYMS = {"tag": "tags", "alias": "aliases"}
 _FLAG_WORDS = {"true": True, "yes": True, "on": True, "1": True}
 _FLAG_WORDS |= {"false": False, "no": False, "off": False, "0": False, "": False}
 
+MAX_DEPTH = 64
+"""A field nested deeper than this is refused."""
+
 _WORD_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|[\s\-]+")
 
 
@@ -113,19 +116,36 @@ class Fields:
         return moment
 
     def checked(self, name: str, text: str) -> str:
-        """The text, if it has no NUL: an escape in YAML or JSON can write one, databases refuse it."""
+        """The text, if it has no NUL and no half of a character: an escape in YAML or JSON can write them.
+
+        Raises:
+            NoteError: If it has; databases refuse both.
+        """
         if "\0" in text:
             raise NoteError("nul_bytes", f"{self.source}: NUL character in field {name!r}; remove it")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"half of a character (\\u{ord(text[error.start]):04x})"
+            raise NoteError("not_utf8", f"{self.source}: {half} in field {name!r}; write all of it") from None
         return text
 
-    def json_safe(self, value: object) -> Any:  # noqa: ANN401 - any JSON value
-        """The value in JSON's types: dates as ISO 8601, bytes as base64, sets as sorted lists."""
+    def json_safe(self, value: object, depth: int = 0) -> Any:  # noqa: ANN401 - any JSON value
+        """The value in JSON's types: dates as ISO 8601, bytes as base64, sets as sorted lists.
+
+        Raises:
+            NoteError: If it is nested deeper than `MAX_DEPTH`.
+        """
+        if depth > MAX_DEPTH:
+            raise NoteError("wrong_type", f"{self.source}: a field is nested deeper than {MAX_DEPTH} levels")
         if isinstance(value, dict):
-            return {self.checked("metadata", key): self.json_safe(item) for key, item in value.items()}
+            return {
+                self.checked("metadata", key): self.json_safe(item, depth + 1) for key, item in value.items()
+            }
         if isinstance(value, (list, tuple)):
-            return [self.json_safe(item) for item in value]
+            return [self.json_safe(item, depth + 1) for item in value]
         if isinstance(value, set):
-            return sorted(self.json_safe(item) for item in value)
+            return sorted(self.json_safe(item, depth + 1) for item in value)
         if isinstance(value, (date, datetime)):
             return value.isoformat()
         if isinstance(value, bytes):

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from slowwave.notes.fields import TEXT_FIELDS, field_name
+from slowwave.notes.fields import MAX_DEPTH, TEXT_FIELDS, field_name
 from slowwave.notes.model import NoteError
 
 try:
@@ -21,7 +21,7 @@ MAX_FRONT_MATTER = 65_536
 """Front matter above this size (characters) is refused."""
 MAX_FRONT_MATTER_EXPANDED = 262_144
 """Front matter that grows above this size (characters) when its aliases are written out is refused."""
-MAX_FRONT_MATTER_DEPTH = 64
+MAX_FRONT_MATTER_DEPTH = MAX_DEPTH
 """Front matter nested deeper than this is refused."""
 
 _YAML_STRING = "tag:yaml.org,2002:str"

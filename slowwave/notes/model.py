@@ -10,7 +10,15 @@ from typing import Any, Literal
 from slowwave.errors import SlowwaveError
 
 Reason = Literal[
-    "broken_front_matter", "not_utf8", "nul_bytes", "too_large", "empty", "bad_json_line", "wrong_type"
+    "broken_front_matter",
+    "not_utf8",
+    "nul_bytes",
+    "too_large",
+    "empty",
+    "bad_json_line",
+    "wrong_type",
+    "bad_name",
+    "unexpected",
 ]
 
 NOTE_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".jsonl"})

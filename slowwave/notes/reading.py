@@ -37,7 +37,8 @@ def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteF
         max_bytes: Size above which a note (a line, in JSONL) is refused.
 
     Returns:
-        One entry for a text file, one per non-blank line for a JSONL file.
+        One entry for a text file, one per non-blank line for a JSONL file; a JSONL file without any line, as
+        one that was cut off at its beginning is, is one failure.
 
     Raises:
         ValueError: If the suffix is not one of `NOTE_SUFFIXES`.
@@ -51,7 +52,7 @@ def read_notes(data: bytes, source: str, *, max_bytes: int) -> list[Note | NoteF
     parse = parse_text if suffix == ".txt" else parse_markdown
     try:
         return [parse(data, source, max_bytes=max_bytes)]
-    except NoteError as error:
+    except Exception as error:  # whatever a text brings about, it is about this note alone
         return [failure(data, source, error)]
 
 
@@ -125,6 +126,9 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
     if looks_like_utf16(data):
         yield failure(data, source, utf16_error(source))
         return
+    if not data.removeprefix(b"\xef\xbb\xbf").strip():
+        yield failure(data, source, NoteError("empty", f"{source}: there is no line in it; delete the file"))
+        return
     lines: dict[str, int] = {}
     before: Note | None = None
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
@@ -134,12 +138,13 @@ def parse_jsonl(data: bytes, source: str, *, max_bytes: int) -> Iterator[Note | 
         try:
             note = _json_note(line, source, place, max_bytes)
             _require_new_id(note, place, lines.setdefault(note.source, number), number)
-        except NoteError as error:
+            note = _following(note, source, lines, before)
+        except Exception as error:  # whatever a line brings about, it is about this line alone
             before = None
             yield failure(line, place, error)
         else:
-            before = _following(note, source, lines, before)
-            yield before
+            before = note
+            yield note
 
 
 def _markdown_note(

@@ -28,7 +28,7 @@ def lent(content: str, sensitivity: str, *, to: str) -> str:
     Args:
         content: What it says.
         sensitivity: Of the note.
-        to: Sensitivity of the one that follows. Words of a secret note go to secret notes only: the other
-            would be found by them.
+        to: Sensitivity of the one that follows. Words go to a note of the same sensitivity only: another
+            would be found by them where they are not to be seen.
     """
-    return "" if sensitivity == "secret" != to else last_words(content)
+    return last_words(content) if sensitivity == to else ""

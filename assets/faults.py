@@ -1,0 +1,49 @@
+"""What went wrong with the part of one namespace, in assets: the others are done, and it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import dagster as dg
+import polars as pl
+
+from slowwave.apart import Fault, apart, remember, within
+from slowwave.journal.entry import OF_TENANTS
+from slowwave.store import Store
+from slowwave.workspace import Workspace
+
+T = TypeVar("T")
+
+
+def apart_of(space: Workspace, work: Callable[[Workspace], T]) -> tuple[list[T], list[Fault]]:
+    """Do work on the home; where that fails, on each of its namespaces (see `slowwave.apart`)."""
+
+    def namespaces() -> list[str]:
+        vaults = [source.namespace for source in space.journal.sources()]
+        return [*space.journal.days(OF_TENANTS)["namespace"].unique(), *vaults]
+
+    return apart(lambda: work(space), namespaces, lambda name: work(within(space, name)))
+
+
+def told_faults(context: dg.AssetExecutionContext, store: Store, faults: Sequence[Fault]) -> dict[str, str]:
+    """Remember and tell what went wrong at an asset on the days of its run; metadata of it."""
+    found = {one.namespace: one for one in faults}
+    for one in found.values():
+        context.log.error(f"{one.namespace} is left as it was, and due again: {one.error}")
+    remember(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
+    told = "; ".join(f"{one.namespace}: {one.error}" for one in found.values())
+    return {"failed namespaces": told or "none"}
+
+
+def with_kept(
+    context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame, faults: Sequence[Fault]
+) -> pl.DataFrame:
+    """The rows, and those that faulty namespaces have in the asset's table on the days of its run."""
+    if not faults:
+        return rows
+    from slowwave.store import one_of
+
+    days, names = list(context.partition_keys), [one.namespace for one in faults]
+    kept = store.read(context.asset_key.path[-1], f"{one_of('day', days)} AND {one_of('namespace', names)}")
+    return pl.concat([rows, kept.select(rows.columns)])

@@ -1,0 +1,138 @@
+"""The command that takes memories away for good. There is no tool of an assistant that does."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.erasure import Erased, Plan
+
+_SHOWN = 20
+
+
+@app.command()
+@reports_errors
+def erase(
+    memory_ids: Annotated[list[str] | None, typer.Argument(help="Ids, from save or search.")] = None,
+    source: Annotated[str, typer.Option(help="All whose source (vault path or key) begins with this.")] = "",
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All that the namespace has, its journal and vaults.")
+    ] = False,
+    why: Annotated[str, typer.Option(help="Kept with the record; do not repeat what is erased.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    finish: Annotated[bool, typer.Option("--finish", help="Go on with what was interrupted.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="Show the records of what was erased.")] = False,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Take memories away for good: their text, what they taught, and every old state of the tables.
+
+    It shows what goes and asks. With --json and without --yes it only shows. `slowwave forget` takes a memory
+    out of searches and keeps its history.
+    """
+    with open_namespace(namespace) as memory:
+        if listed or finish:
+            _records(memory, finish=finish, json=json)
+            return
+        planned = memory.to_erase(*(memory_ids or ()), source=source, everything=everything)
+        if json and not yes:
+            print_json(planned.to_dict())
+            return
+        if not json:
+            _show(planned)
+        if not yes:
+            _ask(planned)
+        with bars(quiet=json):
+            done = memory.erase_planned(planned, why=why)
+    if json:
+        print_json(planned.to_dict() | {"erased": _plain(done)})
+        return
+    out.print(f"Erased. The record is [bold]{done.erasure}[/] (slowwave erase --list).")
+    _told(done)
+
+
+def _show(planned: Plan) -> None:
+    cells = [
+        [one.memory_id, one.title, one.source, "says the same" if one.copy else ""]
+        for one in planned.memories[:_SHOWN]
+    ]
+    more = f"and {len(planned.memories) - _SHOWN:,} more" if len(planned.memories) > _SHOWN else ""
+    title = f"Goes for good: {len(planned.memories):,} memories of {planned.namespace}"
+    print_table(title, ["id", "title", "source", ""], cells, caption=more)
+    print_table("Where", ["place", "rows"], [[name, count] for name, count in planned.places.items()])
+    for name in planned.checkpoints:
+        out.print(f"Checkpoint that goes, too: {name}", markup=False, highlight=False)
+    for path in planned.files[:_SHOWN]:
+        out.print(
+            f"Stays, and still says it until you delete it: {path}", markup=False, highlight=False,
+            soft_wrap=True,
+        )  # fmt: skip
+    for name in planned.beside[:_SHOWN]:
+        out.print(f"Stays, and may say something alike: {name}", markup=False, highlight=False)
+    out.print("Backups, and copies that others have, are not reached from here.", style="dim")
+
+
+def _can_be_asked() -> bool:
+    return sys.stdin.isatty()
+
+
+def _ask(planned: Plan) -> None:
+    """Ask a person; a script has to say --yes.
+
+    Raises:
+        ErasureError: nobody can be asked.
+        typer.Abort: the answer is no.
+    """
+    from slowwave.erasure import ErasureError
+
+    if not _can_be_asked():
+        raise ErasureError(
+            "Nothing was erased: there is no terminal to ask on. Say --yes, or look with --json."
+        )
+    if planned.scope == "namespace":
+        answer = typer.prompt(f"There is no way back. Type the namespace ({planned.namespace}) to erase it")
+        if answer != planned.namespace:
+            raise typer.Abort
+        return
+    typer.confirm("There is no way back. Erase?", abort=True)
+
+
+def _records(memory: Any, *, finish: bool, json: bool) -> None:  # noqa: ANN401 - Memory, imported late
+    from slowwave.erasure import running
+
+    with bars(quiet=json):
+        found = running.finish(memory._space) if finish else running.records(memory._space)
+    if json:
+        print_json([_plain(one) for one in found])
+    elif finish:
+        out.print(f"Finished {len(found)} erasures." if found else "Every erasure is finished.")
+        for one in found:
+            _told(one)
+    else:
+        cells = [
+            [
+                one.erasure, f"{one.at:%F %T}", one.principal, one.namespace, one.scope, len(one.memories),
+                one.why, "" if one.finished else "not finished",
+            ]
+            for one in found
+        ]  # fmt: skip
+        columns = ["record", "when (UTC)", "who", "namespace", "what", "memories", "why", ""]
+        print_table("What was erased", columns, cells)
+
+
+def _told(done: Erased) -> None:
+    for sentence in done.remains:
+        err.print("[yellow]Warning:[/]", end=" ")
+        err.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+
+def _plain(done: Erased) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(done)
