@@ -129,6 +129,7 @@ def open_memory(home: Path, fast_embedder: Any, _empty_fast_store: Path) -> Iter
     def open_(namespace: str = "ada", *, path: Path | None = None, **groups: Any) -> Memory:
         folder = path or home
         if not (folder / "lance").exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copytree(_empty_fast_store, folder / "lance")  # as the first opening makes it, but at once
         memory = Memory(load(folder, **{"embedding": {"model": FAST_MODEL}, **groups}), namespace=namespace)
         memory._space.__dict__["embedder"] = fast_embedder
@@ -194,6 +195,7 @@ def make_space(
     def open_(path: Path | None = None, **groups: Any) -> Workspace:
         folder = path or tmp_path_factory.mktemp("space") / "home"
         if not (folder / "lance").exists():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copytree(_empty_store, folder / "lance")
         space = Workspace(load(folder, **groups))
         space.__dict__["embedder"] = HashEmbedder()

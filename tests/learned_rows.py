@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from scoring.feedback.learned import LearningPolicy
-from slowwave import ids
 from slowwave.learning import acts
 from slowwave.memory import Memory
 from slowwave.store import Store
@@ -51,5 +50,4 @@ def decide(
     moment = at or memory._space.now()
     acts.write_act(
         memory.journal, memory.namespace, action, who="ida", why=why, at=moment, detail=detail,
-        name=ids.new_event_id(),
     )  # fmt: skip

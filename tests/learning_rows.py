@@ -75,11 +75,17 @@ def put_progress(store: Store, now: datetime, namespace: str = "ada", *, queries
             "searches": queries, "queries": queries, "variants": "{}", "summary": "{}",
         }])  # fmt: skip
         put(store, "searches", [
-            {"namespace": namespace, "search_id": f"{cycle}-{at}", "day": f"{opened + DAY:%F}", "query": one,
+            {"namespace": namespace, "search_id": f"{cycle}-{at}", "day": f"{opened:%F}", "query": one,
              "shown": []}
             for at, one in enumerate(asked)
         ])  # fmt: skip
         named = with_query_ids(pl.DataFrame({"namespace": [namespace] * queries, "query": asked}))
+        put(store, "judgments", [
+            {"judgment_id": f"{cycle}:{at}", "day": f"{opened:%F}", "namespace": namespace, "query_id": one,
+             "memory_id": "memory-0", "source": "manual", "grade": 3.0, "state": "graded",
+             "principal": "ann", "made_at": opened}
+            for at, one in enumerate(named["query_id"])
+        ])  # fmt: skip
         put(store, "cycle_scores", [
             {"cycle_score_id": f"{cycle}:{at}", "cycle_id": cycle, "namespace": namespace,
              "variant": "logged", "query_id": one, "mrr_5": 0.5}

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from slowwave import ids
+from slowwave.journal import Entry, Journal
 from slowwave.store import Store
 
 FIRST = date(2026, 3, 1)
@@ -30,11 +32,23 @@ def day_of(number: int) -> str:
     return (FIRST + timedelta(days=number)).isoformat()
 
 
+def noon_of(number: int) -> datetime:
+    return datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(days=number)
+
+
+def journal_day(journal: Journal, number: int, namespace: str = "ada") -> None:
+    """The act that the memories of `fill_day` came from: a home is not opened whose journal lacks it."""
+    said = {"title": "Deploy day", "content": TEXT, "sensitivity": ""}
+    event = f"{namespace}-{number}"
+    journal.append([Entry(event, "save", namespace, event, noon_of(number), "test", payload=said)])
+
+
 def fill_day(store: Store, number: int, namespace: str = "ada") -> None:
     """One row or more of a day in every table."""
-    day, at = day_of(number), datetime(2026, 3, 1, 12, tzinfo=UTC) + timedelta(days=number)
+    day, at = day_of(number), noon_of(number)
     here = {"day": day, "namespace": namespace}
     name = f"{namespace}-{number}"
+    revision = ids.revision(at, name)
     shown = [
         {"memory_id": f"{name}-a", "chunk_id": f"{name}-a:0", "rank": 1, "score": 0.5, "channels": ["bm25"]}
     ]
@@ -57,25 +71,25 @@ def fill_day(store: Store, number: int, namespace: str = "ada") -> None:
         {**here, "memory_id": f"{name}-b", "reason": "below_threshold"},
     ])
     put(store, "gate_verdicts", [
-        {**here, "memory_id": f"{name}-a", "revision": "1", "verdict": "pass", "reasons": []},
-        {**here, "memory_id": f"{name}-b", "revision": "1", "verdict": "refuse",
+        {**here, "memory_id": f"{name}-a", "revision": revision, "verdict": "pass", "reasons": []},
+        {**here, "memory_id": f"{name}-b", "revision": revision, "verdict": "refuse",
          "reasons": ["too_short", "junk"]},
-        {**here, "memory_id": f"{name}-c", "revision": "1", "verdict": "pass", "reasons": None},
-        {**here, "memory_id": f"{name}-d", "revision": "1", "verdict": "pass", "reasons": ["thin"]},
-        {**here, "memory_id": f"{name}-e", "revision": "1", "verdict": "retire", "reasons": []},
+        {**here, "memory_id": f"{name}-c", "revision": revision, "verdict": "pass", "reasons": None},
+        {**here, "memory_id": f"{name}-d", "revision": revision, "verdict": "pass", "reasons": ["thin"]},
+        {**here, "memory_id": f"{name}-e", "revision": revision, "verdict": "retire", "reasons": []},
     ])
-    decided = {**here, "revision": "1"}
+    decided = {**here, "revision": revision}
     put(store, "decisions", [
         {**decided, "memory_id": f"{name}-a", "outcome": "complement", "refused": False, "reasons": []},
         {**decided, "memory_id": f"{name}-c", "outcome": "duplicate", "refused": True, "reasons": ["near"]},
         {**decided, "memory_id": f"{name}-d", "outcome": "merge", "refused": False, "reasons": []},
     ])
-    held = {**here, "revision": "1", "content": TEXT, "title": SECRET_TITLE}
+    held = {**here, "revision": revision, "content": TEXT, "title": SECRET_TITLE}
     put(store, "quarantine", [
         {**held, "memory_id": f"{name}-b", "status": "held"},
         {**held, "memory_id": f"{name}-c", "status": "resolved"},
     ])
-    note = {"namespace": namespace, "revision": "1", "content": TEXT, "created_at": at, "status": "live"}
+    note = {"namespace": namespace, "revision": revision, "content": TEXT, "created_at": at, "status": "live"}
     put(store, "memories", [
         {**note, "memory_id": f"{name}-a", "title": "Deploy day", "importance_tier": "normal"},
         {**note, "memory_id": f"{name}-d", "title": SECRET_TITLE, "sensitivity": "secret"},

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from command_lines import DEPLOY
 from typer.testing import CliRunner
 
 from slowwave.cli import app
@@ -26,3 +27,17 @@ def run(
     for console in (out, err):
         monkeypatch.setattr(console, "_width", 300)
     return lambda *words, **options: CliRunner().invoke(app, list(words), **options)
+
+
+@pytest.fixture
+def known(memory: Memory, tmp_path: Path) -> dict[str, str]:
+    """What a sensible person gives, by the name of the parameter."""
+    saved = memory.save(DEPLOY, key="deploy")
+    response = memory.search("when do we deploy?", project="spring")
+    (tmp_path / "vault").mkdir()
+    return {
+        "content": DEPLOY, "query": "when do we deploy?", "memory_id": saved.memory_id, "result": "1",
+        "search_id": response.search_id, "rating": "helpful", "response": "On Thursday.", "project": "spring",
+        "outcome": "success", "grade": "2", "who": "Ruaridh", "path": str(tmp_path / "vault"),
+        "sql": "select 1", "name": "one", "model": "wordllama-256",
+    }  # fmt: skip

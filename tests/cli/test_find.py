@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from scoring.ranking import RankingPolicy
 from slowwave.cli import app, output
 from slowwave.policies import read_policy
+from slowwave.quoting import NOTICE
 
 ROOT = Path(__file__).parents[2]
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
@@ -259,7 +260,7 @@ def test_a_packet_as_data_text_and_table(made):
     }  # fmt: skip
     plain = shown("wakeup", "--plain", home=made)
     assert plain == told["text"] + "\n"
-    assert plain.startswith("## Decision\n- [medium] Board: The ferry")
+    assert plain.startswith(f"{NOTICE}\n## Decision\n> [medium] Board: The ferry")
     assert "Ferry [blue]: The ferry" in plain
     table = shown("wakeup", home=made)
     for word in ("Decision", "Project", "Note", "Ferry [blue]", "critical", "confidence"):

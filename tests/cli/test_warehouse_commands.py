@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from typer.testing import CliRunner
-from warehouse_rows import fill_day
+from warehouse_rows import fill_day, journal_day
 
 from slowwave.cli.app import app
 from slowwave.memory import Memory
@@ -39,6 +39,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> Any:
 def built(memory: Memory, run: Any) -> Any:
     """The same, on a home of two days whose warehouse is built."""
     for number in range(2):
+        journal_day(memory.journal, number)
         fill_day(memory.store, number)
     code, told = run("build", "--json")
     assert code == 0, told
@@ -70,6 +71,7 @@ def test_a_query_gives_a_table_or_json(built: Any) -> None:
 
 
 def test_errors_say_what_to_do(memory: Memory, run: Any, home: Path) -> None:
+    journal_day(memory.journal, 0)
     fill_day(memory.store, 0)
     code, told = run("query", "FROM memories")
     assert code == 1

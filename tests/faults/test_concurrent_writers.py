@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,7 @@ from faults_helpers import (
     first_vault,
     scan,
     tables,
+    text,
     write_vault,
 )
 
@@ -46,13 +50,34 @@ with slowwave.open(namespace="default") as memory:
 print("done", flush=True)
 """
 
+HOLDER = """
+import sys, time
+import slowwave
+from slowwave import intake
+from faults_helpers import text
+
+def settle(*arguments, **named):
+    print("in turn", flush=True)
+    time.sleep(600)
+
+with slowwave.open(namespace="default") as memory:
+    memory.search("anything")
+    intake.settle = settle
+    memory.save(text("who was killed writes", 12), key="of the killed")
+"""
+
 
 def writer(home: Path, name: str, first: int, last: int, fresh: str = "") -> subprocess.Popen[str]:
     """A process that saves the notes first to last-1 under shared keys, with content of its own."""
+    return process(home, WRITER, name, str(first), str(last), fresh)
+
+
+def process(home: Path, script: str, *arguments: str) -> subprocess.Popen[str]:
+    """A process that runs a script on a home."""
     more = environment(SLOWWAVE_HOME=str(home))
     more["PYTHONPATH"] += f":{Path(__file__).parent}"
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, name, str(first), str(last), fresh], env=more, cwd=ROOT, text=True,
+        [sys.executable, "-c", script, *arguments], env=more, cwd=ROOT, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
 
@@ -107,6 +132,45 @@ def test_three_writers_and_nights_on_one_home(driver: Driver, tmp_path: Path) ->
     assert {row["source"]: row["revision"] for row in before["memories"].rows(named=True)} == {
         source: revision for source, (revision, _) in mine.items()
     }
+
+
+def waiting(home: Path) -> int:
+    """Acts that stand in the queue."""
+    with sqlite3.connect(home / "journal.db") as journal:
+        return int(journal.execute("SELECT count(*) FROM journal_queue WHERE answer IS NULL").fetchone()[0])
+
+
+def test_who_is_killed_in_its_turn_takes_nothing_with_it(driver: Driver, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    package.open(home, namespace="default", embedding={"model": MODEL}).save(text("the first", 12))
+    holder = process(home, HOLDER)
+    writers = [writer(home, name, at, at + 2) for name, at in (("ada", 0), ("bob", 2), ("cyd", 4))]
+    try:
+        assert holder.stdout.readline() == "in turn\n", holder.stderr.read()
+        for one in writers:
+            assert one.stdout.readline() == "ready\n", one.stderr.read()
+            one.stdin.write("go\n")
+            one.stdin.flush()
+        while waiting(home) < len(writers):
+            assert all(one.poll() is None for one in writers)
+            time.sleep(0.02)
+        end_group(holder)
+        for one in writers:
+            _, errors = one.communicate(timeout=120)
+            assert one.returncode == 0, errors
+    finally:
+        for one in (holder, *writers):
+            end_group(one)
+    saved = {f"note {number}" for number in range(6)}
+    assert saved <= set(tables(home)["memories"]["source"])
+    assert waiting(home) == 0
+    assert chunk_faults(home) == []
+
+    assert driver.run("night", home, first=datetime.now(UTC).date().isoformat())["code"] == 0
+    memories = tables(home)["memories"]
+    assert {*saved, "of the killed"} <= set(memories["source"])
+    assert memories.height == 1 + len(saved) + 1
+    assert chunk_faults(home) == []
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["own keys", "one key"])

@@ -153,8 +153,9 @@ def test_the_control_has_what_the_faults_are_to_be_tried_on(first: Night, second
     assert first.after["quarantine"].height == 4  # two copies, one too short, one unreadable
     assert second.after["memories"].filter(pl.col("status") == "retired").height == 7
     for night in (first, second):
-        # Nobody said anything: of the feedback only the records of the folded day are written.
-        assert {asset for asset, *_ in night.writes} == {*ASSETS, "usage_signals", "memory_state"}
+        # Nobody said anything: of the feedback only what was looked at and the folded day are recorded.
+        looked = {"searches", "events", "usage_signals", "memory_state"}
+        assert {asset for asset, *_ in night.writes} == {*ASSETS, *looked}
         assert sum(table == "embedded_chunks" for _, table, _ in night.writes) > 1
 
 

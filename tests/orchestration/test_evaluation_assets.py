@@ -542,7 +542,7 @@ def test_a_judge_that_does_not_answer_is_asked_a_few_times_and_stops_nothing(jud
         settings = judged(kind="openai", model="m", base_url=gone.url, retries=0)
         told = evaluate(settings, 1, 9)["judgments"]
     assert (told["judge graded"], told["judge failed"]) == (0, PATIENCE)
-    assert "away" in told["judge problems"]
+    assert "away" not in str(told)  # what a server says of a request may quote it; Dagster keeps it for ever
     assert len(gone.requests) == PATIENCE
     assert tables(settings, fast_embedder)["evaluation_scores"].height
     assert due(settings, fast_embedder) == []

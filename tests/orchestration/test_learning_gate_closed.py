@@ -196,6 +196,18 @@ def imported(home: Home) -> None:
     home.store.upsert("searches", rows)
 
 
+def imported_labels(home: Home) -> None:
+    """What was asked is known to be answered by a list from elsewhere alone."""
+    rows = home.store.read("judgments").with_columns(imported=pl.lit(value=True))
+    home.store.upsert("judgments", rows)
+
+
+def unasked(home: Home) -> None:
+    """Of the second cycle, so few queries are left that it is still open."""
+    for at in range(20):
+        home.store.delete("searches", f"search_id = 'ada#2-{at}'")
+
+
 def half_imported(home: Home) -> None:
     """Of the second cycle, twenty queries are of another system: too few of its own are left."""
     rows = home.store.read("searches", "starts_with(search_id, 'ada#2')").sort("search_id").head(20)
@@ -223,15 +235,8 @@ CASES = {
     "cycles": Case(lambda home: home.set(cycles=3), (CYCLES,)),
     "searches": Case(lambda home: home.set(cycle_queries=221), (SEARCHES,)),
     "days": Case(lambda home: home.set(cycle_days=29), (DAYS,)),
-    "a cycle that is still open": Case(
-        lambda home: home.store.upsert(
-            "evaluation_cycles",
-            home.store.read("evaluation_cycles", "number = 2").with_columns(
-                status=pl.lit("open"), closed_on=pl.lit(None, pl.String)
-            ),
-        ),
-        EVIDENCE,
-    ),
+    "a cycle that is still open": Case(unasked, EVIDENCE),
+    "labels that were imported": Case(imported_labels, EVIDENCE),
     "imported history": Case(imported, EVIDENCE),
     "half of a cycle imported": Case(half_imported, EVIDENCE),
     "history imported into a cycle": Case(imported_again, EVIDENCE),

@@ -13,7 +13,14 @@ import pytest
 
 from assets.resources import SlowwaveResource
 from orchestration.definitions import definitions
-from orchestration.night import _PROCESS_TAG, choose_days, end_dead_runs, pending_days, run_night
+from orchestration.night import (
+    _PROCESS_TAG,
+    choose_days,
+    end_dead_runs,
+    left_out,
+    pending_days,
+    run_night,
+)
 from slowwave import ids, vault
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Journal
@@ -115,7 +122,8 @@ def test_the_nights_of_a_vault(settings, folder):
     watch(settings, folder, "bob")
 
     first = run_night(settings, TODAY, TODAY)
-    assert (first["success"], first["errors"], first["warnings"]) == (True, [], [])
+    told = "1 warnings about single files of the vault vault: `slowwave ingest` names them."
+    assert (first["success"], first["errors"], first["warnings"]) == (True, [], [told, told])
     assert first["live"] == 6
     made = [one["asset"] for one in first["steps"]]
     notes = ["staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index"]
@@ -319,11 +327,15 @@ def test_a_finished_night_leaves_nothing_pending(settings, act):
         assert choose_days(settings) == (TODAY, TODAY)
 
 
-def test_acts_before_the_first_partition_are_named(settings, act):
+def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings, act):
+    moments = [datetime(1, 1, 1, tzinfo=UTC), datetime(2023, 12, 31, 12, tzinfo=UTC),
+               datetime(9000, 12, 31, tzinfo=UTC), datetime.now(UTC) - timedelta(days=1)]  # fmt: skip
     with Journal.open_path(settings.journal_file) as journal:
-        journal.append([act("a", FACTS[0], at=datetime(2023, 12, 31, 12, tzinfo=UTC))])
-    with pytest.raises(SlowwaveError, match=r'Set night\.first_day = "2023-12-31"'):
-        pending_days(settings)
+        journal.append([act(f"note {at}", FACTS[at], at=moment) for at, moment in enumerate(moments)])
+    yesterday = moments[-1].date().isoformat()
+    assert pending_days(settings) == [yesterday]
+    assert choose_days(settings) == (yesterday, TODAY)
+    assert 'Set night.first_day = "0001-01-01"' in left_out(settings)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster_duckdb import DuckDBResource
-from warehouse_rows import fill_day
+from warehouse_rows import fill_day, journal_day
 
 from assets.resources import SlowwaveResource
 from assets.warehouse import READS, warehouse
@@ -28,6 +28,7 @@ def materialized(home: Path, **duckdb: Any) -> dict[str, Any]:
 def home(memory: Memory, home: Path) -> Path:
     """A home with a day in every table."""
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    journal_day(memory.journal, 0)
     fill_day(memory.store, 0)
     return home
 

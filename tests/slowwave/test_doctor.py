@@ -35,7 +35,8 @@ def test_a_home_in_order_has_no_problems(filled):
     found = look(filled)
     assert problems(filled) == []
     assert list(found) == [
-        "home", "installation", "night", "model", "journal", "store", "keys", "learning", "chunks",
+        "home", "permissions", "installation", "night", "model", "journal", "store", "keys", "learning",
+        "chunks",
     ]  # fmt: skip
     assert found["store"].message == "1 memories, 1 chunks, 0 quarantine"
     assert found["model"].message.startswith("wordllama-256: 256 numbers, length 1.0")
@@ -81,8 +82,8 @@ def test_a_damaged_journal_is_a_problem(filled, home):
         path.unlink()
     (home / "journal.db").write_bytes(b"this is not a database" * 100)
     found = look(filled)
-    assert not found["journal"].ok
-    assert found["store"].ok
+    assert (found["journal"].ok, found["journal"].advice) == (False, "slowwave rebuild --journal")
+    assert "slowwave rebuild --journal" in found["store"].message
 
 
 def test_chunks_that_differ_from_their_memory_are_found_and_mended(filled):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import permutations
 
 import pytest
 from feedback_days import fold_days
 
+from scoring.feedback.signals import CERTAINTY
 from slowwave import ids
-from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.errors import ArgumentError, NotFoundError, SlowwaveError
 from slowwave.feedback import FeedbackError
-from slowwave.journal import FEEDBACK_KINDS, JournalError
+from slowwave.journal import FEEDBACK_KINDS, Entry, JournalError
 
 DEPLOY = "We deploy on Thursday since 2 March; Friday is reserved for repairs and nothing else."
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, nineteen in summer."
@@ -66,7 +69,7 @@ def test_equal_ratings_at_once_are_one(memory, saved):
     assert sum(one.new for one in said) == 1
 
 
-@pytest.mark.parametrize("rating", ["", "Helpful", "good", "5", None])
+@pytest.mark.parametrize("rating", ["", "Helpful", "good", "5"])
 def test_an_unknown_rating_is_refused_and_nothing_is_written(memory, saved, rating):
     found = memory.search("when do we deploy?")
     with pytest.raises(FeedbackError, match="say helpful, neutral or unhelpful"):
@@ -74,7 +77,34 @@ def test_an_unknown_rating_is_refused_and_nothing_is_written(memory, saved, rati
     assert given(memory) == []
 
 
-@pytest.mark.parametrize("result", [0, 99, -1, True, "", "nobody", "nobody:00000", None])
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("rating", None, "text"),
+        ("rating", 5, "text"),
+        ("result", True, "text or a whole number or a Result"),
+        ("result", None, "text or a whole number or a Result"),
+        ("search_id", None, "text"),
+        ("search_id", 7, "text"),
+        ("response", None, "text"),
+        ("response", 7, "text"),
+    ],
+)
+def test_what_has_the_wrong_type_is_refused_with_its_name_and_nothing_is_written(
+    memory, saved, name, value, wanted
+):
+    found = memory.search("when do we deploy?")
+    rated = {"search_id": found.search_id, "result": 1, "rating": "helpful"}
+    answered = {"search_id": found.search_id, "response": ANSWER}
+    told = f"^{name} = {value}: give {wanted}, not {type(value).__name__}\\.$"
+    for call, given_to in ((memory.feedback, rated), (memory.observe, answered)):
+        if name in given_to:
+            with pytest.raises(ArgumentError, match=told):
+                call(**given_to | {name: value})
+    assert given(memory) == []
+
+
+@pytest.mark.parametrize("result", [0, 99, -1, "", "nobody", "nobody:00000"])
 def test_what_was_not_shown_cannot_be_rated(memory, saved, result):
     found = memory.search("when do we deploy?")
     with pytest.raises(NotFoundError, match="did not show"):
@@ -85,7 +115,7 @@ def test_what_was_not_shown_cannot_be_rated(memory, saved, result):
 def test_a_search_of_another_namespace_or_none_at_all_is_not_known(memory, saved, open_memory):
     found = memory.search("when do we deploy?")
     other = open_memory("eve")
-    for search in (found.search_id, "nothing", "", None, 7):
+    for search in (found.search_id, "nothing", ""):
         for give in (
             lambda s: other.feedback(s, 1, "helpful"),
             lambda s: other.observe(s, "an answer"),
@@ -118,7 +148,7 @@ def test_an_answer_says_which_memories_it_used(memory, saved):
 def test_an_answer_counts_once_also_with_other_line_ends(memory, saved):
     found = memory.search("when do we deploy?")
     first = memory.observe(found.search_id, ANSWER)
-    again = memory.observe(found.search_id, f"  {ANSWER.replace(' ', chr(10), 1)}\n", cited=[2])
+    again = memory.observe(found.search_id, f"  {ANSWER.replace(' ', chr(10), 1)}\n")
     assert again.event_id == first.event_id
     assert not again.new
     assert again.verdicts == first.verdicts
@@ -126,23 +156,134 @@ def test_an_answer_counts_once_also_with_other_line_ends(memory, saved):
     assert len(given(memory)) == 2
 
 
-def test_an_answer_that_is_looked_at_in_two_ways_at_once_counts_as_one_of_them(memory, saved, monkeypatch):
+GREY = "It is on Thursday."
+LOOKS = {
+    "words": {},
+    "similarity": {"similarity": lambda _text, _answer: 0.95},
+    "citation": {"cited": [1]},
+    "citation of another": {"cited": [2]},
+}
+
+
+def told_of(one) -> dict[str, tuple[str, str]]:
+    return {row.memory_id: (row.verdict, row.evidence) for row in one.verdicts}
+
+
+@pytest.mark.parametrize(
+    ("order", "nights_between"),
+    [
+        *((order, False) for order in permutations(LOOKS, 2) if "words" in order),
+        (("words", "citation"), True),
+        (("citation", "similarity", "citation of another"), True),
+    ],
+)
+def test_the_most_certain_look_at_an_answer_counts_in_any_order(memory, saved, order, nights_between):
+    """By day, by night, in the counts and in the weights; as if everything had been said at once."""
+    found = memory.search("when do we deploy?")
+    day = memory.journal.get(found.search_id).occurred_at.date().isoformat()
+    words = ("ignored", "words")
+    best = dict.fromkeys(saved.values(), words)
+    for look in order:
+        name = found[1 if look == "citation of another" else 0].memory_id
+        row = {"words": words, "similarity": ("used", "similarity")}.get(look, ("used", "citation"))
+        best[name] = max(best[name], row, key=lambda one: CERTAINTY[one[1]])
+        seen = memory.observe(found.search_id, GREY, **LOOKS[look])
+        assert told_of(seen) == best
+        if nights_between:
+            fold_days(memory._space, [day])
+    before = given(memory)
+    for look in order:  # nothing that was said is said again
+        assert not memory.observe(found.search_id, GREY, **LOOKS[look]).new
+    assert given(memory) == before
+    cited = [name for name, row in best.items() if row[1] == "citation"]
+    for taken in (False, True):
+        if taken:
+            fold_days(memory._space, [day])
+        for name, (verdict, _) in best.items():
+            counts = memory.stats(name)
+            assert (counts.used, counts.ignored) == ((1, 0) if verdict == "used" else (0, 1))
+            assert counts.cited == (name in cited)
+    rows = memory.store.read("usage_signals")
+    weighed = {row["memory_id"]: (row["verdict"], row["evidence"]) for row in rows.iter_rows(named=True)}
+    assert weighed == best
+    assert rows.height == len(best)
+    one_vote = memory._space.feedback_policy.implicit_weight
+    assert set(rows.filter(rows["verdict"] == "used")["weight"]) <= {one_vote}
+
+
+def test_a_late_citation_is_of_the_moment_of_its_answer(memory, saved):
+    """So the day of the answer is folded again, and the answer has one verdict on one day."""
+    found = memory.search("when do we deploy?")
+    first = memory.journal.get(memory.observe(found.search_id, GREY).event_id)
+    memory._space.now = lambda: first.occurred_at + timedelta(days=3)
+    late = memory.observe(found.search_id, GREY, cited=[1])
+    assert late.new
+    assert memory.journal.get(late.event_id).occurred_at == first.occurred_at
+
+
+def test_what_is_seen_goes_before_what_was_imported_of_the_same_answer(memory, saved):
+    found = memory.search("when do we deploy?")
+    search = memory.journal.get(found.search_id)
+    words = ids.digest("response", GREY)
+    rows = [
+        {"memory_id": saved["deploy"], "chunk_id": f"{saved['deploy']}:00000", "verdict": "ignored",
+         "evidence": "words"},
+        {"memory_id": saved["rota"], "chunk_id": f"{saved['rota']}:00000", "verdict": "used",
+         "evidence": "citation"},
+    ]  # fmt: skip
+    imported = Entry(
+        event_id="imported", kind="observation", namespace="ada", subject=found.search_id,
+        occurred_at=search.occurred_at, principal="ann", payload={
+            "response": words, "verdicts": rows, "imported_from": "jsonl"},
+    )  # fmt: skip
+    memory.journal.append([imported])
+    seen = memory.observe(found.search_id, GREY, similarity=LOOKS["similarity"]["similarity"])
+    assert seen.new
+    assert told_of(seen) == {
+        saved["deploy"]: ("used", "similarity"),
+        saved["rota"]: ("used", "citation"),
+        saved["battery"]: ("ignored", "words"),
+    }
+    assert len(given(memory)) == 2
+    fold_days(memory._space, [search.occurred_at.date().isoformat()])
+    weighed = memory.store.read("usage_signals").select("memory_id", "evidence", "event_id")
+    assert sorted(weighed.rows()) == sorted(
+        [
+            (saved["deploy"], "similarity", seen.event_id),
+            (saved["rota"], "citation", "imported"),
+            (saved["battery"], "words", seen.event_id),
+        ]
+    )
+
+
+def test_a_rating_after_a_look_and_a_look_after_a_rating_both_count(memory, saved):
+    for rated_first in (True, False):
+        found = memory.search("when do we deploy?")
+        if rated_first:
+            assert memory.feedback(found.search_id, 1, "helpful").new
+        assert memory.observe(found.search_id, ANSWER).new
+        if not rated_first:
+            assert memory.feedback(found.search_id, 1, "helpful").new
+    assert (memory.stats(saved["deploy"]).used, memory.stats(saved["deploy"]).helpful) == (2, 2)
+
+
+def test_an_answer_that_is_looked_at_in_two_ways_at_once_counts_with_both(memory, saved, monkeypatch):
     found = memory.search("when do we deploy?")
     journal = memory.journal
-    get, first = journal.get, []
+    append, first = journal.append, []
 
-    def get_too_early(event_id):
-        seen = get(event_id)
-        if seen is None and not first:
+    def append_too_late(entries):
+        if not first:
             first.append(None)
             first[0] = memory.observe(found.search_id, ANSWER, cited=[2])
-        return seen
+        return append(entries)
 
-    monkeypatch.setattr(journal, "get", get_too_early)
+    monkeypatch.setattr(journal, "append", append_too_late)
     second = memory.observe(found.search_id, ANSWER, cited=[1])
-    assert (first[0].new, second.new) == (True, False)
-    assert second.verdicts == first[0].verdicts
-    assert given(memory) == [second.event_id]
+    assert (first[0].new, second.new) == (True, True)
+    cited = {name for name, row in told_of(second).items() if row[1] == "citation"}
+    assert cited == {found[0].memory_id, found[1].memory_id}
+    assert len(given(memory)) == 2
 
 
 def test_a_citation_is_use_however_it_is_given(memory, saved):
@@ -186,7 +327,7 @@ def test_a_similarity_is_asked_in_the_grey_band_and_its_faults_are_told(memory, 
     assert len(given(memory)) == 1
 
 
-@pytest.mark.parametrize("response", ["", "  \n", None, 7])
+@pytest.mark.parametrize("response", ["", "  \n"])
 def test_an_empty_answer_is_refused(memory, saved, response):
     found = memory.search("when do we deploy?")
     with pytest.raises(FeedbackError, match="response is empty"):

@@ -32,7 +32,7 @@ from slowwave.journal import (
     connection,
     payload_of,
 )
-from slowwave.journal.schema import FEEDBACK_INDEXES
+from slowwave.journal.schema import FEEDBACK_INDEXES, SOURCE_INDEX
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -118,7 +118,7 @@ def test_an_entry_comes_back_as_it_was_appended(journal: Journal) -> None:
     assert found.seq == 1
     assert found.occurred_at.tzinfo is UTC
     for name in Entry.__slots__:
-        if name != "seq":
+        if name not in ("seq", "ordered_at"):
             assert getattr(found, name) == getattr(written, name), name
     assert journal.get("e2") is None
 
@@ -301,6 +301,7 @@ def test_an_empty_answer_has_the_columns_of_a_full_one(filled: Journal) -> None:
         "namespace": pl.String,
         "subject": pl.String,
         "occurred_at": pl.Datetime("us", "UTC"),
+        "ordered_at": pl.Datetime("us", "UTC"),
         "day": pl.String,
         "principal": pl.String,
         "digest": pl.String,
@@ -346,9 +347,8 @@ def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> N
     journal.append(
         [
             entry("a-new", subject="a.md", occurred_at=NOON + minute, digest="new"),
-            # Arrives later but happened earlier: a slow writer cannot put an old text back.
-            entry("a-old", subject="a.md", occurred_at=NOON, digest="old"),
-            # At the same moment the one that was appended last counts.
+            # Written last, by a machine whose clock is behind: the last word counts, whatever its date.
+            entry("a-last", subject="a.md", occurred_at=NOON, digest="last"),
             entry("b-first", subject="b.md", digest="first"),
             entry("b-second", subject="b.md", kind="forget", digest="", content_hash=""),
             entry("c", subject="c.md", kind="unreadable", digest="bytes", content_hash=""),
@@ -359,7 +359,7 @@ def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> N
     )
     frame = journal.latest_sources("default", "file:///vault")
     assert frame.rows() == [
-        ("a.md", "save", "new", "c1", NOON + minute, "a-new"),
+        ("a.md", "save", "last", "c1", NOON, "a-last"),
         ("b.md", "forget", "", "", NOON, "b-second"),
         ("c.md", "unreadable", "bytes", "", NOON, "c"),
     ]
@@ -367,6 +367,39 @@ def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> N
     empty = journal.latest_sources("default", "file:///unknown")
     assert empty.height == 0
     assert empty.schema == frame.schema
+
+
+def test_the_order_of_acts_is_that_of_the_journal_whatever_the_clocks_say(url: str) -> None:
+    minute, tick = timedelta(minutes=1), timedelta(microseconds=1)
+    with Journal(url) as journal:
+        journal.append([entry("a", occurred_at=NOON), entry("b", occurred_at=NOON - minute)])
+        journal.append([entry("c", occurred_at=NOON)])
+        journal.append([entry("a", occurred_at=NOON)])  # again: it keeps its place
+        journal.append([entry("d", occurred_at=NOON + minute)])
+    with Journal(url) as journal:
+        journal.append([entry("e", occurred_at=NOON - timedelta(days=400))])
+        found = journal.read(kinds=KINDS)
+        assert found["event_id"].to_list() == list("abcde")
+        later = [NOON, NOON + tick, NOON + 2 * tick, NOON + minute, NOON + minute + tick]
+        assert found["ordered_at"].to_list() == later
+        last = journal.get("e")
+        assert last is not None
+        assert last.ordered_at == later[-1]
+        assert last.occurred_at == NOON - timedelta(days=400)
+        assert [one.event_id for one in journal.about("default", last.subject)] == list("abcde")
+        newest = journal.latest_sources("default", last.origin)
+        assert newest["event_id"].to_list() == ["e"]
+
+
+def test_what_comes_after_an_upgrade_is_later_than_all_before_it(url: str) -> None:
+    make_version_1(url)
+    with Journal(url) as journal:
+        before = journal.read(kinds=KINDS).filter(pl.col("kind") != "upgrade")
+        assert (before["ordered_at"] == before["occurred_at"]).all()
+        journal.append([entry("new", occurred_at=NOON - timedelta(days=400))])
+        new = journal.get("new")
+        assert new is not None
+        assert new.ordered_at > before["ordered_at"].max()
 
 
 def test_sources_are_added_once_and_removed(journal: Journal) -> None:
@@ -613,6 +646,40 @@ def test_who_wants_what_another_one_holds_says_so_and_waits_for_it(url: str) -> 
     assert done == ["first", "second"]
 
 
+def test_a_wait_ends_without_the_lock_when_there_is_nothing_to_wait_for(url: str) -> None:
+    asked = []
+
+    def enough() -> bool:
+        asked.append(True)
+        return len(asked) == 3
+
+    with Journal(url) as journal, Journal(url) as other:
+        with journal.exclusive(), other.exclusive(until=enough) as held:
+            assert not held
+        assert len(asked) == 3
+        with other.exclusive(until=enough) as held:  # it is free: nothing is asked
+            assert held
+        with journal.exclusive() as held:  # and was given back
+            assert held
+    assert len(asked) == 3
+
+
+def test_who_waits_is_known_to_all_and_is_told_what_came_of_it(url: str) -> None:
+    with Journal(url) as journal, Journal(url) as other:
+        journal.queue.join(["e1", "e2"], "rules")
+        other.queue.join(["e3"], "other rules")
+        assert sorted(other.queue.waiting("rules", 10)) == ["e1", "e2"]
+        assert len(other.queue.waiting("rules", 1)) == 1
+        other.queue.answer({"e1": {"status": "live"}, "e2": None})
+        assert journal.queue.answers(["e1", "e2", "e3"]) == {"e1": {"status": "live"}, "e2": None}
+        assert journal.queue.waiting("rules", 10) == []
+        journal.queue.join(["e1"], "rules")  # waits again
+        assert journal.queue.answers(["e1"]) == {}
+        journal.queue.leave(["e1", "e2"])
+        assert other.queue.answers(["e1", "e2"]) == {}
+        assert other.queue.waiting("other rules", 10) == ["e3"]
+
+
 def test_a_path_may_hold_any_characters(tmp_path: Path) -> None:
     odd = tmp_path / "a folder?" / "50%20 #ж" / "journal.db"
     with Journal.open_path(odd) as journal:
@@ -643,7 +710,7 @@ def test_durability_is_what_sqlite_runs_with(path: Path, durability: str, synchr
         (lambda journal: journal.days(KINDS), "COVERING INDEX journal_entries_by_day"),
         (
             lambda journal: journal.latest_sources("default", "o"),
-            "COVERING INDEX journal_entries_by_source (namespace=? AND origin",
+            "COVERING INDEX journal_entries_by_order (namespace=? AND origin",
         ),
         (lambda journal: journal.get("e1"), "(event_id=?)"),
     ],
@@ -722,7 +789,7 @@ def test_a_path_that_is_a_folder(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_a_database(path: Path) -> None:
     path.write_text("# a note\n" * 1000)
-    with pytest.raises(JournalError, match=f"{path}: file is not a database; .*slowwave doctor"):
+    with pytest.raises(JournalError, match=f"{path}: file is not a database; .*slowwave rebuild --journal$"):
         Journal.open_path(path)
     assert path.read_text().startswith("# a note")
 
@@ -744,15 +811,15 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
     with Journal.open_path(path) as journal:
         journal.append([entry("e1")])
     with sqlite3.connect(path) as raw:
-        raw.execute("UPDATE journal_meta SET value = '3' WHERE key = 'schema_version'")
-    with pytest.raises(JournalError, match="schema version 3, and this Slowwave knows version 2: upgrade"):
+        raw.execute("UPDATE journal_meta SET value = '4' WHERE key = 'schema_version'")
+    with pytest.raises(JournalError, match="schema version 4, and this Slowwave knows version 3: upgrade"):
         Journal.open_path(path)
     with sqlite3.connect(path) as raw:
-        assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("3",)]
+        assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("4",)]
 
 
 def make_version_1(url: str) -> list[str]:
-    """A journal as version 1 left it: without the indexes of feedback. The ids of its entries."""
+    """A journal as version 1 left it: no indexes of feedback, no order of acts. The ids of its entries."""
     events = [
         entry(f"e{number}", kind=kind, subject=f"s{number % 50}", origin="noust" if kind == "search" else "")
         for number, kind in enumerate(("search", "feedback", "observation", "save") * 500)
@@ -760,8 +827,13 @@ def make_version_1(url: str) -> list[str]:
     with Journal(url, durability="normal") as journal:
         journal.append(events)
         with journal._database.connections.writing() as raw:
-            for index in FEEDBACK_INDEXES:
+            for index in (*FEEDBACK_INDEXES, SOURCE_INDEX):
                 index.drop(raw)
+            raw.exec_driver_sql(
+                "CREATE INDEX journal_entries_by_source ON journal_entries (namespace, origin, subject, "
+                "occurred_at DESC, seq DESC, kind) WHERE kind IN ('save', 'forget', 'unreadable')"
+            )
+            raw.exec_driver_sql("ALTER TABLE journal_entries DROP COLUMN ordered_at")
             raw.exec_driver_sql("UPDATE journal_meta SET value = '1' WHERE key = 'schema_version'")
     return [event.event_id for event in events]
 
@@ -775,8 +847,9 @@ def test_a_journal_of_version_1_is_upgraded_when_it_is_opened(url: str) -> None:
     written = make_version_1(url)
     with Journal(url) as journal:
         assert journal.check() == []
-        assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
-        assert ids(journal) == written
+        assert {index.name for index in (*FEEDBACK_INDEXES, SOURCE_INDEX)} <= indexes(journal)
+        assert "journal_entries_by_source" not in indexes(journal)
+        assert ids(journal) == [*written, "journal-upgrade-3"]
         assert len(journal.feedback_on("default", "s1")) == 20
         assert journal.searches_of("default", "noust") == 500
 
@@ -797,7 +870,8 @@ def test_processes_that_open_a_journal_of_version_1_at_once_upgrade_it_once(url:
     assert [process.communicate(timeout=60)[0] for process in opening] == ["[]\n"] * 3
     with Journal(url) as journal:
         assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
-        assert sorted(ids(journal)) == sorted([*written, *(f"new{process.pid}" for process in opening)])
+        added = ["journal-upgrade-3", *(f"new{process.pid}" for process in opening)]
+        assert sorted(ids(journal)) == sorted([*written, *added])
 
 
 # Checking

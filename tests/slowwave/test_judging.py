@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from slowwave import ids
-from slowwave.errors import NotFoundError
+from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.journal import Entry
 from slowwave.judging import Grade, JudgmentError, Pair
 from slowwave.judging.agreement import agreement
@@ -109,12 +109,13 @@ def test_two_people_have_a_word_each(memory, notes, open_memory):
     ("grade", "state", "words"),
     [
         (4, "graded", "from 0 to 3"), (-1, "graded", "from 0 to 3"), (None, "graded", "from 0 to 3"),
-        (True, "graded", "from 0 to 3"), (1.5, "graded", "whole number"), (float("nan"), "graded", "0 to 3"),
-        ("3", "graded", "from 0 to 3"), (2, "later", "has no grade"), (2, "maybe", "say graded, unrateable"),
+        (True, "graded", "whole number"), (1.5, "graded", "whole number"),
+        (float("nan"), "graded", "whole number"),
+        ("3", "graded", "whole number"), (2, "later", "has no grade"), (2, "maybe", "say graded, unrateable"),
     ],
 )  # fmt: skip
 def test_what_is_no_label_is_refused(memory, notes, grade, state, words):
-    with pytest.raises(JudgmentError, match=words):
+    with pytest.raises(SlowwaveError, match=words):
         memory.judge(QUERY, notes["Battery"], grade, state=state)
     assert entries(memory) == []
 
@@ -124,7 +125,7 @@ def test_a_label_needs_a_query_and_a_memory_of_the_namespace(memory, notes, open
         memory.judge(" \n", notes["Battery"], 3)
     with pytest.raises(NotFoundError, match="has no memory"):
         open_memory("bob").judge(QUERY, notes["Battery"], 3)
-    with pytest.raises(JudgmentError, match="not valid Unicode"):
+    with pytest.raises(SlowwaveError, match="not valid Unicode"):
         memory.judge("half a \ud83c", notes["Battery"], 3)
     assert entries(memory) == []
 
@@ -185,12 +186,23 @@ def test_entries_that_are_no_judgments_are_counted_and_stop_nothing(memory, note
     assert found.rows["grade"].to_list() == [3]
 
 
-def test_the_later_moment_wins_whatever_was_written_first(memory):
-    late = Said(QUERY, "m", 1, "graded", "", "ann", NOON)
-    early = replace(late, grade=3, at=NOON - timedelta(days=2))
-    write_said(memory.journal, "ada", [late])
+@pytest.mark.parametrize("later", [timedelta(days=2), timedelta(0), -timedelta(days=2)])
+def test_the_last_word_written_wins_whatever_its_date(memory, later):
+    first = Said(QUERY, "m", 1, "graded", "", "ann", NOON)
+    last = replace(first, grade=3, at=NOON + later)
+    write_said(memory.journal, "ada", [first])
+    write_said(memory.journal, "ada", [last])
+    assert last_words(memory.journal, "ada")["grade"].to_list() == [3]
+    after = max(NOON + later, NOON + timedelta(microseconds=1))  # days are folded by moments
+    assert [entry.occurred_at for entry in entries(memory)] == [NOON, after]
+
+
+def test_what_was_said_elsewhere_keeps_its_date(memory):
+    first = Said(QUERY, "m", 1, "graded", "", "ann", NOON)
+    early = replace(first, grade=3, at=NOON - timedelta(days=2), more={"imported_from": "a file"})
+    write_said(memory.journal, "ada", [first])
     write_said(memory.journal, "ada", [early])
-    assert last_words(memory.journal, "ada")["grade"].to_list() == [1]
+    assert [entry.occurred_at for entry in entries(memory)] == [NOON, early.at]
 
 
 # -- the default judge -----------------------------------------------------------------------------

@@ -25,7 +25,8 @@ from mcp_helpers import (
     whole_day,
 )
 
-from slowwave.journal import KINDS, Journal
+from slowwave.journal import Journal
+from slowwave.journal.entry import OF_TENANTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -178,7 +179,7 @@ def test_two_tokens_see_only_their_own_and_act_in_their_own_name(server):
             "knowledge_feedback", search_id=ids["search"], result=1, rating="unhelpful", **more
         )
     with Journal.open_path(server.home / "journal.db") as journal:
-        acts = journal.read(kinds=KINDS).filter(~(journal.read(kinds=KINDS)["kind"] == "scan"))
+        acts = journal.read(kinds=OF_TENANTS).filter(~(journal.read(kinds=OF_TENANTS)["kind"] == "scan"))
     who = set(acts.select("namespace", "principal").iter_rows())
     assert who == {("ada", "claude"), ("bob", "cursor")}
     for namespace in ("ada", "bob"):

@@ -10,7 +10,7 @@ import pytest
 from mcp import StdioServerParameters
 from mcp_helpers import DEPLOY, TOOLS, command, connected, environment, whole_day
 
-from slowwave.journal import KINDS
+from slowwave.journal.entry import OF_TENANTS
 from slowwave.memory import Memory
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
@@ -40,7 +40,7 @@ def test_a_whole_day_over_standard_input_and_output(open_memory, home, mode):
         assert "eleven weeks" in assistant.read(f"memory://{ids['memory']}")
         assert assistant.gates()["save"]["mode"] == "enforce"
         assert "0000" in assistant.fail("memory_history", memory_id="0000")
-    acts = open_memory().journal.read(kinds=KINDS)
+    acts = open_memory().journal.read(kinds=OF_TENANTS)
     assert set(acts.select("namespace", "principal").iter_rows()) == {("ada", "claude")}
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
+import polars as pl
 import pytest
 from mcp_helpers import BATTERY, DEPLOY, ORDER, TOOLS, Assistant, connected, whole_day
 
 from quality.structure import KNOWN_WORDS
 from slowwave.journal import FEEDBACK_KINDS, KINDS
+from slowwave.journal.entry import RECORD
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.mcp.tools import EVENT_CHARACTERS, MemoryType
 from slowwave.memory import Memory
 from slowwave.settings import load
+from slowwave.underway import EVERYBODY
 
 SECRET = "The code of the harbour gate is quuxzyx, and it is changed in the first week of May."
 UNKNOWN = "0" * 32
@@ -61,6 +65,15 @@ def test_the_tools_are_these_and_every_argument_is_described(assistant):
 def test_no_argument_names_a_namespace_or_a_principal(assistant):
     names = {name for tool in assistant.tools() for name in tool.input_schema["properties"]}
     assert not names & {"namespace", "tenant", "principal", "user", "sensitivity"}
+
+
+def test_an_argument_that_a_tool_does_not_know_is_refused_and_nothing_is_saved(assistant):
+    told = assistant.fail(
+        "memory_save", content="My passport expires in May next year.", sensitivity="secret"
+    )
+    assert "memory_save has no argument 'sensitivity', so nothing was done" in told
+    assert assistant.call("memory_search", query="when does my passport expire?")["results"] == []
+    assert "has no argument 'namespace'" in assistant.fail("memory_search", query="x", namespace="bob")
 
 
 def test_the_kinds_of_memory_are_those_of_the_gate(assistant):
@@ -226,8 +239,8 @@ def test_a_fault_of_the_server_tells_a_client_nothing_but_that(assistant, monkey
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("detail-of-the-machine")
 
-    monkeypatch.setattr("slowwave.memory.Memory.history", broken)
-    monkeypatch.setattr("slowwave.memory.Memory.get", broken)
+    monkeypatch.setattr("slowwave.mcp.tools.sight", broken)
+    monkeypatch.setattr("slowwave.mcp.resources.sight", broken)
     told = assistant.fail("memory_history", memory_id=UNKNOWN)
     assert told == "Error executing tool memory_history"
     assert "detail" not in assistant.missing(f"memory://{UNKNOWN}")
@@ -245,7 +258,7 @@ def test_a_memory_can_be_read_whole(assistant):
         f"> {DEPLOY} Paragraph {number}." for number in range(40)
     ]
     assert '> title: "Deploy day"' in quoted
-    assert '> tags: "ops"' in quoted
+    assert '> type: "note", tags: "ops"' in quoted
 
 
 @pytest.mark.parametrize(
@@ -302,7 +315,7 @@ def test_a_secret_memory_is_never_handed_out(serve, open_memory, merged):
             assistant.call("memory_save", content=other, title="Gate code")
         for query in ("the code of the harbour gate", "quuxzyx"):
             assert "quuxzyx" not in str(assistant.ask("memory_search", query=query, debug=True))
-        assert "is secret" in assistant.fail("memory_history", memory_id=secret)
+        assert "has no memory" in assistant.fail("memory_history", memory_id=secret)
         assert "quuxzyx" not in assistant.missing(f"memory://{secret}")
         assert "was read" not in assistant.missing(f"memory://{secret}")
         for row in memory.decisions(outcome="any"):
@@ -310,12 +323,24 @@ def test_a_secret_memory_is_never_handed_out(serve, open_memory, merged):
                 assert "quuxzyx" not in assistant.say("memory_history", memory_id=row["memory_id"])
 
 
+def test_the_refusal_of_a_copy_can_be_taken_back(assistant):
+    first = assistant.call("memory_save", content=DEPLOY, title="Deploy day")
+    copy = assistant.call("memory_save", content=DEPLOY, title="Deploy day", key="copy")
+    assert (copy["status"], copy["duplicate_of"]) == ("quarantined", first["memory_id"])
+    undone = assistant.call("memory_undo", decision_id=copy["decision_id"])
+    assert undone["memory_id"] == copy["memory_id"]
+    assert "now" not in assistant.read(f"memory://{copy['memory_id']}").splitlines()[1]
+
+
 def test_acts_are_in_the_name_of_the_principal(serve, open_memory):
     with serve(principal="claude") as assistant:
         whole_day(assistant)
-    acts = open_memory().journal.read(kinds=KINDS)
+    rows = open_memory().journal.read(kinds=KINDS)
+    acts, records = rows.filter(pl.col("kind") != RECORD), rows.filter(kind=RECORD)
     assert set(acts["kind"]) == {"save", "undo", "search", *FEEDBACK_KINDS}
     assert set(acts.select("namespace", "principal").iter_rows()) == {("ada", "claude")}
+    # What the tables hold is nobody's act and no tenant's.
+    assert set(records.select("namespace", "principal").iter_rows()) == {(EVERYBODY, "")}
 
 
 def test_no_argument_and_no_address_leads_into_another_namespace(serve, open_memory):
@@ -324,28 +349,36 @@ def test_no_argument_and_no_address_leads_into_another_namespace(serve, open_mem
         bob.call("memory_save", content="The canary of bob is called zyxquux and sings in the morning.")
     before = open_memory("bob").journal.read(kinds=KINDS, namespace="bob")
     hostile = [*ids.values(), "bob", "' OR '1'='1", "x' OR namespace = 'bob", "../bob", "memory://bob"]
+    more = {"namespace": "bob", "tenant": "bob"}
     with serve("ada") as ada:
-        answers = [
-            ada.ask("memory_search", query="canary zyxquux", namespace="bob", principal="bob", debug=True)
-        ]
+        calls = [("memory_search", {"query": "canary zyxquux"}), ("memory_save", {"content": DEPLOY})]
+        answers, open_to_ada = [], []
         for text in hostile:
-            more = {"namespace": "bob", "tenant": "bob"}
-            answers += [
-                ada.ask("memory_search", query="the canary of bob", project=text, tags=[text], **more),
-                ada.ask("memory_history", memory_id=text, **more),
-                ada.ask("memory_undo", decision_id=text, **more),
-                ada.ask("knowledge_feedback", search_id=text, result=1, rating="helpful", **more),
-                ada.ask("knowledge_feedback", search_id=ids["search"], result=text, rating="helpful"),
-                ada.ask("memory_observe", search_id=text, response="zyx", cited=[ids["memory"]]),
-                ada.ask("memory_outcome", project=text, outcome="failure", **more),
+            calls += [
+                ("memory_search", {"query": "the canary of bob", "project": text, "tags": [text]}),
+                ("memory_history", {"memory_id": text}),
+                ("memory_undo", {"decision_id": text}),
+                ("knowledge_feedback", {"search_id": text, "result": 1, "rating": "helpful"}),
+                ("knowledge_feedback", {"search_id": ids["search"], "result": text, "rating": "helpful"}),
+                ("memory_observe", {"search_id": text, "response": "zyx", "cited": [ids["memory"]]}),
+                ("memory_outcome", {"project": text, "outcome": "failure"}),
             ]
             for uri in (f"memory://{text}", f"memory://bob/{text}", f"memory://{text}?namespace=bob"):
                 assert "was read" not in ada.missing(uri)
-        ada.call("memory_save", content=DEPLOY, key="deploy", namespace="bob", principal="bob")
+        for tool, arguments in calls:
+            # An argument that no tool has is refused by its name, and nothing is done.
+            for name in ("namespace", "principal"):
+                assert f"no argument {name!r}" in ada.fail(tool, **arguments, **{name: "bob"})
+            answers.append(ada.ask(tool, **arguments, **more))
+            assert answers[-1].is_error
+            answers.append(ada.ask(tool, **arguments))
+            if not answers[-1].is_error:
+                open_to_ada.append(tool)
         assert "zyxquux" not in str(answers)
         assert BATTERY not in str(answers)
-        # What succeeded are ada's own searches, and outcomes of the projects that she gave them.
-        assert sum(not answer.is_error for answer in answers) == 1 + 2 * len(hostile)
+        # What succeeded are ada's own save and searches, and outcomes of the projects that she gave them.
+        own = [("memory_search", 1 + len(hostile)), ("memory_save", 1), ("memory_outcome", len(hostile))]
+        assert Counter(open_to_ada) == dict(own)
         assert "winter" in ada.fail("memory_outcome", project="winter", outcome="failure")
     memory = open_memory("bob")
     after = memory.journal.read(kinds=KINDS, namespace="bob")

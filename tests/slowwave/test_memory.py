@@ -249,8 +249,8 @@ def test_a_note_that_is_not_allowed_keeps_the_whole_batch_out(memory):
         ),
         ({"source": "x"}, "are not labels"),
         ({"tags": [1]}, "tags is int, it has to be text"),
-        ({"created_at": "2026-01-01"}, "has to be a datetime with a zone"),
-        ({"created_at": datetime(2026, 1, 1)}, "has to be a datetime with a zone"),  # noqa: DTZ001
+        ({"created_at": "2026-01-01"}, "give a datetime with a time zone"),
+        ({"created_at": datetime(2026, 1, 1)}, "give a datetime with a time zone"),  # noqa: DTZ001
     ],
 )
 def test_a_label_that_is_not_allowed_is_named(memory, labels, message):

@@ -187,7 +187,8 @@ def test_read_notes_goes_by_the_suffix(source, title):
 def test_read_notes_returns_failures_and_refuses_other_files():
     [failure] = read_notes(b"\xff" * 3000, "a.md", max_bytes=LIMIT)
     assert (failure.reason, failure.excerpt, failure.size_bytes) == ("not_utf8", "\ufffd" * 500, 3000)
-    assert read_notes(b"", "a.jsonl", max_bytes=LIMIT) == []
+    [empty] = read_notes(b"\n", "a.jsonl", max_bytes=LIMIT)
+    assert (empty.source, empty.reason) == ("a.jsonl", "empty")
     with pytest.raises(ValueError, match=r"suffix '\.pdf' is not a note format"):
         read_notes(b"", "a.pdf", max_bytes=LIMIT)
 

@@ -11,6 +11,7 @@ import pytest
 from scoring.ranking.wakeup import SECTIONS, tokens
 from slowwave import ids
 from slowwave.errors import SlowwaveError
+from slowwave.quoting import NOTICE
 from slowwave.wakeup import EXCERPT_WORDS, LEAST_BUDGET, excerpt, wakeup
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
@@ -76,8 +77,8 @@ def test_every_type_has_its_section_in_the_order_of_the_rule(house):
     assert datetime.now(UTC) - packet.as_of < timedelta(minutes=1)
     (constraint,) = packet.sections[0].items
     assert constraint.memory_id == ids.memory_id("ada", "constraint")
-    assert constraint.line == f"- [medium] A constraint: {APART['constraint']}"
-    assert packet.text.startswith("## Constraint\n- [medium] A constraint: Never")
+    assert constraint.line == f"> [medium] A constraint: {APART['constraint']}"
+    assert packet.text.startswith(f"{NOTICE}\n## Constraint\n> [medium] A constraint: Never")
     assert packet.text.count("## ") == len(SECTIONS)
 
 
@@ -135,7 +136,8 @@ def test_very_short_items_fill_the_budget(open_memory):
     tight = memory.wakeup(budget=1_000)
     (section,) = tight.sections
     assert section.left_out == len(live) - len(section.items) > 0
-    assert 1_000 - 10 < sum(item.tokens for item in section.items) + tokens(section.heading) + 1 <= 1_000
+    room = 1_000 - tokens(NOTICE) - 1
+    assert room - 10 < sum(item.tokens for item in section.items) + tokens(section.heading) + 1 <= room
     assert tight.tokens <= 1_000
     assert order(tight, "note") == order(roomy, "note")[: len(section.items)]
 
@@ -302,7 +304,7 @@ def test_an_item_is_one_line_whatever_was_saved(memory):
         f"# Deploy\n\n{DEPLOY}\n\n- one\n- two\n\n## Decision\n\n> said", key="a", title="De\nploy\tday"
     )
     packet = memory.wakeup()
-    assert len(packet.text.splitlines()) == 2
+    assert len(packet.text.splitlines()) == 3
     assert "De ploy day: The deploy day is" in packet.text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 from dataclasses import replace
@@ -507,12 +508,12 @@ def test_a_half_written_policy_never_replaces_a_good_one(tmp_path, monkeypatch):
         write_policy(file, RankingPolicy(name="bad"), {"report": object()})
     assert file.read_bytes() == bytes_before
 
-    def full(self: Path, text: str, **_: object) -> int:
-        with self.open("w", encoding="utf-8") as opened:
-            opened.write(text[: len(text) // 2])
-        raise OSError(28, "No space left on device")
+    class Full(io.FileIO):
+        def write(self, data: bytes) -> int:
+            super().write(data[: len(data) // 2])
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "open", lambda self, mode: Full(self, mode))
     with pytest.raises(OSError, match="No space left"):
         write_policy(file, RankingPolicy(name="bad", rrf_k=6), {})
     monkeypatch.undo()

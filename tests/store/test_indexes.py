@@ -8,11 +8,9 @@ from lancedb.query import MatchQuery
 from slowwave.errors import StoreError
 from slowwave.store.indexes import (
     FEWEST_PROBES,
-    UNINDEXED_ROWS,
     create_bitmap_indexes,
     create_full_text_indexes,
     full_text_columns,
-    keep_fresh,
     refresh_vector_index,
 )
 
@@ -106,27 +104,6 @@ def test_the_columns_that_searches_filter_by_get_bitmaps(store):
             tuple(one.columns) for one in store.table("chunks").list_indices() if one.index_type == "Bitmap"
         ]
         assert sorted(found) == [("namespace",), ("status",)]
-
-
-def test_saved_rows_are_taken_into_the_index_when_they_have_become_many(store):
-    def unindexed() -> int:
-        table = store.table("chunks")
-        (name,) = [index.name for index in table.list_indices() if index.index_type.upper() == "FTS"]
-        return table.index_stats(name).num_unindexed_rows
-
-    store.upsert("chunks", random_chunks(UNINDEXED_ROWS - 1))
-    assert not keep_fresh(store)
-    assert unindexed() == UNINDEXED_ROWS - 1
-    store.upsert("chunks", random_chunks(1, first=UNINDEXED_ROWS))
-    assert keep_fresh(store)
-    assert unindexed() == 0
-    for number in (0, UNINDEXED_ROWS):
-        found = (
-            store.table("chunks")
-            .search(MatchQuery(f"word{number}", "search_text"), query_type="fts")
-            .to_list()
-        )
-        assert [row["chunk_id"] for row in found] == [f"{number:06}"]
 
 
 # -- vectors ---------------------------------------------------------------------------------------

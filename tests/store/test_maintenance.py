@@ -65,11 +65,24 @@ def test_maintenance_changes_no_row_and_says_what_it_removed(store):
     assert len(found) == 12
 
 
-def test_versions_younger_than_the_limit_stay(store):
+def test_versions_younger_than_the_limit_stay(store, monkeypatch):
+    day = timedelta(days=1)
+    monkeypatch.setattr("slowwave.store.maintenance.KEPT", day)  # or a slow machine makes some that are older
     for number in range(5):
         save(store, number)
-    done = maintain(store, keep_versions=timedelta(days=1))
+    done = maintain(store, keep_versions=day)
     assert {one.versions_removed for one in done} == {0}
+
+
+def test_versions_of_tables_that_are_saved_to_all_day_go_as_soon_as_by_day(store, monkeypatch):
+    monkeypatch.setattr("slowwave.store.maintenance.KEPT", NOW)
+    row = pl.DataFrame({"staged_id": ["a"], "day": ["2026-03-01"]})
+    for number in range(3):
+        save(store, number)
+        store.upsert("staged_notes", row)
+    done = {one.table: one.versions_removed for one in maintain(store, keep_versions=timedelta(days=1))}
+    assert done["memories"] > 0
+    assert done["staged_notes"] == 0
 
 
 def test_what_only_a_deleted_checkpoint_held_is_freed(store):

@@ -242,6 +242,7 @@ def old_space(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Cal
             space.store, space.embedder, stages.cut(notes, space.chunker, space.embedder.name)
         )
 
+    space.journal.append(acts)
     for one in acts:
         settle(space, stages.stage(entries_frame([one])), chunks_of)
     staged = stages.stage(entries_frame(acts[:3]))
@@ -390,6 +391,7 @@ def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Ca
     origins = {"long.md": "/vaults/o'clock", "short.md": "/vaults/ünïcode 🌊", "gone.md": ""}
     for source, origin in origins.items():
         one = act(source, TEXTS[source], title=source, origin=origin)
+        space.journal.append([one])
         settle(space, stages.stage(entries_frame([one])), chunks_of)
     assert space.store.read("chunks").select("source", "origin").unique().height == 3
     as_in_version_2(space.store)
@@ -455,3 +457,64 @@ def test_a_step_to_version_3_that_fails_leaves_version_2(space_of_2, monkeypatch
         assert frame.equals(before[name]), name
     assert space.store.get_meta("schema") == {"version": SCHEMA_VERSION}
     assert space.store.count("chunks", "origin IS NOT NULL AND origin != ''") > 1
+
+
+def test_a_store_of_version_6_learns_what_was_imported_and_folds_every_day_anew(store):
+    lacking = {"usage_signals": ["imported", "behind"], "judgments": ["imported"],
+               "memories": ["dated", "released"]}  # fmt: skip
+    for name, columns in lacking.items():
+        store.table(name).drop_columns(columns)
+    store.put_metas({"fold-2026-03-01": {"seqs": [1, 1]}, "evaluated-2026-03-01": {}, "night-2026-03-01": {}})
+    store.put_meta("schema", {"version": 6})
+    assert [step.version for step in migrate(store, NOON)] == [7, 8]
+    for name, columns in lacking.items():
+        assert set(columns) <= set(store.table(name).schema.names), name
+    assert not store.list_meta("fold-")
+    assert not store.list_meta("evaluated-")
+    assert store.list_meta("night-")
+
+
+def test_a_store_of_version_7_learns_the_dates_that_its_nights_saw(store):
+    """Of each memory what was staged of the note that it is, and nothing of what it was before."""
+    told = {  # revision of the memory, revision that was staged, dated, released
+        "dated": ("2", "2", True, False),
+        "released": ("2", "2", False, True),
+        "both": ("2", "2", True, True),
+        "merged": ("2+3", "2", True, None),  # something has been added to it since
+        "plain": ("2", "2", False, False),
+        "newer": ("2", "1", True, True),
+        "never": ("2", None, None, None),
+    }
+    names = list(told)
+    before = pl.DataFrame({"memory_id": names, "revision": [one[0] for one in told.values()], "title": names})
+    store.upsert("memories", before.with_columns(vector=pl.lit([1.0] + [0.0] * 7, pl.Array(pl.Float32, 8))))
+    staged = [
+        {"staged_id": f"{day}:{name}", "day": day, "memory_id": name, "revision": revision,
+         "created_at": NOON, "dated": dated, "released": released}
+        for name, (_, revision, dated, released) in told.items() if revision
+        for day in ("2026-03-01", "2026-03-02")  # a day that was staged again
+    ]  # fmt: skip
+    store.upsert("staged_notes", pl.DataFrame(staged))
+    store.table("memories").drop_columns(["dated", "released"])
+    store.put_meta("schema", {"version": 7})
+    store.refresh()
+
+    assert [step.version for step in migrate(store, NOON)] == [8]
+    columns = ["memory_id", "dated", "released"]
+    rows = {name: rest for name, *rest in store.read("memories", columns=columns).iter_rows()}
+    assert rows == {
+        "dated": [NOON, False],
+        "released": [None, True],
+        "both": [NOON, True],
+        "merged": [NOON, None],
+        "plain": [None, None],
+        "newer": [None, None],
+        "never": [None, None],
+    }
+    kept = store.read("memories", columns=["memory_id", "revision", "title"]).sort("memory_id")
+    assert kept.equals(before.sort("memory_id"))
+    assert store.count("memories", "vector IS NOT NULL") == len(told)
+    store.put_meta("schema", {"version": 7})  # as if it had been killed before its version was recorded
+    store.refresh()
+    migrate(store, NOON)
+    assert {name: rest for name, *rest in store.read("memories", columns=columns).iter_rows()} == rows

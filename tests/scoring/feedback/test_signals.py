@@ -109,7 +109,7 @@ def test_an_outcome_of_another_namespace_or_principal_is_another_one():
     assert covered_searches(said, said, away).is_empty()
 
 
-def shown(*rows):
+def shown(*rows, by="ann", elsewhere=False, searcher="ann", searched_elsewhere=False):
     schema = {
         "search_id": pl.String,
         "memory_id": pl.String,
@@ -117,7 +117,12 @@ def shown(*rows):
         "used_at": pl.Datetime("us", "UTC"),
     }
     made = [(s, m, f"{m}:00000", None if hour is None else START + hour * HOUR) for s, m, hour in rows]
-    return pl.DataFrame(made, schema=schema, orient="row")
+    return pl.DataFrame(made, schema=schema, orient="row").with_columns(
+        used_by=pl.when(pl.col("used_at").is_not_null()).then(pl.lit(by)),
+        used_elsewhere=pl.when(pl.col("used_at").is_not_null()).then(pl.lit(elsewhere)),
+        searcher=pl.lit(searcher),
+        searched_elsewhere=pl.lit(searched_elsewhere),
+    )
 
 
 def test_an_outcome_is_credited_to_what_was_used_before_it():
@@ -136,3 +141,37 @@ def test_an_outcome_is_credited_to_what_was_used_before_it():
     assert outcome_signals(outcomes(("1", "x", 4 + 24, "failure")), about, shown(("a", "m", 2)))[
         "value"
     ].to_list() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ({"by": "ann"}, ("ann", None, False)),
+        ({"by": "eve"}, ("ann", "eve", False)),
+        ({"by": "ann", "elsewhere": True}, ("ann", None, True)),
+        ({"by": "eve", "elsewhere": True}, ("ann", "eve", True)),
+    ],
+)
+def test_an_outcome_is_the_word_of_who_said_what_helped(by, expected):
+    """Or a claim of one would become the vote of all who report how their projects ended."""
+    about = pl.DataFrame({"event_id": ["1"], "search_id": ["a"]})
+    rows = outcome_signals(outcomes(("1", "x", 4, "success")), about, shown(("a", "m", 2), **by))
+    assert rows.select("principal", "behind", "imported").rows() == [expected]
+
+
+def test_an_outcome_of_a_search_of_another_where_nothing_helped_is_the_word_of_who_searched():
+    about = pl.DataFrame({"event_id": ["1"], "search_id": ["a"]})
+    said = outcomes(("1", "x", 4, "success"))
+    rows = outcome_signals(said, about, shown(("a", "m", None), ("a", "n", None), searcher="eve"))
+    assert rows.select("behind", "weight", "imported").rows() == [("eve", 0.5, False)] * 2
+    own = pl.concat([shown(("a", "m", 2), by="eve"), shown(("a", "m", 3), by="ann")])
+    assert outcome_signals(said, about, own).select("behind", "weight").rows() == [(None, 1.0)]
+
+
+def test_an_imported_outcome_says_nothing_of_when_ones_own_began():
+    made = searches(("a", "x", 1), ("b", "x", 5))
+    said = outcomes(("1", "x", 3, "failure"), ("2", "x", 6, "success"))
+    forged = said.with_columns(
+        imported_from=pl.when(pl.col("event_id") == "1").then(pl.lit("jsonl")).otherwise("imported_from")
+    )
+    assert sorted(covered_searches(forged, forged, made).rows()) == [("1", "a"), ("2", "a"), ("2", "b")]

@@ -14,8 +14,8 @@ CHANGES = {
     "fusion": "rrf", "vector_weight": 0.71, "cosine_floor": 0.51, "rrf_k": 11, "title_weight": 0.11,
     "trigger_weight": 0.21,
     "mpab": False, "mpab_coefficient": 0.11, "mpab_cap": math.inf, "neighbour_weight": 0.21,
-    "effectiveness_weight": 0.31, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.16,
-    "confidence_point": 0.011, "negative_feedback": False, "negative_step": 0.11, "negative_floor": 0.31,
+    "effectiveness_weight": 0.29, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.14,
+    "confidence_point": 0.011, "negative_feedback": False, "negative_step": 0.09, "negative_floor": 0.31,
     "negative_half_life_days": 31.0, "sparse_recall": False, "sparse_chunks": 3, "sparse_top": 21,
     "sparse_distance": 0.21, "abstention_floor": 0.01, "rerank_weight": 0.01, "rerank_top": 21,
 }  # fmt: skip
@@ -23,8 +23,9 @@ BOUNDS = {
     "vector_weight": (0, 1), "cosine_floor": (-1, 0.999), "rrf_k": (1, 10_000), "title_weight": (0, 1),
     "trigger_weight": (0, 1),
     "mpab_coefficient": (0, 1), "mpab_cap": (0, math.inf), "neighbour_weight": (0, 1),
-    "effectiveness_weight": (0, 1), "effectiveness_from": (0, 1_000_000), "highly_effective": (0, 1),
-    "learned_cap": (0, 1), "confidence_point": (0, 0.1), "negative_step": (0, 1), "negative_floor": (0, 1),
+    "effectiveness_weight": (0, 0.3), "effectiveness_from": (3, 1_000_000), "highly_effective": (0, 1),
+    "learned_cap": (0, 0.15), "confidence_point": (0, 0.1), "negative_step": (0, 0.1),
+    "negative_floor": (0.3, 1),
     "negative_half_life_days": (0.001, 100_000), "sparse_chunks": (0, 1_000), "sparse_top": (0, 100_000),
     "sparse_distance": (0, 2), "abstention_floor": (0, 1), "rerank_weight": (0, 1), "rerank_top": (0, 1_000),
 }  # fmt: skip
@@ -106,8 +107,8 @@ def test_only_a_cap_may_be_without_a_bound(name):
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_count_is_a_whole_number(name):
-    with pytest.raises(ValueError, match=rf"{name} = 1\.0 is not a whole number"):
-        RankingPolicy(**{name: 1.0})
+    with pytest.raises(ValueError, match=rf"{name} = 4\.0 is not a whole number"):
+        RankingPolicy(**{name: 4.0})
 
 
 @pytest.mark.parametrize("name", SWITCHES)

@@ -53,7 +53,7 @@ def item(text: str, *, section: str = "note", title: str = "", confidence: str =
 
 def sized(cost: int, section: str = "note") -> Item:
     """An item whose line takes `cost` tokens with its line break."""
-    made = item("x" * (4 * (cost - 1) - len("- [medium] ")), section=section)
+    made = item("x" * (4 * (cost - 1) - len("> [medium] ")), section=section)
     assert tokens(made.line) + 1 == cost
     return made
 
@@ -141,10 +141,10 @@ def test_lines_take_no_more_together_than_alone(lines):
 
 def test_a_line_has_the_confidence_the_title_and_the_text():
     assert item("On Thursday.", title="Deploy day", confidence="high").line == (
-        "- [high] Deploy day: On Thursday."
+        "> [high] Deploy day: On Thursday."
     )
-    assert item("On Thursday.").line == "- [medium] On Thursday."
-    assert item("", title="Deploy day").line == "- [medium] Deploy day"
+    assert item("On Thursday.").line == "> [medium] On Thursday."
+    assert item("", title="Deploy day").line == "> [medium] Deploy day"
 
 
 # -- packing ---------------------------------------------------------------------------------------

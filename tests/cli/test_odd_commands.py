@@ -1,0 +1,79 @@
+"""Every command with odd words: it works, or it ends with 1 to 3 and says why, never with a traceback.
+
+The commands and their options are found by looking at the app, so a new one is tried, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from command_lines import DEPLOY, OWN, PLUGINS, fault, sentences, whole
+from typer.testing import CliRunner
+
+from slowwave.cli import app
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_served(monkeypatch, tmp_path):
+    """A fault of the program is shown, and no command waits for somebody to end it."""
+    monkeypatch.setenv("SLOWWAVE_DEBUG", "1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("slowwave.mcp.http.serve", lambda *_: None)
+    monkeypatch.setattr("slowwave.mcp.stdio.serve", lambda *_: None)
+    monkeypatch.setattr("orchestration.cli.subprocess", SimpleNamespace(run=lambda *_, **__: ENDED))
+
+
+@pytest.mark.parametrize("first", sorted({path[0] for path in OWN}))
+def test_the_commands_that_begin_with(run, known, first):
+    faults = [
+        found
+        for path in sorted(path for path in OWN if path[0] == first)
+        for words in sentences(path, OWN[path], known)
+        if (found := fault(app, words))
+    ]
+    assert not faults, f"{len(faults)} faults, such as\n" + "\n".join(faults[:3])
+
+
+def test_the_commands_that_join_the_app(run, known, monkeypatch):
+    monkeypatch.setattr("orchestration.night.run_night", lambda *_, **__: REPORT)
+    application = whole()
+    faults = [
+        found
+        for path, command in PLUGINS.items()
+        for words in sentences(path, command, known)
+        if (found := fault(application, words))
+    ]
+    assert not faults, f"{len(faults)} faults, such as\n" + "\n".join(faults[:3])
+
+
+ENDED = SimpleNamespace(returncode=0)
+REPORT = {"job": "night", "from": "2026-01-01", "to": "2026-01-01", "steps": [], "success": True, "live": 0,
+          "warnings": [], "errors": []}  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ["", "caf\udce9", "/dev/null", "/dev/null/x", "x" * 5_000, "\x1b[2J"])
+def test_an_odd_home(run, folder):
+    lines = [["settings"], ["doctor"], ["save", DEPLOY], ["init"], ["init", folder], ["ingest", folder]]
+    faults = [found for words in lines if (found := fault(app, ["--home", folder, *words]))]
+    assert not faults, "\n".join(faults)
+
+
+def test_a_fault_of_the_program_is_one_line(run, monkeypatch):
+    monkeypatch.delenv("SLOWWAVE_DEBUG")
+    monkeypatch.setattr("slowwave.settings.in_force", lambda _: 1 / 0)
+    done = run("settings")
+    assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
+    assert "ZeroDivisionError" in done.stderr
+    assert "SLOWWAVE_DEBUG=1" in done.stderr
+    assert sys.exc_info() == (None, None, None)
+
+
+def test_standard_input_that_is_no_text(run):
+    done = CliRunner().invoke(app, ["save", "-"], input=b"caf\xe9 " * 30)
+    assert (done.exit_code, "not UTF-8" in done.stderr) == (1, True)
+    assert not Path("caf").exists()

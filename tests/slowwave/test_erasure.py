@@ -1,0 +1,464 @@
+"""What a person erases is gone: from the journal, every table and every version of it, and every file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+from erasure_helpers import index_files, places
+from reconsolidation_helpers import BATTERY, CHANGED, ROTA, replayed
+
+from slowwave import ids, vault
+from slowwave.doctor import examine
+from slowwave.entries import entries_frame
+from slowwave.erasure import ErasureError, running
+from slowwave.erasure.acts import KINDS, SPARED
+from slowwave.erasure.model import Work
+from slowwave.erasure.tables import RULES, counts, remove
+from slowwave.erasure.words import Needles
+from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.journal import payload_of
+from slowwave.memory import Memory
+from slowwave.rebuild import mend_journal, rebuild
+from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
+from slowwave.store.database import compact
+
+CANARY = "zebracanary"
+SECOND = "quaggacanary"  # what the first version said
+ASKED = "okapicanary"  # what a search asked that showed it
+CANARIES = (CANARY, SECOND, ASKED)
+ABOUT = f"The {CANARY} relay of the harbour gauge is replaced on Thursday; its spare is behind the radar."
+LONG = f"{ABOUT}\n\n" + "\n".join(
+    f"Step {step} of the exchange is done with the {CANARY}." for step in range(60)
+)
+
+
+def lived(memory: Memory) -> dict[str, str]:
+    """A memory with a past: other words before, a long text, searches, ratings, labels, a follower."""
+    memory.save(
+        f"The {SECOND} relay was replaced on Monday, and it held for about a year.", key=f"{CANARY}/key"
+    )
+    saved = memory.save(
+        LONG, key=f"{CANARY}/key", title=f"{CANARY.capitalize()} relay", tags=[CANARY],
+        trigger_phrases=[f"where is the {CANARY}"], metadata={"note": CANARY}, follows="before",
+    )  # fmt: skip
+    after = memory.save(ROTA, key="after", follows=f"{CANARY}/key")
+    copy = memory.save(LONG, key="copy", title="A copy")
+    other = memory.save(BATTERY, key="battery", title="Battery")
+    found = memory.search(f"the relay of the harbour gauge, {ASKED}")
+    assert saved.memory_id in [one.memory_id for one in found]
+    memory.feedback(found.search_id, saved.memory_id, "helpful")
+    memory.observe(
+        found.search_id, f"It is the {CANARY} relay of the harbour gauge that is replaced on Thursday."
+    )
+    memory.judge(f"which relay, {ASKED}?", saved.memory_id, 3, explanation=f"it says {CANARY}")
+    memory.judge(f"which battery, {CANARY}?", other.memory_id, 0)
+    memory.judge("how long does the battery last?", other.memory_id, 3)
+    memory.search("how long does the battery of the northern gauge last?", limit=1)
+    names = {"saved": saved, "after": after, "copy": copy, "other": other}
+    return {name: one.memory_id for name, one in names.items()}
+
+
+# -- the rules -------------------------------------------------------------------------------------
+
+
+def test_every_table_says_where_it_holds_something_of_a_memory(store):
+    assert set(RULES) == set(store.specs)
+    for name, spec in store.specs.items():
+        rule, columns = RULES[name], set(spec.schema.names)
+        assert {*rule.memory, *rule.text, *rule.blank, *filter(None, [rule.search, rule.touched])} <= columns
+        named = {column for column in columns if column in ("memory_id", "from_memory", "to_memory")}
+        assert named <= set(rule.memory), name
+        assert "search_id" not in columns or rule.search or rule.memory, name
+
+
+def test_a_row_of_every_table_goes_with_its_memory_its_search_and_its_words(make_space):
+    space = make_space()
+    store = space.store
+    work = Work("e", "ada", "memories", ("gone",), ("s-gone",))
+    needles = Needles(frozenset({CANARY}), ())
+    planted = []
+    for name, spec in store.specs.items():
+        rule = RULES[name]
+        for number, column in enumerate([*rule.memory, rule.search, *rule.text, *rule.blank, ""]):
+            if column or rule == RULES["meta"]:
+                row = {spec.key: f"key-{number}"} | (
+                    {"namespace": "ada"} if "namespace" in spec.schema.names else {}
+                )
+                value = (
+                    "gone" if column in rule.memory else "s-gone" if column == rule.search else f"a {CANARY}"
+                )
+                row |= {column: value} if column else {}
+                if column == "explanation":
+                    row["source"] = "manual"
+                if column == spec.key:
+                    row[column] = value
+                if "vector" in spec.schema.names:
+                    row["vector"] = [0.0] * 8
+                store.upsert(name, pl.DataFrame([row], schema_overrides=_vector(spec)))
+                planted.append((name, column, rule))
+    assert len({name for name, *_ in planted}) == len(store.specs)
+    wanted = {name for name, column, _ in planted if column}
+    assert set(counts(store, work, needles)) == wanted
+    remove(store, work, needles)
+    assert counts(store, work, needles) == {}
+    for name, column, rule in planted:
+        left = store.read(name)
+        assert left.is_empty() or column in rule.blank or not column, name
+        assert CANARY not in str(left.to_dicts())
+
+
+def _vector(spec) -> dict:
+    return {"vector": pl.Array(pl.Float32, 8)} if "vector" in spec.schema.names else {}
+
+
+def test_every_kind_of_act_is_thought_of():
+    """A new kind is erased where it names the memory or quotes it; what is spared is named here."""
+    assert set(SPARED) == {"undo", "outcome", "upgrade"}
+    assert set(SPARED) < set(KINDS)
+
+
+# -- one memory ------------------------------------------------------------------------------------
+
+
+def test_nothing_of_an_erased_memory_is_left_in_the_home(guarded, home):
+    names = lived(guarded)
+    compact(guarded.store.table("chunks"))  # the words are in the full-text index
+    create_checkpoint(guarded.store, "mine", datetime.now(UTC))
+    quoting = {
+        "judgment_id": "by night",
+        "namespace": "ada",
+        "memory_id": names["saved"],
+        "explanation": CANARY,
+    }
+    guarded.store.upsert("judgments", pl.DataFrame([quoting]))  # which is recorded in the journal
+    (home / "warehouse.duckdb").write_bytes(CANARY.encode())
+    (home / "page.html").write_text(f"<p>{CANARY}</p>")
+    found, indexes = places(home, *CANARIES), index_files(home)
+    assert {"part_0_tokens.lance", "part_0_docs.lance"} <= {path.name for path in indexes}
+    assert any(place.startswith("journal entry") and place.endswith(": record") for place in found), found
+    for part in ("journal entry", "of chunks.lance", "warehouse", "page.html"):
+        assert any(part in place for place in found), (part, found)
+
+    planned = guarded.to_erase(names["saved"])
+    assert {one.memory_id: one.copy for one in planned.memories} == {
+        names["saved"]: False,
+        names["copy"]: True,
+    }
+    assert planned.memories[0].title
+    assert {"mine", "before-reconsolidation"} == set(planned.checkpoints)
+    assert places(home, *CANARIES) == found  # to look is to change nothing
+
+    done = guarded.erase(names["saved"], why="she asked for it")
+    assert places(home, *CANARIES) == []
+    assert not indexes & index_files(home)  # words are packed into them: none of before is left
+    (record,) = running.records(guarded._space)
+    assert record == done
+    assert (record.principal, record.why, record.finished) == ("application", "she asked for it", True)
+    assert [one.name for one in list_checkpoints(guarded.store)] == ["before-reconsolidation"]
+    with pytest.raises(NotFoundError):
+        guarded.get(names["saved"])
+    with pytest.raises(NotFoundError):
+        guarded.erase(names["saved"])
+    assert CANARY not in str(guarded.search("the relay of the harbour gauge"))
+
+
+def test_what_is_beside_it_stays(guarded):
+    names = lived(guarded)
+    before = [guarded.get(names[name]) for name in ("after", "other")]
+    assert before[0].context.startswith("Step 58")
+    guarded.erase(names["saved"])
+    after = [guarded.get(names[name]) for name in ("after", "other")]
+    assert [one.content for one in after] == [one.content for one in before]
+    assert (after[0].context, after[0].follows) == (None, None)
+    labels = guarded.journal.read(kinds=["judgment"])
+    assert [payload_of(said)["memory_id"] for said in labels["payload"]] == [names["other"]]
+    (search,) = guarded.journal.read(kinds=["search"])["payload"].to_list()
+    said = payload_of(search)
+    assert names["saved"] not in str(said)
+    assert len({len(said["candidates"][name]) for name in ("chunk_id", "cosine", "vector_rank")}) == 1
+    (text,) = guarded.store.read("chunks", f"memory_id = '{names['after']}'")["search_text"]
+    assert text.endswith(ROTA)
+    assert text.count(ROTA) == 1
+    assert next(iter(guarded.search("who is on call in odd weeks?"))).memory_id == names["after"]
+
+
+def test_words_that_are_ours_are_nobodys_own(guarded):
+    """Codes and names of ours in acts and rows are no quotes, whatever a note says that is erased."""
+    words = "Helpful manual judge applied graded refuse model vector battery success memories ranking."
+    names = lived(guarded)
+    found = guarded.search("who is on call in odd weeks?")
+    guarded.feedback(found.search_id, 1, "helpful")
+    before = guarded.journal.read(kinds=["feedback", "judgment", "search"], namespace="ada").height
+    guarded.erase(guarded.save(words, key="ours").memory_id)
+    assert guarded.journal.read(kinds=["feedback", "judgment", "search"]).height == before
+    assert guarded.get(names["saved"]).status == "live"
+
+
+def test_rebuilding_the_tables_from_the_journal_does_not_bring_it_back(guarded, open_memory, tmp_path):
+    names = lived(guarded)
+    guarded.erase(names["saved"])
+    fresh = open_memory(path=tmp_path / "fresh", reconsolidation={"policy": "guarded"})
+    replayed(guarded, fresh)
+    assert fresh.store.read("memories").filter(status="live")["source"].sort().to_list() == [
+        "after",
+        "battery",
+    ]
+    columns = ["memory_id", "status", "content", "context", "follows"]
+    both = [one.store.read("memories", columns=columns).sort("memory_id") for one in (fresh, guarded)]
+    assert both[0].equals(both[1])
+    assert not any(CANARY in str(table.to_dicts()) for table in map(fresh.store.read, fresh.store.specs))
+
+
+def test_a_rebuilding_after_an_erasure_changes_nothing(guarded, home):
+    """What the tables hold was recorded anew without it, and all that was recorded before is gone."""
+    guarded.erase(lived(guarded)["saved"])
+    before = rows(guarded)
+    rebuild(guarded._space)
+    after = rows(guarded)
+    assert [name for name, frame in before.items() if not frame.equals(after[name])] == []
+    assert places(home, *CANARIES) == []
+
+
+def rows(memory: Memory) -> dict[str, pl.DataFrame]:
+    """Every table by key, without vectors and what is about files."""
+    store = memory.store
+    found = {name: store.read(name).sort(spec.key).drop("vector", strict=False)
+             for name, spec in store.specs.items()}  # fmt: skip
+    about_files = pl.col("name").str.contains("^(checkpoint-|vector_index)")
+    return found | {"meta": found["meta"].filter(~about_files)}
+
+
+def test_what_absorbed_it_or_was_superseded_by_it_says_its_own_again(guarded, home):
+    target = guarded.save(BATTERY, title="Battery", key="battery")
+    part = guarded.save(f"{BATTERY}\n{CHANGED.replace('Ruaridh', CANARY)}", title="Battery")
+    assert (part.status, part.other) == ("merged", target.memory_id)
+    assert CANARY in guarded.get(target.memory_id).content
+    assert guarded.to_erase(part.memory_id).beside == (target.memory_id,)
+    guarded.erase(part.memory_id)
+    record = guarded.get(target.memory_id)
+    assert (record.content, record.absorbed, record.status) == (BATTERY, (), "live")
+    assert places(home, CANARY) == []
+
+
+def test_it_can_be_said_again(guarded):
+    names = lived(guarded)
+    guarded.erase(names["saved"])
+    again = guarded.save(
+        "Something else is said under the old name of this, about the ferry.", key=f"{CANARY}/key"
+    )
+    assert (again.memory_id, again.status) == (names["saved"], "live")
+    assert running.unfinished(guarded._space) == []
+    guarded.judge("what of the ferry?", again.memory_id, 2)
+
+
+def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory, home, monkeypatch):
+    from slowwave import stages
+
+    guarded.erase(guarded.save(ROTA, key="rota").memory_id)
+    embed, mine = stages.embed, ids.memory_id("ada", "slow")
+    other = open_memory()
+    erasing = threading.Thread(target=other.erase, args=[mine])  # its tables wait for the turn of the save
+
+    def slowly(*given, **named):
+        monkeypatch.setattr(stages, "embed", embed)
+        erasing.start()
+        until = time.monotonic() + 60
+        while guarded.journal.about("ada", "slow") and time.monotonic() < until:
+            time.sleep(0.01)
+        return embed(*given, **named)
+
+    monkeypatch.setattr(stages, "embed", slowly)
+    guarded.save(ABOUT, key="slow")
+    assert guarded.journal.about("ada", "slow") == []
+    assert guarded.store.count("memories", f"memory_id = '{mine}'") == 0
+    erasing.join(60)
+    assert not erasing.is_alive()
+    assert [one.finished for one in running.records(guarded._space)] == [True, True]
+    assert guarded.store.count("memories", f"memory_id = '{mine}'") == 0
+    assert places(home, CANARY) == []
+
+
+def test_one_thing_has_to_be_named(guarded):
+    for named in ({}, {"source": "a", "everything": True}):
+        with pytest.raises(ErasureError, match="one thing"):
+            guarded.to_erase(**named)
+    with pytest.raises(NotFoundError, match="nothing whose source"):
+        guarded.to_erase(source="nowhere/")
+
+
+# -- vaults and namespaces -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def look(guarded, tmp_path):
+    """Looks at a vault of two files, one of which holds the word."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / f"{CANARY}.md").write_text(ABOUT)
+    (folder / "rota.md").write_text(ROTA)
+    moments = iter(datetime.now(UTC) + timedelta(seconds=n) for n in range(100))
+
+    def scan() -> vault.Scan:
+        at, journal = next(moments), guarded.journal
+        source = vault.watch(journal, "ada", folder, name="v", as_of=at, principal="test")
+        seen = journal.read(kinds=["save", "forget"])["seq"].max() or 0
+        found = vault.scan(journal, source, guarded.settings.notes, as_of=at)
+        new = journal.read(kinds=["save", "forget"], after_seq=seen)["event_id"].to_list()
+        guarded._take_in([one for one in journal.entries(new).values() if one.kind == "save"])
+        return found
+
+    scan.file = folder / f"{CANARY}.md"
+    return scan
+
+
+def test_a_file_that_was_erased_is_not_taken_in_again_until_it_says_something_else(guarded, home, look):
+    assert look().new == 2
+    planned = guarded.to_erase(source=f"v/{CANARY}")
+    assert planned.files == (str(look.file),)
+    guarded.erase(source=f"v/{CANARY}")
+    assert look.file.read_text() == ABOUT  # a person's own file
+    assert places(home, CANARY) == []
+    again = look()
+    assert (again.new, again.changed, again.deleted, again.unchanged) == (0, 0, 0, 2)
+    look.file.write_text("The ferry to the island leaves at seven in the morning, from the second pier.")
+    assert (look().new, guarded.count()) == (1, 2)
+    look.file.unlink()
+    assert look().deleted == 1
+
+
+def test_a_whole_namespace_goes_and_no_other_one(guarded, open_memory, home, look):
+    look()
+    lived(guarded)
+    other = open_memory("bob")
+    kept = other.save(BATTERY.replace("northern", "southern"), key="battery")
+    other.search("how long does the battery last?")
+    (home / "slowwave.toml").write_text(
+        "".join(
+            f'[[mcp.tokens]]\ntoken_sha256 = "{ids.digest(name) * 2}"\n'
+            f'namespace = "{name}"\nprincipal = "p"\n'
+            for name in ("ada", "bob")
+        )
+    )
+    from slowwave.settings import load
+
+    mine = Memory(load(home), namespace="ada")
+    mine._space.__dict__["embedder"] = guarded.embedder
+    with mine:
+        mine.erase(everything=True, why="she left")
+    assert places(home, *CANARIES, "ishbel", "northern gauge") == []
+    assert guarded.count() == 0
+    assert guarded.journal.sources() == []
+    assert [one.namespace for one in load(home).mcp.tokens] == ["bob"]
+    assert other.get(kept.memory_id).status == "live"
+    assert [one.memory_id for one in other.search("how long does the battery last?")] == [kept.memory_id]
+    assert guarded.journal.read(kinds=["save", "search", "judgment"], namespace="ada").is_empty()
+
+
+# -- killed ----------------------------------------------------------------------------------------
+
+STEPS = (
+    "running._part", "tables.remove", "versions.drop_tags", "versions.rewrite", "running._record_anew",
+    "files.drop_warehouse", "work.remove",
+)  # fmt: skip
+
+
+class Killed(BaseException):
+    """As if the process had ended here."""
+
+
+def test_one_that_is_interrupted_at_any_step_is_known_and_finished(guarded, home, monkeypatch):
+    names = lived(guarded)
+
+    def kill(*given, **named):
+        raise Killed
+
+    for step in STEPS:
+        with monkeypatch.context() as patch:
+            patch.setattr(f"slowwave.erasure.{step}", kill)
+            with pytest.raises(Killed):
+                running.finish(guarded._space) if step != STEPS[0] else guarded.erase(names["saved"])
+        left = guarded.journal.read(kinds=["save"]).filter(pl.col("subject").str.contains(CANARY))
+        assert left.is_empty(), step
+        (found,) = [one for one in examine(guarded.settings) if one.subject == "erasure"]
+        assert (found.ok, found.advice) == (False, "slowwave erase --finish"), step
+        if step != STEPS[-1]:  # there the tables hold nothing of it any more
+            with pytest.raises(SlowwaveError, match="slowwave erase --finish"):  # or it would be put back
+                mend_journal(guarded._space)
+    running.finish(guarded._space)
+    assert places(home, *CANARIES) == []
+    assert running.unfinished(guarded._space) == []
+    assert not list(home.glob("erasing-*"))
+
+
+@pytest.mark.slow
+def test_one_whose_process_is_killed_is_finished_by_another(guarded, home):
+    names = lived(guarded)
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    script = textwrap.dedent(f"""
+        import os, signal, slowwave
+        from slowwave.erasure import versions
+        versions.rewrite = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+        slowwave.open({str(home)!r}, namespace="ada").erase({names["saved"]!r})
+    """)
+    done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ), check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    assert [one.finished for one in running.unfinished(guarded._space)] == [False]
+    finished = subprocess.run(
+        [sys.executable, "-c", "from slowwave.cli import main; main()", "erase", "--finish", "--json"],
+        env={**os.environ, "SLOWWAVE_HOME": str(home)}, check=False, timeout=120, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert finished.returncode == 0, finished.stderr
+    assert places(home, *CANARIES) == []
+
+
+def test_a_row_that_a_night_wrote_afterwards_is_found_and_taken_out(guarded, home):
+    names = lived(guarded)
+    row = guarded.store.read("memories", f"memory_id = '{names['saved']}'")
+    guarded.erase(names["saved"])
+    guarded.store.upsert("memories", row)
+    assert [one.finished for one in running.unfinished(guarded._space)] == [True]
+    running.finish(guarded._space)
+    assert places(home, *CANARIES) == []
+    assert running.unfinished(guarded._space) == []
+
+
+def test_acts_that_were_staged_before_enter_nothing(guarded):
+    """A night that read the journal a moment ago settles what it has read."""
+    from slowwave import stages
+    from slowwave.admission import settle
+
+    saved = guarded.save(ABOUT, key="late")
+    staged = stages.stage(entries_frame(guarded.journal.about("ada", "late")))
+    guarded.erase(saved.memory_id)
+    settle(guarded._space, staged, lambda _: stages.no_chunks(guarded.embedder), again=True)
+    assert guarded.store.count("memories", f"memory_id = '{saved.memory_id}'") == 0
+
+
+def test_what_stands_in_the_home_beside_the_tables_goes_too(guarded, home):
+    names = lived(guarded)
+    said = guarded.get(names["saved"]).content
+    left = [home / name for name in ("out.jsonl", "log.ndjson", "journal.db.damaged-20260101T000000")]
+    for path in left:
+        path.write_text(said)
+    (home / "other.jsonl").write_text("xylophones")
+    guarded.erase(names["saved"])
+    assert not any(path.exists() for path in left)
+    assert (home / "other.jsonl").exists()
+
+
+def test_a_tenant_that_has_nothing_is_not_erased(open_memory):
+    memory = open_memory("nobody-of-this-name")
+    create_checkpoint(memory.store, "kept", datetime.now(UTC))
+    with pytest.raises(NotFoundError, match="has nothing that could be erased"):
+        memory.erase(everything=True)
+    assert [one.name for one in list_checkpoints(memory.store)] == ["kept"]

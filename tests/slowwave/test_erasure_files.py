@@ -1,0 +1,70 @@
+"""What quotes an erased text outside the tables and the journal."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import dagster as dg
+import pytest
+
+from orchestration.cli import dagster_home
+from slowwave.erasure.files import clean_dagster, quoting_pages
+from slowwave.erasure.words import Needles
+
+CANARY = "zebracanary"
+NEEDLES = Needles(frozenset({CANARY, "über"}), ("battery life", "gauges/battery"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"the {CANARY.upper()} relay", '{"t": "\\u00dcber"}', '"{\\"t\\": \\"\\\\u00fcber\\"}"',
+        "My Battery Life, again", "gauges/battery.md",
+    ],
+)  # fmt: skip
+def test_texts_that_quote(text):
+    assert NEEDLES.named([text, "nothing of it"]) == [True, False]
+
+
+def test_dagsters_record_of_a_run_loses_what_quotes(tmp_path):
+    with dg.DagsterInstance.from_config(str(dagster_home(tmp_path))) as instance:
+        for key, text in (("told", f"a {CANARY}"), ("titled", "Battery life"), ("other", "Rota")):
+            made = dg.AssetMaterialization(key, metadata={"example": dg.MetadataValue.md(f"| {text} |")})
+            instance.report_runless_asset_event(made)
+    folder = tmp_path / "dagster"
+    log = folder / "storage" / "run" / "compute_logs" / "step.err"
+    log.parent.mkdir(parents=True)
+    log.write_text(f"read {CANARY}")
+    assert CANARY in _bytes(folder)
+    assert clean_dagster(folder, NEEDLES) >= 3
+    found = _bytes(folder)
+    assert CANARY not in found
+    assert "Battery life" not in found
+    assert "| Rota |" in found
+    assert not log.exists()
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        assert instance.get_latest_materialization_event(dg.AssetKey("other")) is not None
+        assert instance.get_latest_materialization_event(dg.AssetKey("told")) is None
+        assert len(instance.all_asset_keys()) == 3
+    assert clean_dagster(folder, NEEDLES) == 0
+
+
+def _bytes(folder) -> str:
+    for path in folder.rglob("*.db"):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return "".join(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())
+
+
+def test_pages_in_the_home_that_quote_are_found_and_a_vaults_files_are_not(tmp_path):
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for path in (
+        vault / "note.txt",
+        tmp_path / "report.html",
+        tmp_path / "clean.html",
+        tmp_path / "lance.toml",
+    ):
+        path.write_text("nothing" if path.name == "clean.html" else CANARY)
+    assert quoting_pages(tmp_path, NEEDLES, [vault]) == [tmp_path / "report.html"]

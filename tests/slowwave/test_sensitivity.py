@@ -1,0 +1,150 @@
+"""What one may see never gets into what another may see, nor the other way round (rule 2.5)."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+from reconsolidation_helpers import BATTERY, CHANGED, THURSDAY, TUESDAY, assert_chunks_follow, status
+
+from slowwave import stages
+from slowwave.admission import mixed, part_mixed, settle
+from slowwave.doctor import examine
+from slowwave.past import chunks_as_of
+from slowwave.quarantine import lost_originals
+
+PASSWORD = "The password of the box is hunter2."
+TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
+
+
+@pytest.mark.parametrize("first", ["internal", "secret", "public"])
+@pytest.mark.parametrize("second", ["internal", "secret", "public"])
+def test_a_merge_publishes_no_secret_and_hides_nothing_public(guarded, first, second):
+    plain = guarded.save(BATTERY, title="Battery", sensitivity=first)
+    more = guarded.save(f"{BATTERY}\n{PASSWORD}", title="Battery", sensitivity=second)
+    twin = guarded.save(BATTERY, title="Battery", sensitivity=second)
+    if first == second:
+        assert (more.outcome, twin.duplicate_of) == ("merge", plain.memory_id)
+        return
+    own = more.memory_id
+    assert (more.status, more.outcome, more.other) == ("live", "", None)
+    assert PASSWORD not in guarded.get(plain.memory_id).content
+    # What is of its own sensitivity says the same already; the other one is not even named.
+    assert (twin.status in ("quarantined", "merged"), twin.other) == (True, own)
+    assert twin.duplicate_of in (None, own)
+    assert plain.memory_id not in str(guarded.quarantine()) + str(guarded.decisions(outcome="any")[:2])
+    assert guarded.store.count("edges") == 0
+
+
+def test_a_fact_is_not_superseded_by_one_that_not_everybody_may_see(guarded):
+    old = guarded.save(TUESDAY, title="Deploy day")
+    new = guarded.save(THURSDAY, title="Deploy day", sensitivity="secret")
+    assert status(guarded, old, new) == ["live", "live"]
+
+
+@pytest.mark.parametrize("who", [0, 1])
+@pytest.mark.parametrize("make", ["merge", "supersede"])
+def test_saved_again_with_another_sensitivity_the_two_part(guarded, make, who):
+    texts = [BATTERY, f"{BATTERY}\n{CHANGED}"] if make == "merge" else [TUESDAY, THURSDAY]
+    saved = [guarded.save(text, title="Title") for text in texts]
+    assert saved[1].outcome == make
+    guarded.save(texts[who], title="Title", key=saved[who].source, sensitivity="secret")
+    assert status(guarded, *saved) == ["live", "live"]
+    assert [guarded.get(one.memory_id).content for one in saved] == texts
+    assert_chunks_follow(guarded)
+
+
+def test_with_many_acts_at_once_the_border_holds_as_well(guarded):
+    told = [
+        guarded.save(f"{BATTERY} It is number {number}.", title=f"Battery {number}") for number in range(3)
+    ]
+    again = [
+        {"content": f"{BATTERY} It is number {number % 3}.", "title": f"Battery {number % 3}",
+         "sensitivity": "secret" if number < 3 else "public"}
+        for number in range(9)
+    ]  # fmt: skip
+    done = guarded.save_many(again)
+    assert not {one.memory_id for one in told} & {one.other for one in done}
+    assert [one.status for one in done] == ["live"] * 6 + ["quarantined"] * 3
+
+
+# -- homes of before -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def before(guarded, monkeypatch):
+    """A memory in which the border was not looked at, and what it did to a secret and a public note."""
+    with monkeypatch.context() as patched:
+        around, settling = (sys.modules[f"slowwave.admission.{name}"] for name in ("around", "settling"))
+        for module, name in ((around, "memory_record"), (settling, "note_record")):
+            made = getattr(module, name)
+            blind = lambda *args, made=made, **named: replace(made(*args, **named), sensitivity="")  # noqa: E731
+            patched.setattr(module, name, blind)
+        patched.setattr(around, "sensitivities", lambda rows: ["internal"] * rows.height)
+        target = guarded.save(BATTERY, title="Battery")
+        part = guarded.save(f"{BATTERY}\n{PASSWORD}", title="Battery", sensitivity="secret")
+        old = guarded.save(TUESDAY, title="Deploy day")
+        new = guarded.save(THURSDAY, title="Deploy day", sensitivity="secret")
+        twin = guarded.save(BATTERY, title="Battery", sensitivity="secret")
+    assert status(guarded, target, part, old, new) == ["live", "merged", "superseded", "live"]
+    assert twin.duplicate_of == target.memory_id
+    return guarded, target, part, old, new
+
+
+def test_what_was_merged_across_the_border_before_is_parted(before):
+    memory, target, part, old, new = before
+    assert PASSWORD in memory.get(target.memory_id).content
+    assert mixed(memory.store).height == 2
+    assert part_mixed(memory._space, datetime.now(UTC)) == 2
+    assert status(memory, target, part, old, new) == ["live"] * 4
+    assert memory.get(target.memory_id).content == BATTERY
+    assert memory.get(part.memory_id).content == f"{BATTERY}\n{PASSWORD}"
+    rows = [row for row in memory.decisions(outcome="any") if row["outcome"] in ("merge", "supersede")]
+    assert {row["undone_why"] for row in rows} == {"sensitivity"}
+    assert PASSWORD not in str(rows)
+    assert memory.store.count("edges") == 0
+    assert_chunks_follow(memory)
+    assert part_mixed(memory._space, datetime.now(UTC)) == 0
+    again = memory.save(BATTERY + "\nIt is blue.", title="Battery")  # they are not kept apart by a person
+    assert again.other == target.memory_id
+
+
+def test_doctor_says_so_and_mends_it(before):
+    memory = before[0]
+
+    def found(*, repair: bool = False) -> list[tuple[bool, str]]:
+        about = [one for one in examine(memory.settings, repair=repair) if one.subject == "sensitivity"]
+        return [(one.ok, one.message) for one in about]
+
+    assert found() == [(False, "2 decisions across a difference of sensitivity")]
+    assert found(repair=True) == [(True, "2 decisions across a difference of sensitivity (mended)")]
+    assert found() == []
+    assert mixed(memory.store).is_empty()
+
+
+def test_the_memory_of_a_past_day_does_not_show_it_either(before):
+    memory = before[0]
+    rows = chunks_as_of(memory._space, "ada", datetime.now(UTC).date())
+    assert BATTERY in rows["text"].to_list()
+    assert PASSWORD not in str(rows.filter(sensitivity="internal")["text"].to_list())
+
+
+def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before):
+    memory = before[0]
+    entries = memory.journal.read(kinds=["save"])
+    rows = stages.stage(entries)
+    memory.store.replace_partition("staged_notes", rows, rows["day"].unique().to_list())
+    lost = lost_originals(memory.store, until=TOMORROW.isoformat())
+    assert lost.height == 1
+    part_mixed(memory._space, datetime.now(UTC))
+
+    def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
+        return stages.embed(memory.store, memory.embedder,
+                            stages.cut(notes, memory._chunker, memory.embedder.name))  # fmt: skip
+
+    settle(memory._space, rows.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of, again=True)
+    held = memory.quarantine()  # what is of its own sensitivity says it, too
+    assert {row["duplicate_of"] for row in held} <= {before[2].memory_id}

@@ -1,0 +1,77 @@
+"""Who may see what: the decision, and how it is applied to rows."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from slowwave.visibility import HIDDEN, Sight, Viewer, is_open, label, may_see, open_rows, open_where, sight
+
+FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
+OPEN, CLOSED = (None, "", "public", "internal"), ("secret", "Secret", "confidential", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("viewer", "of_open", "of_closed", "of_what_never_came_in"),
+    [
+        (Viewer.OWNER, True, True, True),
+        (Viewer.REPORT, True, False, True),
+        (Viewer.ASSISTANT, True, False, False),
+        (Viewer.RECORD, False, False, False),
+    ],
+)
+def test_the_policy(viewer, of_open, of_closed, of_what_never_came_in):
+    assert {may_see(viewer, one) for one in OPEN} == {of_open}
+    assert {may_see(viewer, one) for one in CLOSED} == {of_closed}
+    assert {may_see(viewer, one, let_in=False) for one in OPEN} == {of_what_never_came_in}
+
+
+def test_the_condition_of_the_store_and_that_of_a_frame_are_the_decision(memory):
+    names = [f"m{at}" for at in range(len(OPEN + CLOSED))]
+    rows = pl.DataFrame({"memory_id": names, "sensitivity": OPEN + CLOSED, "namespace": "ada"})
+    memory.store.upsert("memories", rows)
+    wanted = [name for name, said in zip(names, OPEN + CLOSED, strict=True) if is_open(said)]
+    assert sorted(memory.store.read("memories", open_where())["memory_id"]) == wanted
+    assert rows.filter(open_rows())["memory_id"].to_list() == wanted
+    for viewer in (Viewer.REPORT, Viewer.ASSISTANT):
+        assert sight(memory.store, "ada", names, viewer).hidden == set(names) - set(wanted)
+    assert sight(memory.store, "ada", names, Viewer.OWNER).hidden == set()
+    assert sight(memory.store, "ada", names, Viewer.RECORD).hidden == set(names)
+    assert sight(memory.store, "bob", names, Viewer.ASSISTANT).hidden == set(names)
+    assert sight(memory.store, "ada", ["m4", "m5"], Viewer.REPORT, named=["m4"]).hidden == {"m5"}
+
+
+def test_rows_are_veiled_where_they_say_something():
+    rows = pl.DataFrame({
+        "memory_id": ["a", "b", "b", None], "other": ["b", "c", None, "c"],
+        "title": ["one", "two", "", None], "terms": [["x"], ["y"], None, ["z"]],
+    })  # fmt: skip
+    shown = Sight(frozenset("b")).veiled(rows, "title", "terms", "not there")
+    assert shown["title"].to_list() == ["one", HIDDEN, "", None]
+    assert shown["terms"].to_list() == [["x"], [], None, ["z"]]
+    both = Sight(frozenset("b")).veiled(rows, "title", by=("memory_id", "other"))
+    assert both["title"].to_list() == [HIDDEN, HIDDEN, "", None]
+
+
+def test_a_label_that_is_no_known_word_is_no_label():
+    rows = pl.DataFrame({
+        "sensitivity": ["secret", "secret", "internal"], "memory_type": ["fact", "my password", "my own"],
+    })  # fmt: skip
+    assert rows.select(label("memory_type"))["memory_type"].to_list() == ["fact", HIDDEN, "my own"]
+
+
+def test_an_unknown_sensitivity_is_closed_until_it_is_asked_for(open_memory):
+    memory = open_memory(gate={"mode": "off"})
+    name = memory.save(FERRY, key="a", sensitivity="confidential").memory_id
+    assert not memory.search("when does the ferry leave?")
+    assert not memory.wakeup().sections
+    assert [one.memory_id for one in memory.search("ferry", sensitivity="confidential")] == [name]
+
+
+def test_a_version_is_as_secret_as_it_was(memory):
+    name = memory.save(f"{FERRY} Its word is quuxzyx.", key="a", sensitivity="secret").memory_id
+    memory.save(FERRY, key="a", title="Ferry")
+    told = memory.history(name, viewer=Viewer.ASSISTANT)
+    assert [event["text"] for event in told if event["event"] == "saved"] == [HIDDEN, FERRY]
+    assert "quuxzyx" not in str(told)
+    assert "quuxzyx" in str(memory.history(name))
