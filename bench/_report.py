@@ -10,8 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 
-def report(name: str, rows: Sequence[Mapping[str, Any]], *, note: str = "") -> None:
-    """Print rows as a table, a note, and the JSON line."""
+def report(
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    note: str = "",
+    totals: Mapping[str, Any] | None = None,
+) -> None:
+    """Print rows as a table, totals if there are any, a note, and the JSON line."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(title=f"bench/{name}.py", title_justify="left")
     for column in columns:
@@ -21,9 +27,12 @@ def report(name: str, rows: Sequence[Mapping[str, Any]], *, note: str = "") -> N
         table.add_row(*(_cell(row.get(column)) for column in columns))
     console = Console(width=140)
     console.print(table)
+    if totals:
+        console.print("  ".join(f"{key} {_cell(value)}" for key, value in totals.items()), highlight=False)
     if note:
         console.print(note, highlight=False)
-    print(json.dumps({"bench": name, "rows": [dict(row) for row in rows]}))
+    more = {"totals": dict(totals)} if totals else {}
+    print(json.dumps({"bench": name, "rows": [dict(row) for row in rows], **more}))
 
 
 def _cell(value: object) -> str:

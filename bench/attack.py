@@ -9,11 +9,18 @@ them asks two of these in new words with a hundred results, and rates the poison
 Everybody else asks for what they need and rates what answers it. Searches, ratings and their fold are the
 real ones; what they teach is applied as if the learning gate were open.
 
+One more person *sinks*: on the last day he asks the known questions, rates the right answers unhelpful and
+his own two notes (near and far) helpful, as often as he can. And a file of sixty invented people says the
+same of his searches, brought in as `slowwave import jsonl` does. Both are measured as the rules are written
+(five votes a name) and as they ship (`scoring.feedback.voices`): a vote a name, and one for a whole file.
+
 Measured are questions about the targets that nobody asked, and the same in new words, with one poison at a
 time there: at which rank the poison stands (median; of a hundred), the share of the searches that show it
-among the first 5 and 10 (its exposure), and what that does to MRR@5 of these questions and of others. Caps
-`on` are the defaults; `2 people` is least_principals = 2; `off`: every bound of rules 4 and 5 undone (votes
-of one person, rate, ranks, questions, frequency, share of the score). Attack `none`: what others did.
+among the first 5 and 10 (its exposure), and what that does to MRR@5 of these questions and of others; for
+those who sink, where the right answer stands, and how often one of the two notes stands above it. Caps `on`
+are the defaults; `as written`: five votes a name; `2 people` is least_principals = 2; `off`: what can be
+undone of rules 4 and 5 (votes of one person, rate, ranks, questions, frequency). Attack `none`: what others
+did.
 """
 
 from __future__ import annotations
@@ -31,17 +38,16 @@ import polars as pl
 from _home import FIRST, Home, born, run
 from _needs import Needs, Question, Wordings, needs_of
 from _report import report
+from _sinking import SEEN, ask, rate, served, sink, sinking, without
 from _user import Clock
 
-from scoring.feedback.effectiveness import fold_effectiveness
 from scoring.feedback.learned import PROPOSAL, LearningPolicy, decide, live
 from scoring.feedback.policy import FeedbackPolicy
+from scoring.feedback.voices import REACH
 from scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from scoring.ranking.learned import LearnedTerms, learnable
 from slowwave.cli.output import bars
-from slowwave.feedback.fold import FOLDED
 from slowwave.learning.proposals import proposal_days
-from slowwave.memory import Memory
 from slowwave.progress import task
 from slowwave.tuning import read_collection
 from slowwave.tuning.collection import Collection
@@ -49,7 +55,6 @@ from slowwave.workspace import Workspace
 
 PEOPLE = 50
 DAYS = 4
-SEEN = 100  # results that an attacker asks for (count)
 TIMES = 2  # that an attacker comes for each target on a day: more often than the votes of one person count
 KINDS = ("far", "near", "words")
 MANY = 1_000_000
@@ -64,24 +69,28 @@ class Caps:
         feedback: of votes.
         learning: of what selections teach.
         learned_cap: most that learned terms add to a score.
+        voices: whether each of many is one vote, and a file one of them; else five votes a name.
     """
 
     feedback: FeedbackPolicy
     learning: LearningPolicy
     learned_cap: float
+    voices: bool = True
 
 
 ON = Caps(FeedbackPolicy(), LearningPolicy(), RankingPolicy().learned_cap)
 CAPS = {
     "on": ON,
+    "as written": replace(ON, voices=False),
     "2 people": replace(ON, learning=LearningPolicy(least_principals=2)),
     "off": Caps(
-        FeedbackPolicy(principal_votes=MANY, implicit_cap=MANY, half_life_days=MANY),
+        FeedbackPolicy(principal_votes=100, half_life_days=MANY),
         LearningPolicy(
             coefficient=1.0, excluded_ranks=0, events=MANY, terms_per_selection=MANY, terms_per_memory=MANY,
             eligible_hours=0.0, least_queries=1, frequent_share=1.0, frequent_from=MANY,
         ),
-        1.0,
+        RankingPolicy().learned_cap,
+        voices=False,
     ),
 }  # fmt: skip
 
@@ -158,35 +167,12 @@ def lived(home: Home, needs: Needs, targets: Sequence[Target], attackers: int, s
                     for one in mine & found.keys():
                         rate(home, space, f"{ATTACKER}{number}", found[one], one)
                 clock.moment += timedelta(minutes=45)
+            if day == DAYS - 1:
+                sink(home, space, targets, wordings)
             advance(1)
     clock.moment = datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC)
     run(home, "feedback", FIRST, FIRST + timedelta(days=DAYS - 1), clock.moment)
     return space
-
-
-def ask(home: Home, space: Workspace, who: str, text: str, limit: int) -> dict[str, str]:
-    """The search that showed each memory, of one search."""
-    memory = Memory(home.settings, namespace=home.namespace, principal=who, space=space)
-    response = memory.search(text, limit=limit)
-    return {one.memory_id: response.search_id for one in response}
-
-
-def rate(home: Home, space: Workspace, who: str, search_id: str, memory_id: str) -> None:
-    """A rating: helpful."""
-    memory = Memory(home.settings, namespace=home.namespace, principal=who, space=space)
-    memory.feedback(search_id, memory_id, "helpful")
-
-
-def served(space: Workspace, policy: FeedbackPolicy, *, honest: bool) -> dict[str, MemoryState]:
-    """What ratings say of each memory, of all people or of the honest alone."""
-    signals = space.store.read("usage_signals", columns=list(FOLDED))
-    if honest:
-        signals = signals.filter(~pl.col("principal").str.starts_with(ATTACKER))
-    explicit = signals.filter(pl.col("tier") != "implicit").clear()
-    folded = fold_effectiveness(signals, space.store.empty("effectiveness"), explicit, policy)
-    last = folded.filter(pl.col("chunk_id").is_null()).sort("day").unique("memory_id", keep="last")
-    rows = last.select("memory_id", "effectiveness", "feedback_count").iter_rows()
-    return {memory: MemoryState(effectiveness=value, feedback_count=count) for memory, value, count in rows}
 
 
 def taught(space: Workspace, policy: LearningPolicy, *, honest: bool) -> LearnedTerms:
@@ -194,8 +180,8 @@ def taught(space: Workspace, policy: LearningPolicy, *, honest: bool) -> Learned
     space.__dict__["learning_policy"] = policy
     days = [str(FIRST + timedelta(days=day)) for day in range(DAYS)]
     rows = proposal_days(space, days).select(*PROPOSAL)
-    if honest:
-        rows = rows.filter(~pl.col("principal").str.starts_with(ATTACKER))
+    who = ["person-"] if honest else ["person-", ATTACKER]
+    rows = rows.filter(pl.any_horizontal(pl.col("principal").str.starts_with(one) for one in who))
     return LearnedTerms(live(decide(rows, [], policy).lessons, space.now(), policy), policy.ttl)
 
 
@@ -231,19 +217,6 @@ def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: S
         )
         for text, question, poisons in asked
     ]
-
-
-def without(candidates: Candidates, gone: frozenset[str]) -> Candidates:
-    """The candidates without some memories."""
-    kept = [at for at, one in enumerate(candidates.memory_ids) if one not in gone]
-    columns = ("cosine", "bm25", "vector_rank", "bm25_rank", "ordinal", "chunk_count", "title", "coverage",
-               "rerank")  # fmt: skip
-    return replace(
-        candidates,
-        chunk_ids=[candidates.chunk_ids[at] for at in kept],
-        memory_ids=[candidates.memory_ids[at] for at in kept],
-        **{name: getattr(candidates, name)[kept] for name in columns},
-    )
 
 
 def measured(
@@ -291,14 +264,14 @@ def rows_of(
     """All ways of attack with so many attackers."""
     rows = []
     for caps_name, caps in CAPS.items():
-        ratings = [served(space, caps.feedback, honest=honest) for honest in (True, False)]
+        ratings = [served(space, caps), served(space, caps, ATTACKER)]
         terms = [taught(space, caps.learning, honest=honest) for honest in (True, False)]
         clean = measured(asked, "", every, ratings[0], terms[0], caps, space)
         for way, rated, learned in (
             ("none", ratings[0], terms[0]), ("ratings", ratings[1], terms[0]),
             ("selections", ratings[0], terms[1]), ("both", ratings[1], terms[1]),
         ):  # fmt: skip
-            if way in ("none", "ratings") and caps.feedback == ON.feedback and caps is not ON:
+            if way in ("none", "ratings") and caps_name == "2 people":
                 continue  # the same as with the default caps
             for kind in KINDS[:2]:
                 told = measured(asked, kind, every, rated, learned, caps, space)
@@ -334,6 +307,7 @@ def main() -> None:
     needs = needs_of(collection, given.namespace, most=60, least=3, seed=given.seed)
     whole, targets = poisoned(collection, needs, given.targets, Wordings(given.seed))
     rows: list[dict[str, Any]] = []
+    sunken: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder, bars(), task("attacks", len(given.attackers)) as advance:
         for attackers in given.attackers:
             home = born(Path(folder) / str(attackers), whole, given.namespace, given.model)
@@ -346,8 +320,14 @@ def main() -> None:
                     told = measured(asked, kind, every, {}, None, ON, space)
                     rows.append(_row(kind, "its text alone", 0, "on", told, clean))
             rows += rows_of(asked, attackers, every, space)
+            if attackers == given.attackers[0]:
+                sunken = sinking(asked, every, space, {"as written": CAPS["as written"], "as it ships": ON})
             space.close()
             advance(1)
+    report(
+        "attack-sink", sunken,
+        note=f"Right answers of {len(targets)} targets; one voice changes no score by more than {REACH}.",
+    )  # fmt: skip
     asks = sum(len(target.unknown) for target in targets)
     report(
         "attack", rows,

@@ -39,7 +39,7 @@ def main() -> None:
     os.environ["SLOWWAVE_HOME"] = str(home)
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True)
+    home.mkdir(mode=0o700, parents=True)
     (home / "slowwave.toml").write_text(SETTINGS)
 
     say = Console(highlight=False)

@@ -1,0 +1,183 @@
+"""What hours of use do to a home: waiting, open files, memory, disk, and acts that are lost or doubled.
+
+    python bench/soak.py [--minutes 10] [--processes 8] [--no-nights]
+    python bench/soak.py --minutes 60                          # the long one
+    python bench/soak.py --one-by-one 20000                    # one process that only saves
+
+The mixed load: processes that save notes, save keys again, search, rate what they found and forget, all on
+one home, as fast as they are served, while nights run one after the other. Times are given over the first and
+the last quarter of it. At its end every act of the journal is looked up in the tables. `ratio` is the bytes
+of tables over those of the journal; `rss_ratio` is the memory of the process that saved over that of one that
+has just opened the same home, searched and saved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import _soak_user as user
+import numpy as np
+from _report import report
+
+from slowwave.cli.output import bars
+from slowwave.progress import listening, task
+
+MODEL = "wordllama-256"
+QUARTERS = {"first": 0, "last": 3}
+
+
+def main() -> None:
+    """Run the load that was asked for and print its figures."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, default=10, help="of the mixed load")
+    parser.add_argument("--processes", type=int, default=8, help="of the mixed load")
+    parser.add_argument("--no-nights", action="store_true", help="a mixed load without nights")
+    parser.add_argument("--one-by-one", type=int, metavar="N", help="instead: N saves of one process")
+    parser.add_argument("--model", default=MODEL, help="embedding model")
+    parser.add_argument("--folder", help="where the home is made, and removed; else where the system has it")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder, bars():
+        home = Path(folder) / "home"
+        os.environ |= {"SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": arguments.model}
+        if arguments.one_by_one:
+            rows, totals = one_by_one(home, arguments.one_by_one)
+        else:
+            rows, totals = mixed(home, arguments.minutes, arguments.processes, nights=not arguments.no_nights)
+    report("soak", rows, note="times in s, memory and sizes in MB", totals=totals)
+
+
+def one_by_one(home: Path, count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Save notes one after the other in this process; a row for every tenth of them, and what came of it."""
+    rows, times = [], []
+    step = max(1, count // 10)
+    with user.opened() as memory, task("saving", count) as advance, listening(user.Nobody()):
+        for number in range(count):
+            start = time.perf_counter()
+            memory.save(user.note(0, number))
+            times.append(time.perf_counter() - start)
+            advance(1)
+            if number % step == step - 1:
+                rows.append(
+                    {"saves": number + 1, **_spread(times), **user.resources(os.getpid()), **sizes(home)}
+                )
+                times = []
+        checked = user.check(memory)
+    return rows, {**checked, **_against_fresh(rows[-1]["rss"])}
+
+
+def _against_fresh(rss: float) -> dict[str, float]:
+    fresh = json.loads(_user("fresh", stdout=subprocess.PIPE).communicate()[0])["rss"]
+    return {"rss": rss, "rss_fresh": fresh, "rss_ratio": round(rss / fresh, 2)}
+
+
+def mixed(
+    home: Path, minutes: float, processes: int, *, nights: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Several users at once, and nights; a row per act, and what became of the home."""
+    with user.opened() as memory, listening(user.Nobody()):
+        memory.save(user.note(processes, 0))
+    users = [
+        _user("use", number, minutes * 60, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for number in range(processes)
+    ]
+    for one in users:
+        if one.stdout.readline() != "ready\n":  # type: ignore[union-attr]
+            raise SystemExit("A user of the load could not begin; its error is above.")
+    for one in users:
+        one.stdin.write("go\n")  # type: ignore[union-attr]
+        one.stdin.flush()  # type: ignore[union-attr]
+    seen, done = _watch(home, users, minutes * 60, nights=nights)
+    told = [json.loads(line) for one in users for line in one.communicate()[0].splitlines()]
+    if failed := [one.returncode for one in users if one.returncode]:
+        raise SystemExit(f"{len(failed)} users of the load failed; their errors are above.")
+    rows = [_row(act, told, minutes * 60) for act in user.ACTS]
+    with user.opened() as memory:
+        checked = user.check(memory)
+    return rows, {**checked, "nights": done, **seen, **sizes(home)}
+
+
+def _watch(
+    home: Path, users: list[subprocess.Popen[str]], seconds: float, *, nights: bool
+) -> tuple[dict[str, Any], int]:
+    """Wait for the end of the load and run nights; the most of what was seen, and how many nights ended."""
+    most: dict[str, Any] = {}
+    start, done, night = time.monotonic(), 0, None
+    with task("load", round(seconds)) as advance:
+        while any(one.poll() is None for one in users):
+            time.sleep(1)
+            advance(1)
+            now = [user.resources(one.pid) for one in users if one.poll() is None]
+            for name in ("handles", "rss"):
+                most[f"{name}_most"] = max([most.get(f"{name}_most", 0), *(one[name] for one in now)])
+            if night is not None and night.poll() is not None:
+                if night.returncode:
+                    raise SystemExit("A night failed; its error is above.")
+                night, done = None, done + 1
+            if nights and night is None and time.monotonic() - start < seconds:
+                night = subprocess.Popen(
+                    [sys.executable, "-c", "from slowwave.cli import main; main()", "night", "--json"],
+                    stdout=subprocess.DEVNULL, cwd=home,
+                )  # fmt: skip
+    if night is not None:
+        done += night.wait() == 0
+    return most, done
+
+
+def _user(*arguments: object, **streams: Any) -> subprocess.Popen[str]:  # noqa: ANN401
+    script = Path(__file__).with_name("_soak_user.py")
+    return subprocess.Popen([sys.executable, str(script), *map(str, arguments)], text=True, **streams)
+
+
+def _row(act: str, told: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    mine = [one for one in told if one["act"] == act]
+    row = {"act": act, "count": len(mine), **_spread([one["took"] for one in mine])}
+    for name, quarter in QUARTERS.items():
+        part = [one["took"] for one in mine if min(3, int(4 * one["at"] / seconds)) == quarter]
+        row |= {f"{key} {name}": value for key, value in _spread(part).items()}
+    return row
+
+
+def _spread(times: list[float]) -> dict[str, float]:
+    if not times:
+        return {}
+    values = np.array(times)
+    return {
+        "p50": round(float(np.median(values)), 3),
+        "p95": round(float(np.percentile(values, 95)), 3),
+        "max": round(float(values.max()), 3),
+    }
+
+
+def sizes(home: Path) -> dict[str, Any]:
+    """Files and bytes of the tables, bytes of the journal, and how many times more the tables have."""
+    tables = _bytes_of((home / "lance").rglob("*"))
+    journal = _bytes_of(home.glob("journal.db*"))
+    return {
+        "files": len(tables), "tables": round(sum(tables) / 1e6, 1), "journal": round(sum(journal) / 1e6, 1),
+        "ratio": round(sum(tables) / sum(journal), 1),
+    }  # fmt: skip
+
+
+def _bytes_of(paths: Any) -> list[int]:  # noqa: ANN401
+    found = []
+    for path in paths:
+        try:
+            if path.is_file():
+                found.append(path.stat().st_size)
+        except FileNotFoundError:  # removed since it was listed
+            continue
+    return found
+
+
+if __name__ == "__main__":
+    main()
