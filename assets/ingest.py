@@ -13,7 +13,7 @@ from quality.gate import GatePolicy
 from slowwave import stages, vault
 from slowwave.admission import Settled, part_mixed, settle
 from slowwave.apart import faulty_days, frames_apart, part_of
-from slowwave.feedback.pending import looked_at, seen_by
+from slowwave.feedback.pending import LOOKED_AT, forget, looked_at, seen_by
 from slowwave.progress import task
 from slowwave.quarantine import hold, lost_originals
 from slowwave.reconcile import reconcile
@@ -276,6 +276,7 @@ def search_index(
     looked = seen_by(store, context.run.run_id, "staged_notes")
     seen = _last(pl.concat([staged_notes.select("day", "seq"), looked]))
     store.put_metas({f"night-{day}": {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
+    forget(store, f"{LOOKED_AT}staged_notes")
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": index.rows,

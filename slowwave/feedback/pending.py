@@ -16,7 +16,7 @@ import polars as pl
 
 from slowwave import ids
 from slowwave.journal import FEEDBACK_KINDS
-from slowwave.store.frames import quote
+from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -27,6 +27,7 @@ KINDS = (*SEARCHES, *FEEDBACK_KINDS)
 RECORD = "fold-"
 BEGUN = "folding"
 LOOKED_AT = "looked-at-"
+LOOKS = ("searches", "events")
 MOST_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
 
 
@@ -127,6 +128,11 @@ def looked_at(store: Store, run: str, table: str, last: Mapping[str, int]) -> No
     store.put_meta(LOOKED_AT + table, {"run": run, "last": dict(last)})
 
 
+def forget(store: Store, *names: str) -> None:
+    """Delete facts that are of no use after the run that noted them."""
+    store.delete("meta", one_of("name", names))
+
+
 def seen_by(store: Store, run: str, table: str) -> pl.DataFrame:
     """What `looked_at` noted for a run, as day and seq; nothing of another run."""
     found = store.get_meta(LOOKED_AT + table)
@@ -145,7 +151,7 @@ def finish(store: Store, run: str) -> bool:
         records[RECORD + day] = asdict(done)
         after = done.chain
     store.put_metas(records)
-    store.delete("meta", f"name = {quote(BEGUN)}")
+    forget(store, BEGUN, *(LOOKED_AT + table for table in LOOKS))
     return True
 
 

@@ -26,7 +26,6 @@ from polars.testing import assert_frame_equal
 
 from orchestration.cli import dagster_home
 from slowwave import vault
-from slowwave.feedback.pending import LOOKED_AT
 from slowwave.settings import load
 from slowwave.workspace import Workspace
 
@@ -255,8 +254,6 @@ def tables(home: Path) -> dict[str, pl.DataFrame]:
     found = {}
     for name in sorted(db.list_tables().tables):
         rows = pl.from_arrow(db.open_table(name).to_arrow())
-        if name == "meta":  # what a run looked at names the run, and is of no use after it
-            rows = rows.filter(~pl.col("name").str.starts_with(LOOKED_AT))
         found[name] = rows.sort(rows.columns[0])
     return found
 
