@@ -6,6 +6,8 @@ The limits are those of the system (RLIMIT_FSIZE, RLIMIT_NOFILE), set for this p
 from __future__ import annotations
 
 import resource
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -37,8 +39,8 @@ def full_disk():
     return limited(resource.RLIMIT_FSIZE, 0)
 
 
-def no_handles():
-    return limited(resource.RLIMIT_NOFILE, len(list(Path("/proc/self/fd").iterdir())) + 1)
+def no_handles(free: int = 1):
+    return limited(resource.RLIMIT_NOFILE, len(list(Path("/proc/self/fd").iterdir())) + free)
 
 
 @pytest.fixture
@@ -111,6 +113,32 @@ def test_no_command_ends_with_a_traceback(run, known, monkeypatch, tmp_path):
         faults += [found] * bool(found)
     assert not faults, f"{len(faults)} faults, such as\n" + "\n".join(faults[:4])
     assert run("doctor").exit_code in (0, 1)
+
+
+CONNECT = """
+import errno, resource, sys
+from pathlib import Path
+from slowwave.warehouse.building import _connected
+folder = Path(sys.argv[1])
+with _connected(folder / "there") as connection:
+    connection.execute("CREATE TABLE found AS SELECT 1 AS n")
+ended = []
+for most in range(3, 24):  # 0, 1 and 2 are open
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, 64))
+    try:
+        with _connected(folder / f"{most}"):
+            ended.append("connected")
+    except OSError as error:
+        ended.append(errno.errorcode[error.errno])
+assert ended == sorted(ended) and len(set(ended)) == 2, ended
+"""
+
+
+def test_without_handles_a_connection_to_the_warehouse_fails_and_ends_no_process(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_file_where_the_tables_should_be(run, memory, home):
