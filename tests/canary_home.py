@@ -179,6 +179,7 @@ def _put_rows(memory: Memory, made: CanaryHome) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(learning_rows, "NEWS", ("secnewszyx", "sectermzyx", "secwordzyx"))
         learning_rows.put_open(memory._space, now, memory=made.secret)
+    store.delete("memories", "revision IS NULL")  # nobody saved them
     put_cycle(store, 3, queries=5)
     named = {"cycle_id": "ada#3", "namespace": "ada", "query_id": ids.query_id("ada", QUESTION)}
     for variant in ("logged", "in force"):

@@ -19,7 +19,6 @@ ELSEWHERE = {
     "tune": "reads folders of judged collections, and no memory",
     "import ubi": "reads a log that the person names, and says what is wrong in it",
     "import jsonl": "reads a log that the person names, and says what is wrong in it",
-    "checkpoint restore": "says names of checkpoints alone, and tells open homes to open anew",
     "judge import": "reads a file that the person names, and says what is wrong in it",
 }
 # What the policy of docs/visibility.md says may be seen, and why.
@@ -89,6 +88,7 @@ reconsolidate --dry-run
 reconsolidate
 checkpoint create walk
 checkpoint list
+checkpoint restore walk
 checkpoint delete walk
 learning rollback --everything --who ida --yes
 erase {foreign}
