@@ -168,16 +168,23 @@ def test_two_tokens_see_only_their_own_and_act_in_their_own_name(server):
     with over_http(server.url, server.tokens["ada"], mode="legacy") as ada:
         whole_day(ada)
         assert ada.gates()["namespace"] == "ada"
-        more = {"namespace": "bob", "principal": "cursor", "token": server.tokens["bob"]}
-        assert "zyxquux" not in ada.say("memory_search", query="canary zyxquux", debug=True, **more)
-        assert canary in ada.fail("memory_history", memory_id=canary, **more)
+        refused = {
+            canary: ("memory_history", {"memory_id": canary}),
+            ids["decision"]: ("memory_undo", {"decision_id": ids["decision"]}),
+            ids["search"]: ("memory_observe", {"search_id": ids["search"], "response": CANARY}),
+            ids["search"] + " ": (
+                "knowledge_feedback", {"search_id": ids["search"], "result": 1, "rating": "unhelpful"}
+            ),
+        }  # fmt: skip
+        for name, (tool, arguments) in refused.items():
+            assert name.strip() in ada.fail(tool, **arguments)
+        search = "memory_search", {"query": "canary zyxquux", "debug": True}
+        assert "zyxquux" not in ada.say(search[0], **search[1])
+        for name, value in {"namespace": "bob", "principal": "cursor", "token": server.tokens["bob"]}.items():
+            for tool, arguments in (search, *refused.values()):
+                assert f"no argument {name!r}" in ada.fail(tool, **arguments, **{name: value})
         assert "was read" not in ada.missing(f"memory://{canary}")
         assert "was read" not in ada.missing(f"memory://bob/{canary}")
-        assert ids["decision"] in ada.fail("memory_undo", decision_id=ids["decision"], **more)
-        assert ids["search"] in ada.fail("memory_observe", search_id=ids["search"], response=CANARY, **more)
-        assert ids["search"] in ada.fail(
-            "knowledge_feedback", search_id=ids["search"], result=1, rating="unhelpful", **more
-        )
     with Journal.open_path(server.home / "journal.db") as journal:
         acts = journal.read(kinds=OF_TENANTS).filter(~(journal.read(kinds=OF_TENANTS)["kind"] == "scan"))
     who = set(acts.select("namespace", "principal").iter_rows())

@@ -17,10 +17,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 NOISY = """
 import slowwave.memory
-def noisy(self, memory_id):
+def noisy(self, decision_id, **_):
     print("stray words on standard output")
     raise RuntimeError("detail-of-the-machine")
-slowwave.memory.Memory.history = noisy
+slowwave.memory.Memory.undo = noisy
 """
 
 
@@ -87,7 +87,7 @@ def test_standard_output_carries_nothing_but_the_protocol(open_memory: Memory, h
     assert rest == ""
     assert [answer["id"] for answer in answers] == list(range(len(calls) + 1))
     assert DEPLOY in answers[2]["result"]["content"][0]["text"]
-    assert answers[3]["result"]["isError"]
+    assert all(answers[number]["result"]["isError"] for number in (3, 4))
     assert "of-the-machine" not in json.dumps(answers)
     assert "stray words" in noise
     assert "detail-of-the-machine" in noise  # for the one who runs the server
