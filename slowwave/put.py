@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from slowwave.errors import ArgumentError
+
 
 @contextmanager
 def putting(path: Path) -> Iterator[BinaryIO]:
@@ -15,12 +17,19 @@ def putting(path: Path) -> Iterator[BinaryIO]:
     A device or a pipe keeps its place and is written to: to replace ``/dev/null`` would harm the machine.
 
     Args:
-        path: of the file; its folder is there.
+        path: of the file.
+
+    Raises:
+        ArgumentError: its folder is not there.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as there:
             yield there
         return
+    if not path.parent.is_dir():
+        raise ArgumentError(
+            f"There is no folder {path.parent} for {path.name}: make it, or give another path."
+        )
     partial = path.with_name(f"{path.name}.partial")
     try:
         with partial.open("wb") as beside:

@@ -239,7 +239,7 @@ class FeedbackSettings(_Group):
         0.30, ge=0, le=1, description="Share of a memory's words in an answer above which it was used"
     )
     half_life_days: float = Field(90.0, gt=0, description="Days after which a vote counts half")
-    prior_weight: float = Field(2.0, gt=0, description="Votes that the neutral beginning is worth")
+    prior_weight: float = Field(2.0, ge=1, description="Votes that the neutral beginning is worth")
     implicit_weight: float = Field(
         0.25, ge=0, le=1, description="Votes that one used or ignored result is worth"
     )
@@ -335,7 +335,7 @@ class LearningSettings(_Group):
         1, ge=1, description="Distinct people who must have; 2 or more where people do not trust each other"
     )
     frequent_share: float = Field(
-        0.1, gt=0, le=1, description="Share of the memories that have a word, above which it is no term"
+        0.1, gt=0, le=0.5, description="Share of the memories that have a word, above which it is no term"
     )
     preference: Literal["question", "rare"] = Field(
         "rare", description="Which words of a question are taught first: in its order, or rare ones"

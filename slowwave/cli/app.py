@@ -300,7 +300,9 @@ def checkpoint_create(name: str, json: Json = False) -> None:
 
     from slowwave.store.checkpoints import create_checkpoint
 
-    made = create_checkpoint(_store(), name, datetime.now(UTC))
+    space = _space()
+    with space.writing():  # or one table would be as it is before a save, and another as after it
+        made = create_checkpoint(space.store, name, datetime.now(UTC))
     if json:
         print_json({"name": made.name, "tables": dict(made.tables)})
     else:
@@ -345,7 +347,9 @@ def checkpoint_delete(name: str) -> None:
     """Remove a checkpoint, so that its files may be freed."""
     from slowwave.store.checkpoints import delete_checkpoint
 
-    delete_checkpoint(_store(), name)
+    space = _space()
+    with space.writing():
+        delete_checkpoint(space.store, name)
     out.print(f"Checkpoint [bold]{name}[/] is gone.")
 
 

@@ -38,7 +38,7 @@ def erase(
     """
     with open_namespace(namespace) as memory:
         if listed or finish:
-            _records(memory, finish=finish, json=json)
+            _records(memory, finish=finish, namespace=namespace, json=json)
             return
         planned = memory.to_erase(*(memory_ids or ()), source=source, everything=everything)
         if json and not yes:
@@ -103,11 +103,11 @@ def _ask(planned: Plan) -> None:
     typer.confirm("There is no way back. Erase?", abort=True)
 
 
-def _records(memory: Any, *, finish: bool, json: bool) -> None:  # noqa: ANN401 - Memory, imported late
+def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None:  # noqa: ANN401 - Memory, imported late
     from slowwave.erasure import running
 
     with bars(quiet=json):
-        found = running.finish(memory._space) if finish else running.records(memory._space)
+        found = running.finish(memory._space) if finish else running.records(memory._space, namespace)
     if json:
         print_json([_plain(one) for one in found])
     elif finish:

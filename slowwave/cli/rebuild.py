@@ -38,6 +38,10 @@ def rebuild(
         out.print(f"The journal knows what the tables do; {mended.lost:,} acts of memories were not in it.")
         if mended.aside:
             out.print(f"The file that could not be read is {mended.aside}.", highlight=False)
+        if mended.gone:
+            out.print("What only the journal knew may be lost:")
+        for sentence in mended.gone:
+            out.print(f"  {sentence}", highlight=False)
         return
     with bars(quiet=json):
         done = run(space, tables or ())

@@ -32,6 +32,8 @@ class Found:
     needles: Needles = field(default_factory=lambda: Needles(frozenset(), ()))
     lent: set[str] = field(default_factory=set)
     followers: set[str] = field(default_factory=set)
+    once: set[str] = field(default_factory=set)
+    """Memories that stay and have a text, now or before, that one of these has or had."""
 
     @property
     def sources(self) -> dict[str, str]:
@@ -81,8 +83,11 @@ def find(
             f"Namespace {namespace!r} has nothing whose source begins with {source!r}. Nothing was erased."
         )
     found = Found()
-    titles, hashes = _latest(space, namespace)
-    for memory in sorted(wanted | _copies(wanted, hashes)):
+    titles, hashes, said = _said(space, namespace)
+    going = wanted | _copies(wanted, hashes)
+    texts = {one for memory in going for one in said.get(memory, ())}
+    found.once = {memory for memory, own in said.items() if memory not in going and own & texts}
+    for memory in sorted(going):
         name = known[memory]
         found.named[memory] = Named(memory, name, titles.get(memory, ""), origins[name], memory not in wanted)
     _look_around(space, namespace, found)
@@ -99,14 +104,15 @@ def _sources(space: Workspace, namespace: str) -> dict[str, str]:
     return found
 
 
-def _latest(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str]]:
-    """Title and content hash of the newest text of every memory."""
-    titles, hashes = {}, {}
+def _said(space: Workspace, namespace: str) -> tuple[dict[str, str], dict[str, str], dict[str, set[str]]]:
+    """Title and content hash of the newest text of every memory, and the hashes of all its texts."""
+    titles, hashes, every = {}, {}, dict[str, set[str]]()
     for row in entries_of(space.journal, namespace, ("save", "unreadable")):
         memory = ids.memory_id(namespace, row["subject"])
         titles[memory] = str(row["said"].get("title") or "")
         hashes[memory] = row["content_hash"]
-    return titles, hashes
+        every.setdefault(memory, set()).update(filter(None, [row["content_hash"]]))
+    return titles, hashes, every
 
 
 def _copies(wanted: Collection[str], hashes: Mapping[str, str]) -> set[str]:
@@ -139,14 +145,14 @@ def _look_around(space: Workspace, namespace: str, found: Found) -> None:
     found.needles = Needles(frozenset(own - other), tuple(sorted(phrases - titles)))
 
 
-def beside(space: Workspace, namespace: str, memories: Iterable[str]) -> tuple[str, ...]:
-    """Memories that stay and were merged with one that goes, or refused as too like it."""
-    mine = set(memories)
+def beside(space: Workspace, namespace: str, found: Found) -> tuple[str, ...]:
+    """Memories that stay: merged with one that goes, refused as too like it, or that once said the same."""
+    mine = set(found.named)
     where = f"namespace = {quote(namespace)} AND {_BESIDE}"
     rows = space.store.read("decisions", where, columns=["memory_id", "other_memory"])
     one, other = pl.col("memory_id").is_in(list(mine)), pl.col("other_memory").is_in(list(mine))
     pairs = rows.filter((one | other).fill_null(value=False))
-    return tuple(sorted({name for pair in pairs.iter_rows() for name in pair if name} - mine))
+    return tuple(sorted(({name for pair in pairs.iter_rows() for name in pair if name} | found.once) - mine))
 
 
 def files_of(space: Workspace, namespace: str, named: Iterable[Named]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def plan(
         namespace=namespace,
         scope=scope,
         memories=tuple(found.named.values()),
-        beside=() if scope == "namespace" else finding.beside(space, namespace, found.named),
+        beside=() if scope == "namespace" else finding.beside(space, namespace, found),
         places=places,
         checkpoints=tuple(one.name for one in list_checkpoints(space.store)),
         files=finding.files_of(space, namespace, found.named.values()),
@@ -204,10 +204,10 @@ def _drop_tokens(space: Workspace, namespace: str) -> None:
 # -- what was erased, and what has not been finished -------------------------------------------------
 
 
-def records(space: Workspace) -> list[Erased]:
-    """Every erasure of the home, the first first; those that are not finished among them."""
+def records(space: Workspace, namespace: str = "") -> list[Erased]:
+    """Every erasure of a namespace or of the home, the first first, and also those that are not finished."""
     found: dict[str, Erased] = {}
-    for row in space.journal.read(kinds=[ERASURE]).iter_rows(named=True):
+    for row in space.journal.read(kinds=[ERASURE], namespace=namespace or None).iter_rows(named=True):
         said = payload_of(row["payload"])
         if not isinstance(said, dict) or not (
             said.get("finished") or {"scope", "memories", "why"} <= said.keys()

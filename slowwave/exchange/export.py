@@ -14,6 +14,7 @@ from slowwave.exchange.days import parse_day
 from slowwave.exchange.errors import ExchangeError
 from slowwave.exchange.payloads import line_of
 from slowwave.exchange.ubi_export import documents_of
+from slowwave.feedback.sound import results_in
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal, payload_of
 from slowwave.journal.entry import day_of
 from slowwave.visibility import is_open
@@ -103,7 +104,7 @@ def export(
 def _withheld(search: Entry, closed: Collection[str]) -> bool:
     """Whether a search asked for what is secret, or found something that is."""
     asked = search.payload.get("filters", {}).get("sensitivity", ())
-    found = {row["memory_id"] for row in search.payload.get("shown", ())}
+    found = {row["memory_id"] for row in results_in(search.payload)}
     found |= {ids.memory_of(chunk) for chunk in search.payload.get("candidates", {}).get("chunk_id", ())}
     found.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
     return not all(map(is_open, asked)) or not found.isdisjoint(closed)

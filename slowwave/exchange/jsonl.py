@@ -13,6 +13,7 @@ from slowwave.exchange.identity import own_id
 from slowwave.exchange.importing import ORIGIN, Act, Nothing, Said
 from slowwave.exchange.report import ImportReport
 from slowwave.exchange.staging import Fact
+from slowwave.feedback.sound import results_in
 from slowwave.journal import Entry
 
 NAME = "jsonl"
@@ -48,7 +49,7 @@ class JsonLines:
 
     def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
         """The search and what was said of its results, or one outcome; see `Form`."""
-        shown = None if known is None else known.payload["shown"]
+        shown = None if known is None else results_in(known.payload)
         about = []
         for fact in facts:
             act = forms.read_act(fact.content)

@@ -13,8 +13,10 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
+from pydantic import ValidationError
 
 from slowwave import __version__
+from slowwave.arguments import shown
 from slowwave.boundary import boundary
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
@@ -113,7 +115,20 @@ class _Server(MCPServer[Any]):
                 raise ToolError(
                     f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {list(known)}."
                 )
-        return await super().call_tool(name, arguments, context)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(f"{name}: {_wrong(error.__cause__)} Nothing was done.") from None
+            raise
+
+
+def _wrong(error: ValidationError) -> str:
+    """What is wrong with which argument, in a line."""
+    return " ".join(
+        f"{'.'.join(map(str, one['loc']))} = {shown(one['input'])}: {one['msg']}."
+        for one in error.errors()[:3]
+    )
 
 
 def tool_error(error: SlowwaveError) -> Exception:

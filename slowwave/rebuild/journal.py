@@ -29,17 +29,26 @@ class Mended:
     Attributes:
         lost: acts on memories that it had no more (count); their texts are recorded from the tables.
         aside: where a file that cannot be read was put.
+        gone: what only the journal knew, where it knew less than the tables do, in sentences.
     """
 
     lost: int
     aside: str = ""
+    gone: tuple[str, ...] = ()
+
+
+GONE = (
+    "Searches and feedback that no night had folded, and texts that were replaced, are in no table.",
+    "Which folders are watched: take each in again (slowwave ingest FOLDER).",
+    "What people said of learning: what was approved has to be approved again (slowwave learning status).",
+    "What was erased: its files in a folder that is taken in again come back (erase them again).",
+)
 
 
 def mend_journal(space: Workspace) -> Mended:
     """Record all that the tables hold in the journal; one that cannot be read is set aside for a new one.
 
-    Acts whose texts are in no table (searches and feedback of days that no night has folded, texts that were
-    replaced) are lost with it.
+    What is in no table is lost with it, and `Mended.gone` says what that may be.
 
     Raises:
         SlowwaveError: the journal is a server's, which has copies of its own; or an erasure is not finished.
@@ -65,7 +74,7 @@ def mend_journal(space: Workspace) -> Mended:
             adopt(store, journal, first=not has_records(journal))
             journal.append([_told(lost, space.now())])
     space.reopen()
-    return Mended(len(lost), aside)
+    return Mended(len(lost), aside, GONE if lost or aside else ())
 
 
 def _told(lost: list[str], as_of: datetime) -> Entry:

@@ -23,6 +23,7 @@ from slowwave.records.columns import MADE_AGAIN
 from slowwave.records.recorder import has_records
 from slowwave.stages import embed_days
 from slowwave.store import Store, quote
+from slowwave.store.checkpoints import listed_records
 from slowwave.store.damage import missing
 from slowwave.store.database import SCHEMA_VERSION, Identity, compact, other_model
 from slowwave.store.schemas import table_specs
@@ -127,13 +128,14 @@ class _Rebuilding:
 
     def run(self) -> _Rebuilding:
         """Make the tables, put them in their place."""
+        checkpoints = self._known_checkpoints()
         with progress.task("rebuilding tables", len(self._names)) as advance:
             for name in self._names:
                 self._make(name)
                 advance(1)
         if self._local:
             self._swap()
-        self._forget_checkpoints()
+        self._forget(checkpoints)
         return self
 
     def _make(self, name: str) -> None:
@@ -211,10 +213,17 @@ class _Rebuilding:
         shutil.rmtree(aside, ignore_errors=True)
         shutil.rmtree(new, ignore_errors=True)
 
-    def _forget_checkpoints(self) -> None:
+    def _known_checkpoints(self) -> tuple[str, ...]:
+        """Those that the old tables list; of a list that cannot be read, none."""
+        try:
+            return tuple(listed_records(self._old))
+        except (StoreError, OSError, RuntimeError, ValueError):  # damaged: this is why people rebuild
+            return ()
+
+    def _forget(self, checkpoints: tuple[str, ...]) -> None:
         """A checkpoint names versions of every table: without one of them it cannot be restored."""
+        self.checkpoints = checkpoints
         store = Store.of(self._old.uri, self._new.identity, self._old.storage_options)
-        if "meta" not in self._names and not [one for one in missing(store) if one.table == "meta"]:
-            self.checkpoints = tuple(store.list_meta("checkpoint-"))
-            for name in self.checkpoints:
+        if not [one for one in missing(store) if one.table == "meta"]:
+            for name in listed_records(store):
                 store.delete("meta", f"name = {quote('checkpoint-' + name)}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 HANDLES = 8  # of files, for a connection
 
+
 def load_duckdb() -> ModuleType:
     """The module, where there are handles enough to connect: else DuckDB would end the whole process.
 

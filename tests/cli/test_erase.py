@@ -36,6 +36,7 @@ def test_with_yes_it_erases_and_keeps_a_record(run, memory, saved):
     (record,) = json.loads(run("erase", "--list", "--json").stdout)
     assert (record["memories"], record["why"], record["finished"]) == ([saved], "asked for", True)
     assert "asked for" in run("erase", "--list").output
+    assert json.loads(run("erase", "--list", "-n", "bob", "--json").stdout) == []
     assert "Every erasure is finished" in run("erase", "--finish").output
     assert memory.count() == 0
 

@@ -18,6 +18,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.memory import Memory
 from slowwave.rebuild import mend_journal, rebuild, running
 from slowwave.settings import Settings, load
+from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
 from slowwave.underway import UnfinishedError
 from slowwave.workspace import Workspace
 
@@ -179,6 +180,7 @@ def test_a_damaged_table_is_found_and_named_and_rebuilt(
     copied: Callable[[], Workspace], table: str, damage: Callable[[Path], None]
 ) -> None:
     space = copied()
+    create_checkpoint(space.store, "before", space.now())
     lost = tables(space)
     space.close()
     damage(Path(space.settings.store_uri) / f"{table}.lance")
@@ -186,6 +188,8 @@ def test_a_damaged_table_is_found_and_named_and_rebuilt(
     assert f"slowwave rebuild {table}" in advised(space)
     done = rebuild(space, [table])
     assert list(done.tables) == [table]
+    assert ("before" in done.checkpoints) == (table != "meta")  # which had the list
+    assert not list_checkpoints(space.store)
     assert_same(lost, tables(space))
     if table == "searches":
         return  # only the folding of feedback reads it
@@ -257,6 +261,7 @@ def test_a_damaged_journal_is_found_and_learns_what_the_tables_know(
     mended = mend_journal(space)
     assert mended.lost > 0
     assert bool(mended.aside) == (damage in (_zeroed, _cut))
+    assert any("slowwave ingest FOLDER" in sentence for sentence in mended.gone)
     assert_same(lost, tables(space))
     assert "slowwave rebuild --journal" not in advised(space)
     shutil.rmtree(space.settings.store_uri)

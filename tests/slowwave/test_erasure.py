@@ -191,6 +191,19 @@ def test_what_is_beside_it_stays(guarded):
     assert next(iter(guarded.search("who is on call in odd weeks?"))).memory_id == names["after"]
 
 
+def test_who_says_something_else_now_and_once_said_the_same_is_named(guarded):
+    once = guarded.save(ABOUT, key="once").memory_id
+    guarded.save(BATTERY, key="once")
+    kept = guarded.save(f"The {SECOND} relay was replaced on Monday, and it held for a year.", key="kept")
+    saved = guarded.save(kept_text := f"The {SECOND} relay was replaced on Monday, and it held for a year.",
+                         key="saved").memory_id  # fmt: skip
+    guarded.save(ABOUT, key="saved")
+    planned = guarded.to_erase(saved)
+    assert {one.memory_id for one in planned.memories} == {saved}
+    assert {once, kept.memory_id} <= set(planned.beside)
+    assert kept_text in guarded.get(kept.memory_id).content
+
+
 def test_words_that_are_ours_are_nobodys_own(guarded):
     """Codes and names of ours in acts and rows are no quotes, whatever a note says that is erased."""
     words = "Helpful manual judge applied graded refuse model vector battery success memories ranking."

@@ -73,6 +73,10 @@ def test_an_argument_that_a_tool_does_not_know_is_refused_and_nothing_is_saved(a
     )
     assert "memory_save has no argument 'sensitivity', so nothing was done" in told
     assert assistant.call("memory_search", query="when does my passport expire?")["results"] == []
+    told = assistant.fail("memory_search", query="x", limit="many")
+    assert told.startswith("memory_search: limit = 'many': ")
+    assert told.endswith(" Nothing was done.")
+    assert "\n" not in told
     assert "has no argument 'namespace'" in assistant.fail("memory_search", query="x", namespace="bob")
 
 

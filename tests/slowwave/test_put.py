@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import threading
 
@@ -10,6 +11,7 @@ import pytest
 
 from scoring.ranking import RankingPolicy
 from slowwave.cli.exchange import written_to
+from slowwave.errors import SlowwaveError
 from slowwave.policies import write_policy
 from slowwave.put import putting
 
@@ -22,6 +24,12 @@ def test_a_file_is_whole_or_what_it_was(tmp_path):
         file.writelines([b"half of the sec", None])  # what is no bytes goes wrong after the file was begun
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    path = tmp_path / "nowhere" / "page"
+    with pytest.raises(SlowwaveError, match=re.escape(f"no folder {path.parent} for page")), putting(path):
+        pass
 
 
 @pytest.mark.parametrize("how", ["putting", "export", "policy"])
