@@ -47,5 +47,6 @@ class FeedbackPolicy:
 
 _PROMISED = {
     "prior": (0.0, 1.0), "prior_weight": (1.0, inf), "implicit_weight": (0.0, 1.0),
-    "implicit_cap": (0.0, 1.0), "principal_votes": (1, 100), "promotions": (0, 3), "promotion_hours": (8.0, inf),
+    "implicit_cap": (0.0, 1.0), "principal_votes": (1, 100),
+    "promotions": (0, 3), "promotion_hours": (8.0, inf),
 }  # fmt: skip

@@ -11,7 +11,12 @@ import anyio.to_thread
 from mcp.server.auth.provider import TokenVerifier
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import (
+    ResourceError,
+    ResourceNotFoundError,
+    ToolError,
+    UnexpectedToolError,
+)
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 
@@ -118,7 +123,8 @@ class _Server(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if isinstance(error.__cause__, ValidationError):
+            foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
+            if foreseen and isinstance(error.__cause__, ValidationError):
                 raise ToolError(f"{name}: {_wrong(error.__cause__)} Nothing was done.") from None
             raise
 
