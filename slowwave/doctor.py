@@ -54,7 +54,12 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         try:
             findings.extend(look())
         except (SlowwaveError, OSError, RuntimeError) as error:
-            findings.append(Finding(subject, False, str(error), "See the message."))
+            told = next((one for one in findings if one.advice and one.advice in str(error)), None)
+            if told is None:
+                findings.append(Finding(subject, False, str(error), "See the message."))
+            else:  # the same fault again, in the way of this look
+                not_seen = f"not looked at, because of {told.subject}"
+                findings.append(Finding(subject, False, not_seen, told.advice))
     space.close()
     return findings
 

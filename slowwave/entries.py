@@ -60,6 +60,31 @@ def with_contexts(notes: Sequence[Note], journal: Journal, namespace: str) -> li
     return placed
 
 
+def with_sensitivities(
+    notes: Sequence[Note], named: Sequence[bool], journal: Journal, namespace: str
+) -> list[Note]:
+    """The notes of one call: one that replaces another and names no sensitivity keeps the one that this had.
+
+    Who knows the key of a secret note does not open it by saying something else under it.
+
+    Args:
+        notes: as they were given.
+        named: of each, whether it says how sensitive it is.
+        journal: has what was said before.
+        namespace: of the notes.
+    """
+    asked = {note.source for note, says in zip(notes, named, strict=True) if not says}
+    asked -= {source for source in asked if source.startswith(KEYLESS)}
+    before = journal.latest(namespace, asked) if asked else {}
+    standing = {source: entry.payload.get("sensitivity") for source, entry in before.items()}
+    placed = []
+    for note, says in zip(notes, named, strict=True):
+        kept = None if says else standing.get(note.source)
+        placed.append(replace(note, sensitivity=kept) if kept else note)
+        standing[note.source] = placed[-1].sensitivity
+    return placed
+
+
 def _lent(before: Note | Entry, note: Note) -> str:
     """What a note gives to the one after it; nothing, if the journal has no text of it."""
     if isinstance(before, Note):

@@ -191,8 +191,8 @@ class Memory:
         Args:
             content: Markdown or plain text.
             title: else the first heading, else the first words.
-            key: your own name for it: saving the same key again replaces the text. Without a key every
-                save is a memory of its own.
+            key: your own name for it: saving the same key again replaces the text, and keeps its
+                sensitivity unless another is named. Without a key every save is a memory of its own.
             follows: key (or source) of what this one comes after, in a conversation or a series. It need not
                 be known.
             **labels: context (what has to be known to understand the note, at most 40 words: it is found by
@@ -218,7 +218,7 @@ class Memory:
             notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
                 one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
-        from slowwave.entries import KEYLESS, save_entry, with_contexts
+        from slowwave.entries import KEYLESS, save_entry, with_contexts, with_sensitivities
         from slowwave.notes.arguments import note_of
 
         now = self._space.now()
@@ -227,6 +227,8 @@ class Memory:
             note_of(labels, number, fallback_key=KEYLESS + event)
             for number, (labels, event) in enumerate(zip(notes, events, strict=True))
         ]
+        named = [bool(labels.get("sensitivity")) for labels in notes]
+        made = with_sensitivities(made, named, self.journal, self.namespace)
         entries = [
             save_entry(
                 note,
@@ -346,7 +348,9 @@ class Memory:
 
     # -- feedback --------------------------------------------------------------------------------
 
-    def feedback(self, search_id: str, result: str | int | Result, rating: str) -> Rated:
+    def feedback(
+        self, search_id: str, result: str | int | Result, rating: str, *, viewer: Viewer | None = None
+    ) -> Rated:
         """Say how one result of a search served. It counts from the next night on.
 
         The last rating of a principal on a result of a search is the one that counts, and of one principal
@@ -356,6 +360,7 @@ class Memory:
             search_id: of the search.
             result: a result of it, its rank (from 1), its memory's id or one of its chunks' ids.
             rating: helpful, neutral or unhelpful.
+            viewer: who says so: what that one may not see was not shown; None is the owner.
 
         Raises:
             NotFoundError: this namespace has no such search, or it did not show such a result.
@@ -366,7 +371,7 @@ class Memory:
 
         return rate(
             self._space, self.namespace, search_id, result, rating,
-            principal=self.principal, now=self._space.now(),
+            principal=self.principal, now=self._space.now(), viewer=viewer,
         )  # fmt: skip
 
     def observe(
@@ -376,6 +381,7 @@ class Memory:
         *,
         cited: Collection[str | int | Result] = (),
         similarity: Callable[[str, str], float] | None = None,
+        viewer: Viewer | None = None,
     ) -> Observed:
         """Look at the answer that a search was for: which of the memories that it was shown did it use?
 
@@ -387,6 +393,7 @@ class Memory:
             response: text of the answer.
             cited: results that were used with certainty (as for :meth:`feedback`).
             similarity: of two texts in [0, 1]; asked where words alone do not decide.
+            viewer: who says so: what that one may not see was not shown; None is the owner.
 
         Raises:
             NotFoundError: this namespace has no such search, or it did not show what is cited.
@@ -397,7 +404,7 @@ class Memory:
 
         return observe(
             self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
-            principal=self.principal, now=self._space.now(),
+            principal=self.principal, now=self._space.now(), viewer=viewer,
         )  # fmt: skip
 
     def outcome(self, project: str, outcome: str) -> Concluded:

@@ -25,6 +25,7 @@ from slowwave.settings import NotesSettings
 
 _FILE_OF_LINE = re.compile(r"(.*?\.jsonl)#", re.IGNORECASE | re.DOTALL)
 _NAME_CHARACTERS = 200  # of a place in a warning
+_MORE = "slowwave quarantine list, and show ID, say more"
 
 
 @dataclass(slots=True)
@@ -126,7 +127,7 @@ class Look:
         if failures:
             self._keep(file.source)
             first = failures[0]
-            told = first.message if first.reason == "bad_name" else first.reason
+            told = first.message if first.reason == "bad_name" else f"{first.reason} ({_MORE})"
             whole = len(notes) == 1
             what = "" if whole else f"{len(failures):,} of its {len(notes):,} lines; the first: "
             self._report(file.source, f"{what}{told}", count=len(failures))
@@ -283,9 +284,11 @@ class Look:
 
     def _report(self, source: str, why: str, *, count: int = 1) -> None:
         self.result.unreadable += count
+        known = self._known_in.get(self._subject(source).rstrip("/"))
         place = self._subject(source) if source else self._source.uri
         short = place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
-        self.result.warnings.append(f"{short} cannot be read: {why}. What was known of it stays as it was.")
+        stays = " What was known of it stays as it was." if known else ""
+        self.result.warnings.append(f"{short} cannot be read: {why}.{stays}")
 
     def _is_known(self, subject: str, digest: str, kind: str) -> bool:
         self._seen.add(subject)

@@ -155,7 +155,9 @@ def _save(made: CanaryHome, memory: Memory) -> None:
         key="opened",
         sensitivity="secret",
     )
-    memory.save("The word has been changed and is told to everybody now.", key="opened")
+    memory.save(
+        "The word has been changed and is told to everybody now.", key="opened", sensitivity="internal"
+    )
 
 
 def _use(made: CanaryHome, memory: Memory) -> None:

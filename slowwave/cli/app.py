@@ -162,6 +162,8 @@ def save(
     key: Annotated[str, typer.Option(help="Your name for it; saving the key again replaces it.")] = "",
     memory_type: Annotated[str, typer.Option("--type", help="note, fact, decision, constraint, ...")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given several times.")] = None,
+    sensitivity: Annotated[str, typer.Option(help="public, internal or secret; default: internal.")] = "",
+    follows: Annotated[str, typer.Option(help="Key of the note that this one comes after.")] = "",
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
@@ -170,9 +172,10 @@ def save(
 
     if content == "-":
         content = _standard_input()
-    labels = {"memory_type": memory_type, "tags": tag or [], "source_kind": "manual"}
+    labels: dict[str, Any] = {"memory_type": memory_type, "tags": tag or [], "source_kind": "manual"}
+    labels |= {"sensitivity": sensitivity} if sensitivity else {}
     with open_namespace(namespace, create=True) as memory:
-        saved = memory.save(content, title=title, key=key, **labels)
+        saved = memory.save(content, title=title, key=key, follows=follows, **labels)
     if json:
         print_json(asdict(saved))
         return
@@ -320,6 +323,8 @@ def checkpoint_list(json: Json = False) -> None:
         print_json(
             [{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found]
         )
+    elif not found:
+        out.print("No checkpoints.")
     else:
         print_table(
             "Checkpoints", ["name", "created"], [[one.name, f"{one.created_at:%F %T}"] for one in found]

@@ -58,13 +58,15 @@ def erase(
 
 
 def _show(planned: Plan) -> None:
+    from slowwave.reports.wording import counted
+
     cells = [
-        [one.memory_id, one.title, one.source, "says the same" if one.copy else ""]
+        [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
         for one in planned.memories[:_SHOWN]
     ]
     more = f"and {len(planned.memories) - _SHOWN:,} more" if len(planned.memories) > _SHOWN else ""
-    title = f"Goes for good: {len(planned.memories):,} memories of {planned.namespace}"
-    print_table(title, ["id", "title", "source", ""], cells, caption=more)
+    title = f"Goes for good: {counted(len(planned.memories), 'memory', 'memories')} of {planned.namespace}"
+    print_table(title, ["id", "title", "source", "why"], cells, caption=more)
     print_table("Where", ["place", "rows"], [[name, count] for name, count in planned.places.items()])
     for name in planned.checkpoints:
         out.print(f"Checkpoint that goes, too: {name}", markup=False, highlight=False)
@@ -114,15 +116,17 @@ def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None: 
         out.print(f"Finished {len(found)} erasures." if found else "Every erasure is finished.")
         for one in found:
             _told(one)
+    elif not found:
+        out.print("Nothing was erased.")
     else:
         cells = [
             [
                 one.erasure, f"{one.at:%F %T}", one.principal, one.namespace, one.scope, len(one.memories),
-                one.why, "" if one.finished else "not finished",
+                one.why, "finished" if one.finished else "not finished",
             ]
             for one in found
         ]  # fmt: skip
-        columns = ["record", "when (UTC)", "who", "namespace", "what", "memories", "why", ""]
+        columns = ["record", "when (UTC)", "who", "namespace", "what", "memories", "why", "state"]
         print_table("What was erased", columns, cells)
 
 

@@ -23,8 +23,8 @@ Row = Mapping[str, Any]
 AT_ONCE = 2_000
 """Entries in memory at a time (count)."""
 RECORDS = (ERASURE, ERASED)
-SPARED = ("undo", "outcome", UPGRADE)
-"""Kinds that say nothing of a memory: they name a decision, a project or a version."""
+SPARED = ("undo", UPGRADE)
+"""Kinds that say nothing of a memory: they name a decision or a version."""
 READ = tuple(kind for kind in KINDS if kind not in RECORDS)
 TOLD = (
     "query",
@@ -78,7 +78,8 @@ class Changes:
         """All changes, by seq."""
         found: dict[int, Change] = {}
         kept: dict[str, tuple[int, str]] = {}
-        for row in entries_of(journal, self.work.namespace):
+        everything = self.work.scope == "namespace"
+        for row in entries_of(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
             if (change := self._of(row)) is None:
                 continue
             found[row["seq"]] = change
@@ -94,7 +95,8 @@ class Changes:
     def _of(self, row: Row) -> Change | None:
         if self.work.scope == "namespace":
             change = emptied(self.work.erasure, row["kind"], subject="")
-            return Change(change.payload, {**change.columns, "origin": "", "principal": ""})
+            payload = row["said"] if row["kind"] == ERASED else change.payload
+            return Change(payload, {**change.columns, "origin": "", "principal": ""})
         kind = row["kind"]
         if kind in SOURCE_KINDS:
             return self._source(row)
@@ -104,6 +106,8 @@ class Changes:
             return self._learning(row)
         if kind == "search":
             return self._search(row)
+        if kind == "outcome":  # of a project, whose name may be words of anybody
+            return emptied(self.work.erasure, kind, subject="") if self._names(row["subject"]) else None
         if kind == "observation":
             return self._observation(row)
         return self._about(row)
@@ -128,10 +132,15 @@ class Changes:
         shown = {one.get("memory_id") for one in said.get("shown") or ()}
         if mine & shown or self.needles.quoted(said.get("query")):
             self.searches.append(row["event_id"])
-            return self._gone(row)
+            gone = self._gone(row)
+            return Change(gone.payload, {**gone.columns, "origin": ""})
         candidates = said.get("candidates") or {}
         left = without(candidates, mine)
-        return None if left == candidates else Change({**said, "candidates": left}, {})
+        columns = {"origin": ""} if self._names(row["origin"]) else {}  # the project, in words of anybody
+        return Change({**said, "candidates": left}, columns) if columns or left != candidates else None
+
+    def _names(self, text: str | None) -> bool:
+        return bool(text) and (self.needles.quoted(text) or any(self.needles.mentioned([text or ""])))
 
     def _observation(self, row: Row) -> Change | None:
         verdicts = row["said"].get("verdicts") or []

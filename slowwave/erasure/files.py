@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
+from scoring.ranking.words import words
 from slowwave.erasure.words import Needles
 from slowwave.errors import StoreError
 
@@ -19,6 +21,8 @@ _OWN = ("lance", "dagster")
 _SET_ASIDE = "journal.db.damaged-"
 _SQLITE = b"SQLite format 3\x00"
 _PATIENCE_S = 30
+_MADE_ANEW = (".html", ".htm", ".svg")  # reports and plots, which a command makes again
+_SEVERAL = 3  # words of a text's own that are no accident (count)
 # Other rows are of runs themselves: the words of their events are ours, not anybody's notes'.
 _TELLING = ("asset_key", "last_materialization", "evaluation_event")
 _FORGETFUL = {"asset_keys": ("last_materialization", "cached_status_data")}
@@ -47,23 +51,51 @@ def drop_warehouse(home: Path) -> int:
     return len(there)
 
 
-def quoting_pages(home: Path, needles: Needles, vaults: list[Path]) -> list[Path]:
-    """Reports and exports that were written into the home and quote an erased text; never a vault's files."""
-    found = []
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Files of a home beside the tables, most of them reports and exports.
+
+    Attributes:
+        go: that quote what was erased.
+        stay: that say a word of it, and may have it from elsewhere.
+    """
+
+    go: tuple[Path, ...]
+    stay: tuple[Path, ...]
+
+
+def quoting_pages(home: Path, needles: Needles, memories: Collection[str], spared: Collection[Path]) -> Pages:
+    """Files that quote an erased text: with its title, source or id, or with several of its own words.
+
+    Of a page one such word is enough: a command makes it again.
+
+    Args:
+        home: in which they are.
+        needles: by what the text is known.
+        memories: ids of what is erased.
+        spared: files and folders that are not looked at: vaults, and what the settings name.
+    """
+    whole = Needles(frozenset(), (*needles.phrases, *memories))
+    go, stay = list[Path](), list[Path]()
     for path in sorted(home.rglob("*")):
         inside = path.relative_to(home)
         if not path.is_file() or inside.parts[0] in _OWN:
             continue
         if inside.name.startswith(_SET_ASIDE):  # a journal of before, which nobody looks into
-            found.append(path)
+            go.append(path)
             continue
         if path.suffix.lower() not in PAGES:
             continue
-        if inside.name.startswith("erasing-") or any(path.is_relative_to(vault) for vault in vaults):
+        if inside.name.startswith("erasing-") or any(path.is_relative_to(one) for one in spared):
             continue
-        if any(needles.named([path.read_text(encoding="utf-8", errors="replace")])):
-            found.append(path)
-    return found
+        text = path.read_text(encoding="utf-8", errors="replace")
+        said = len(needles.words.intersection(words(text)))
+        enough = 1 if path.suffix.lower() in _MADE_ANEW else min(_SEVERAL, max(1, len(needles.words)))
+        if any(whole.named([text])) or said >= enough:
+            go.append(path)
+        elif said:
+            stay.append(path)
+    return Pages(tuple(go), tuple(stay))
 
 
 def clean_dagster(folder: Path, needles: Needles) -> int:

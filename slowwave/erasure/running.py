@@ -16,7 +16,7 @@ from slowwave.erasure import files, finding, tables, versions, work
 from slowwave.erasure.acts import Changes
 from slowwave.erasure.model import Erased, Plan, Work
 from slowwave.erasure.words import Needles
-from slowwave.errors import NotFoundError
+from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE, from_microseconds
 from slowwave.store import quote
@@ -56,8 +56,8 @@ def plan(
         raise NotFoundError(f"Namespace {namespace!r} has nothing that could be erased. Is its name right?")
     if (home / files.WAREHOUSE).exists():
         places["warehouse (built again by the next evaluation)"] = 1
-    if pages := files.quoting_pages(home, found.needles, _vaults(space)):
-        places |= {f"file {path.relative_to(home)}": 1 for path in pages}
+    pages = files.quoting_pages(home, found.needles, known.memories, _spared(space))
+    places |= {f"file {path.relative_to(home)}": 1 for path in pages.go}
     return Plan(
         namespace=namespace,
         scope=scope,
@@ -65,7 +65,7 @@ def plan(
         beside=() if scope == "namespace" else finding.beside(space, namespace, found),
         places=places,
         checkpoints=tuple(one.name for one in list_checkpoints(space.store)),
-        files=finding.files_of(space, namespace, found.named.values()),
+        files=(*finding.files_of(space, namespace, found.named.values()), *map(str, pages.stay)),
         work=known,
     )
 
@@ -80,10 +80,19 @@ def erase(space: Workspace, planned: Plan, *, principal: str, why: str = "") -> 
         why: in words; it is kept, so it should not repeat what is erased.
 
     Raises:
-        JournalError: the journal cannot be written. What was begun is finished by `finish`.
+        JournalError: the journal cannot be written, and nothing was erased.
+        TakenInLaterError: it has begun and something stood in its way; `finish` goes on with it.
     """
     with space.one_night(progress.task("waiting for a night")):
-        return _carry_out(space, _begin(space, planned, principal, why))
+        _ = space.policy, space.embedder  # what cannot be loaded is better known before
+        begun = _begin(space, planned, principal, why)
+        try:
+            return _carry_out(space, begun)
+        except (SlowwaveError, OSError, RuntimeError) as error:
+            raise TakenInLaterError(
+                f"{error} The erasure has begun: the journal says nothing of it any more, other places may. "
+                f"Go on with it: slowwave erase --finish"
+            ) from error
 
 
 def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> Work:
@@ -135,7 +144,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             remains.append(told)
         advance(1)
         files.drop_warehouse(home)
-        for page in files.quoting_pages(home, needles, _vaults(space)):
+        for page in files.quoting_pages(home, needles, begun.memories, _spared(space)).go:
             page.unlink()
         if (home / "dagster").is_dir():
             files.clean_dagster(home / "dagster", needles)
@@ -186,8 +195,11 @@ def _moment(revision: str) -> int:
     return int(revision[:16], 16)
 
 
-def _vaults(space: Workspace) -> list[Path]:
-    return [Path(one.uri) for one in space.journal.sources()]
+def _spared(space: Workspace) -> list[Path]:
+    """Files and folders that are people's own: vaults, and what the settings name."""
+    named = [Path(one.uri) for one in space.journal.sources()]
+    policy = space.settings.ranking.policy_file
+    return [*named, *([Path(policy).expanduser()] if policy else [])]
 
 
 def _drop_tokens(space: Workspace, namespace: str) -> None:

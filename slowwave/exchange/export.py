@@ -84,6 +84,7 @@ def export(
     lines_of = _ubi_lines if form == "ubi" else _jsonl_lines
     report = ExportReport()
     earlier: set[str] = set()
+    projects: list[set[str]] = []  # looked for once, with the first outcome
     with progress.task("exporting", int(known.filter(pl.col("day").is_in(days))["entries"].sum())) as advance:
         for page in _pages(journal, namespace, days):
             searches = _searches(journal, page) if first or form == "ubi" or closed is not None else {}
@@ -92,6 +93,10 @@ def export(
                 if closed is not None and _withheld(about or entry, closed):
                     report.withheld += entry.kind == "search"
                     continue
+                if closed is not None and entry.kind == "outcome":
+                    projects = projects or [_withheld_projects(journal, namespace, closed)]
+                    if entry.subject in projects[0]:
+                        continue
                 before = [about] if about is not None and day_of(about.occurred_at) < first else []
                 for one in [*(old for old in before if old.event_id not in earlier), entry]:
                     _write(one, lines_of(one, searches.get(one.subject)), write, report)
@@ -108,6 +113,15 @@ def _withheld(search: Entry, closed: Collection[str]) -> bool:
     found |= {ids.memory_of(chunk) for chunk in search.payload.get("candidates", {}).get("chunk_id", ())}
     found.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
     return not all(map(is_open, asked)) or not found.isdisjoint(closed)
+
+
+def _withheld_projects(journal: Journal, namespace: str, closed: Collection[str]) -> set[str]:
+    """Projects of which every search is withheld."""
+    known: dict[str, bool] = {}
+    days = journal.days(["search"]).filter(pl.col("namespace") == namespace)["day"].to_list()
+    for entry in (one for page in _pages(journal, namespace, days, kinds=("search",)) for one in page):
+        known[entry.origin] = known.get(entry.origin, True) and _withheld(entry, closed)
+    return {project for project, every in known.items() if every}
 
 
 def _searches(journal: Journal, page: Sequence[Entry]) -> dict[str, Entry]:
@@ -138,11 +152,13 @@ def _ubi_lines(entry: Entry, search: Entry | None) -> list[dict[str, Any]]:
     return list(documents_of(entry, search))
 
 
-def _pages(journal: Journal, namespace: str, days: Sequence[str]) -> Iterator[list[Entry]]:
+def _pages(
+    journal: Journal, namespace: str, days: Sequence[str], *, kinds: Sequence[str] = _KINDS
+) -> Iterator[list[Entry]]:
     for day in days:
         seq = 0
         while True:
-            rows = journal.read(kinds=_KINDS, days=[day], namespace=namespace, after_seq=seq, limit=_PAGE)
+            rows = journal.read(kinds=kinds, days=[day], namespace=namespace, after_seq=seq, limit=_PAGE)
             if rows.is_empty():
                 break
             seq = rows["seq"][-1]

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
 from slowwave import ids
+from slowwave.arguments import shown as told
 from slowwave.errors import NotFoundError
 from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, Verdict
 from slowwave.feedback.sound import results_in
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import not_before
+from slowwave.visibility import Viewer, sight
 
 if TYPE_CHECKING:
     from slowwave.search import Result
@@ -34,10 +36,11 @@ def rate(
     *,
     principal: str,
     now: datetime,
+    viewer: Viewer | None = None,
 ) -> Rated:
     """Take a rating of one result; see `slowwave.Memory.feedback`."""
     _known("rating", rating, RATINGS)
-    payload = _search(space, namespace, search_id)
+    payload = _search(space, namespace, search_id, viewer)
     shown, chunk = _result(payload, search_id, result)
     said = [
         entry
@@ -68,11 +71,12 @@ def observe(
     similarity: Callable[[str, str], float] | None = None,
     principal: str,
     now: datetime,
+    viewer: Viewer | None = None,
 ) -> Observed:
     """Look at an answer; see `slowwave.Memory.observe`."""
     if not isinstance(response, str) or not response.strip():
         raise FeedbackError("The response is empty. Give the text of the answer that the search was for.")
-    payload = _search(space, namespace, search_id)
+    payload = _search(space, namespace, search_id, viewer)
     words = ids.digest("response", " ".join(response.split()))
     cited_ids = {_result(payload, search_id, one)[0]["memory_id"] for one in cited}
     verdicts: list[dict[str, Any]] | None = None
@@ -110,7 +114,7 @@ def conclude(
     _known("outcome", outcome, OUTCOMES)
     if not project or not space.journal.searches_of(namespace, project):
         raise NotFoundError(
-            f"Namespace {namespace!r} has no search for a project {project!r}. Name the project when you "
+            f"Namespace {namespace!r} has no search for a project {told(project)}. Name the project when you "
             f"search: search(query, project=...)."
         )
     said = [
@@ -140,15 +144,20 @@ def _known(what: str, word: str, words: Sequence[str]) -> None:
         raise FeedbackError(f"{what} = {word!r}: say {', '.join(words[:-1])} or {words[-1]}.")
 
 
-def _search(space: Workspace, namespace: str, search_id: str) -> Mapping[str, Any]:
+def _search(space: Workspace, namespace: str, search_id: str, viewer: Viewer | None) -> Mapping[str, Any]:
+    """What a search showed of what the viewer may see."""
     entry = space.journal.get(search_id) if isinstance(search_id, str) and search_id else None
     ours = entry is not None and entry.kind == "search" and entry.namespace == namespace
     if entry is None or not ours or not isinstance(entry.payload.get("shown"), list):
         raise NotFoundError(
-            f"Namespace {namespace!r} has no search {search_id!r}. A search's id comes with its results; a "
-            f"search of a past day, or one that could not be written to the journal, takes no feedback."
+            f"Namespace {namespace!r} has no search {told(search_id)}. A search's id comes with its results; "
+            f"a search of a past day, or one that could not be written to the journal, takes no feedback."
         )
-    return {**entry.payload, "shown": results_in(entry.payload)}
+    shown = results_in(entry.payload)
+    if viewer is not None:
+        seen = sight(space.store, namespace, [row["memory_id"] for row in shown], viewer)
+        shown = [row for row in shown if seen.sees(row["memory_id"])]
+    return {**entry.payload, "shown": shown}
 
 
 def _result(payload: Mapping[str, Any], search_id: str, result: str | int | Result) -> tuple[Shown, str]:
@@ -161,7 +170,7 @@ def _result(payload: Mapping[str, Any], search_id: str, result: str | int | Resu
         if isinstance(asked, str) and ids.memory_of(asked) == row["memory_id"] and asked in chunks_of(row):
             return row, asked
     names = ", ".join(f"{row['rank']}: {row['memory_id']}" for row in shown) or "nothing"
-    raise NotFoundError(f"Search {search_id} did not show {asked!r}. It showed {names}.")
+    raise NotFoundError(f"Search {search_id} did not show {told(asked)}. It showed {names}.")
 
 
 def best_of(row: Shown) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from quality.learning_gate import Approval
 from scoring.feedback.learned import SCOPES, Rollback, Scope
 from slowwave import ids
+from slowwave.arguments import shown
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.sound import ERASED
 from slowwave.journal import Entry, payload_of
@@ -176,7 +177,7 @@ def rollback_of(namespace: str, at: datetime, scope: Scope, value: str) -> Rollb
         LearningError: an unknown scope, a value that is missing or too much, or no moment.
     """
     if scope not in SCOPES:
-        raise LearningError(f"scope = {scope!r}: say {', '.join(SCOPES)}.")
+        raise LearningError(f"scope = {shown(scope)}: say {', '.join(SCOPES)}.")
     if (scope == "everything") == bool(value):
         raise LearningError(f"A rollback of {scope} takes {'no value' if value else 'a value'}.")
     if scope == "since":

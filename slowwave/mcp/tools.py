@@ -132,7 +132,7 @@ class Tools:
         helpful: it was right and answered the question. neutral: true, but beside the point. unhelpful:
         outdated, false or misleading. Rate what the user confirms or corrects, too. A rating counts once.
         """
-        rated = self._mine().feedback(search_id, _numbered(result), rating)
+        rated = self._mine().feedback(search_id, _numbered(result), rating, viewer=Viewer.ASSISTANT)
         answer = RatingNoted.model_validate(rated)
         return _said(wording.rated(answer.memory_id, answer.rating, new=answer.new), answer)
 
@@ -144,10 +144,9 @@ class Tools:
         Results whose words are in the answer, or that you cite, count as used, the others as ignored. It
         needs no judgement and takes one call; an answer counts once.
         """
-        observed = self._mine().observe(search_id, response, cited=[_numbered(one) for one in cited])
-        seen = _sight(self._mine(), [one.memory_id for one in observed.verdicts])
+        named = [_numbered(one) for one in cited]
+        observed = self._mine().observe(search_id, response, cited=named, viewer=Viewer.ASSISTANT)
         answer = UseNoted.model_validate(observed)
-        answer.verdicts = [one for one in answer.verdicts if seen.sees(one.memory_id)]
         return _said(wording.used(answer), answer)
 
     def memory_outcome(self, project: Project, outcome: Ending) -> Annotated[CallToolResult, OutcomeNoted]:

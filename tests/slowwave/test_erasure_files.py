@@ -57,14 +57,28 @@ def _bytes(folder) -> str:
     return "".join(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())
 
 
-def test_pages_in_the_home_that_quote_are_found_and_a_vaults_files_are_not(tmp_path):
-    vault = tmp_path / "vault"
+def test_pages_in_the_home_that_quote_go_and_peoples_own_files_do_not(tmp_path):
+    vault, policy = tmp_path / "vault", tmp_path / "policy.json"
     vault.mkdir()
-    for path in (
-        vault / "note.txt",
-        tmp_path / "report.html",
-        tmp_path / "clean.html",
-        tmp_path / "lance.toml",
-    ):
-        path.write_text("nothing" if path.name == "clean.html" else CANARY)
-    assert quoting_pages(tmp_path, NEEDLES, [vault]) == [tmp_path / "report.html"]
+    texts = {
+        vault / "note.txt": CANARY, policy: CANARY, tmp_path / "lance.toml": CANARY,
+        tmp_path / "clean.html": "nothing", tmp_path / "report.html": f"<p>{CANARY}",
+        tmp_path / "ids.jsonl": '{"memory_id": "m-gone"}',
+    }  # fmt: skip
+    for path, text in texts.items():
+        path.write_text(text)
+    found = quoting_pages(tmp_path, NEEDLES, ["m-gone"], [vault, policy])
+    assert found.go == (tmp_path / "ids.jsonl", tmp_path / "report.html")
+    assert found.stay == ()
+
+
+def test_a_word_that_stands_in_another_file_is_no_quotation(tmp_path):
+    """Words are known to be a text's own among the notes of its namespace alone."""
+    needles = Needles(frozenset({"fusion", "convex", "cooking", "saucepans"}), ("cooking by fusion",))
+    texts = {"bob.jsonl": "a convex house", "house.md": "convex fusion", "page.html": "a convex house",
+             "report.txt": "fusion cooking in convex ...", "title.csv": "Cooking by Fusion"}  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    found = quoting_pages(tmp_path, needles, ["m-gone"], [])
+    assert [one.name for one in found.go] == ["page.html", "report.txt", "title.csv"]
+    assert [one.name for one in found.stay] == ["bob.jsonl", "house.md"]

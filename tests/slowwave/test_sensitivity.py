@@ -13,8 +13,10 @@ from reconsolidation_helpers import BATTERY, CHANGED, THURSDAY, TUESDAY, assert_
 from slowwave import stages
 from slowwave.admission import mixed, part_mixed, settle
 from slowwave.doctor import examine
+from slowwave.errors import NotFoundError
 from slowwave.past import chunks_as_of
 from slowwave.quarantine import lost_originals
+from slowwave.visibility import Viewer
 
 PASSWORD = "The password of the box is hunter2."
 TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
@@ -37,6 +39,42 @@ def test_a_merge_publishes_no_secret_and_hides_nothing_public(guarded, first, se
     assert twin.duplicate_of in (None, own)
     assert plain.memory_id not in str(guarded.quarantine()) + str(guarded.decisions(outcome="any")[:2])
     assert guarded.store.count("edges") == 0
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_who_saves_under_the_key_of_a_secret_opens_nothing(guarded, together):
+    notes = [
+        {"content": PASSWORD, "key": "box", "sensitivity": "secret"},
+        {"content": BATTERY, "key": "box"},
+        {"content": TUESDAY, "key": "other"},
+    ]
+    saved = guarded.save_many(notes) if together else [guarded.save(**note) for note in notes]
+    assert guarded.get(saved[1].memory_id).sensitivity == "secret"
+    assert guarded.get(saved[2].memory_id).sensitivity == "internal"
+    opened = guarded.save(THURSDAY, key="box", sensitivity="internal")
+    assert opened.status == "live", opened
+    assert guarded.get(saved[1].memory_id).sensitivity == "internal"
+
+
+def test_what_an_assistant_may_not_see_was_not_shown_to_it(guarded):
+    secret = guarded.save(BATTERY, key="secret", sensitivity="secret").memory_id
+    shown = guarded.save(TUESDAY, key="open").memory_id
+    found = guarded.search("how long does the battery last, and when do we deploy?",
+                           sensitivity=["secret", "internal"])  # fmt: skip
+    ranks = {one.memory_id: one.rank for one in found}
+    assert ranks.keys() == {secret, shown}
+    for named in (secret, ranks[secret], 99):
+        with pytest.raises(NotFoundError) as told:
+            guarded.feedback(found.search_id, named, "helpful", viewer=Viewer.ASSISTANT)
+        with pytest.raises(NotFoundError):
+            guarded.observe(found.search_id, BATTERY, cited=[named], viewer=Viewer.ASSISTANT)
+        assert named == secret or secret not in str(told.value)
+    assert guarded.feedback(found.search_id, shown, "helpful", viewer=Viewer.ASSISTANT).new
+    seen = guarded.observe(found.search_id, f"{BATTERY} {TUESDAY}", viewer=Viewer.ASSISTANT)
+    assert [one.memory_id for one in seen.verdicts] == [shown]
+    # The owner's own look at the same answer finds the rest.
+    whole = guarded.observe(found.search_id, f"{BATTERY} {TUESDAY}")
+    assert {one.memory_id for one in whole.verdicts} == {secret, shown}
 
 
 def test_a_fact_is_not_superseded_by_one_that_not_everybody_may_see(guarded):
