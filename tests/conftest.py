@@ -33,6 +33,7 @@ settings.register_profile("ci", deadline=None, derandomize=True, suppress_health
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # ranx is asked once: to compile it takes half a minute
 MEMORY_FOLDER = Path("/dev/shm")
 ENOUGH_MEMORY = 4 * 2**30  # bytes; a whole run keeps about 0.3 GiB
 
