@@ -196,8 +196,8 @@ def decisions(
         return
     if not rows:
         out.print(
-            "No decisions. Duplicates are always logged; merges and superseding once reconsolidation is on "
-            "([bold]reconsolidation.policy[/])."
+            "No decisions. Duplicates are logged once the gate enforces; merges and superseding once "
+            "reconsolidation is on ([bold]reconsolidation.policy[/])."
         )
         return
     print_decisions("Decisions", rows)

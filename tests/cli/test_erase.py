@@ -71,3 +71,13 @@ def test_no_assistant_can_erase():
     """The list of tools is tested where they are; nothing behind them knows of erasing either."""
     folder = Path(slowwave.__file__).parent / "mcp"
     assert not [path.name for path in folder.glob("*.py") if "eras" in path.read_text()]
+
+
+def test_what_is_secret_and_what_it_follows_is_said_on_the_command_line(run, memory, saved):
+    done = run("save", "Nobody but Ishbel knows where the spare key of the boathouse lies.", "-n", "ada",
+               "--key", "spare", "--sensitivity", "secret", "--follows", "gauges/battery", "--json")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    kept = memory.get(json.loads(done.stdout)["memory_id"])
+    assert (kept.sensitivity, kept.follows) == ("secret", saved)
+    assert run("save", "The key is gone.", "-n", "ada", "--key", "spare").exit_code == 0
+    assert memory.get(kept.memory_id).sensitivity == "secret"
