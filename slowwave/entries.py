@@ -37,35 +37,16 @@ def note_payload(note: Note) -> dict[str, Any]:
     return payload
 
 
-def with_contexts(notes: Sequence[Note], journal: Journal, namespace: str) -> list[Note]:
-    """The notes of one call, in which those that follow another one and bring no context get theirs.
+def placed(notes: Sequence[Note], named: Sequence[bool], journal: Journal, namespace: str) -> list[Note]:
+    """The notes of one call, with what they take from what was said before: sensitivity and context.
 
-    It is the end of what the other one says: an earlier note of the call, or else what the journal has of it,
-    whether it was let in or not, unless it was forgotten. So a call, its halves and single saves come to the
-    same contexts, and a memory that is not known lends nothing.
-    """
-    said: dict[str, Note | Entry] = {}
-    needed = []
-    for note in notes:
-        asks = bool(note.follows) and not note.context and note.follows != note.source
-        needed.append((note, asks, said.get(note.follows)))
-        said[note.source] = note
-    unknown = {note.follows for note, asks, before in needed if asks and before is None}
-    journalled = journal.latest(namespace, unknown) if unknown else {}
-    placed = []
-    for note, asks, earlier in needed:
-        before = earlier or journalled.get(note.follows)
-        context = _lent(before, note) if asks and before is not None else note.context
-        placed.append(replace(note, context=context))
-    return placed
+    A note that replaces another and names no sensitivity keeps the one that this had: who knows the key of a
+    secret note does not open it by saying something else under it.
 
-
-def with_sensitivities(
-    notes: Sequence[Note], named: Sequence[bool], journal: Journal, namespace: str
-) -> list[Note]:
-    """The notes of one call: one that replaces another and names no sensitivity keeps the one that this had.
-
-    Who knows the key of a secret note does not open it by saying something else under it.
+    A note that follows another one and brings no context gets the end of what the other one says: an earlier
+    note of the call, or else what the journal has of it, whether it was let in or not, unless it was
+    forgotten. So a call, its halves and single saves come to the same, and a memory that is not known lends
+    nothing.
 
     Args:
         notes: as they were given.
@@ -73,16 +54,30 @@ def with_sensitivities(
         journal: has what was said before.
         namespace: of the notes.
     """
-    asked = {note.source for note, says in zip(notes, named, strict=True) if not says}
-    asked -= {source for source in asked if source.startswith(KEYLESS)}
-    before = journal.latest(namespace, asked) if asked else {}
-    standing = {source: entry.payload.get("sensitivity") for source, entry in before.items()}
-    placed = []
+    said: dict[str, Note | Entry] = {}
+    asked = set()
     for note, says in zip(notes, named, strict=True):
-        kept = None if says else standing.get(note.source)
-        placed.append(replace(note, sensitivity=kept) if kept else note)
-        standing[note.source] = placed[-1].sensitivity
-    return placed
+        asked |= {note.follows} if _asks(note) and note.follows not in said else set()
+        asked |= set() if says or note.source in said or note.source.startswith(KEYLESS) else {note.source}
+        said[note.source] = note
+    said = dict(journal.latest(namespace, asked)) if asked else {}
+    done = []
+    for note, says in zip(notes, named, strict=True):
+        before = said.get(note.source)
+        kept = "" if says or before is None else _sensitivity(before)
+        one = replace(note, sensitivity=kept) if kept else note
+        lender = said.get(one.follows) if _asks(one) else None
+        done.append(replace(one, context=_lent(lender, one)) if lender is not None else one)
+        said[note.source] = done[-1]
+    return done
+
+
+def _asks(note: Note) -> bool:
+    return bool(note.follows) and not note.context and note.follows != note.source
+
+
+def _sensitivity(before: Note | Entry) -> str:
+    return str(before.sensitivity if isinstance(before, Note) else before.payload.get("sensitivity") or "")
 
 
 def _lent(before: Note | Entry, note: Note) -> str:

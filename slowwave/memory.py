@@ -218,17 +218,16 @@ class Memory:
             notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
                 one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
-        from slowwave.entries import KEYLESS, save_entry, with_contexts, with_sensitivities
+        from slowwave.entries import KEYLESS, placed, save_entry
         from slowwave.notes.arguments import note_of
 
         now = self._space.now()
         events = [ids.new_event_id() for _ in notes]
         made = [
             note_of(labels, number, fallback_key=KEYLESS + event)
-            for number, (labels, event) in enumerate(zip(notes, events, strict=True))
+            for number, (labels, event) in enumerate(zip(notes, events, strict=True), start=1)
         ]
         named = [bool(labels.get("sensitivity")) for labels in notes]
-        made = with_sensitivities(made, named, self.journal, self.namespace)
         entries = [
             save_entry(
                 note,
@@ -240,7 +239,7 @@ class Memory:
                 event_id=event,
             )
             for number, (note, event) in enumerate(
-                zip(with_contexts(made, self.journal, self.namespace), events, strict=True)
+                zip(placed(made, named, self.journal, self.namespace), events, strict=True)
             )
         ]
         return self._take_in(self._written(entries))

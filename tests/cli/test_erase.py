@@ -74,8 +74,9 @@ def test_no_assistant_can_erase():
 
 
 def test_what_is_secret_and_what_it_follows_is_said_on_the_command_line(run, memory, saved):
-    done = run("save", "Nobody but Ishbel knows where the spare key of the boathouse lies.", "-n", "ada",
-               "--key", "spare", "--sensitivity", "secret", "--follows", "gauges/battery", "--json")  # fmt: skip
+    text = "Nobody but Ishbel knows where the spare key of the boathouse lies."
+    labels = ("--key", "spare", "--sensitivity", "secret", "--follows", "gauges/battery")
+    done = run("save", text, "-n", "ada", *labels, "--json")
     assert done.exit_code == 0, done.output
     kept = memory.get(json.loads(done.stdout)["memory_id"])
     assert (kept.sensitivity, kept.follows) == ("secret", saved)

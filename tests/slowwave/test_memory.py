@@ -231,7 +231,7 @@ def test_of_two_notes_with_one_key_in_a_batch_the_last_one_counts(memory):
 
 
 def test_a_note_that_is_not_allowed_keeps_the_whole_batch_out(memory):
-    with pytest.raises(SlowwaveError, match="Note 1"):
+    with pytest.raises(SlowwaveError, match="Note 2"):
         memory.save_many([{"content": DEPLOY}, {"content": 3}])
     assert memory.count() == 0
     assert memory.journal.read(kinds=["save"]).height == 0
@@ -240,8 +240,8 @@ def test_a_note_that_is_not_allowed_keeps_the_whole_batch_out(memory):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ({"content": None}, "Note 0: content is NoneType, it has to be text"),
-        ({"content": b"bytes"}, "Note 0: content is bytes, it has to be text"),
+        ({"content": None}, "Note 1: content is NoneType, it has to be text"),
+        ({"content": b"bytes"}, "Note 1: content is bytes, it has to be text"),
         ({"content": "a\0b"}, "NUL character at 1"),
         (
             {"colour": "red"},

@@ -180,10 +180,10 @@ def test_a_context_of_its_own_is_kept_and_cut(ada):
 
 @pytest.mark.parametrize(("label", "value"), [("follows", 3), ("context", ["a"]), ("context", "\0")])
 def test_what_is_no_text_is_refused_with_its_name(ada, label, value):
-    with pytest.raises(SlowwaveError, match=f"^(Note 0: )?{label} "):
+    with pytest.raises(SlowwaveError, match=f"^(Note 1: )?{label} "):
         ada.save(ANSWER, **{label: value})
     # Which note it is of is said where there are several.
-    with pytest.raises(SlowwaveError, match=f"Note 1: {label} |notes.{label} "):
+    with pytest.raises(SlowwaveError, match=f"Note 2: {label} |notes.{label} "):
         ada.save_many([{"content": ANSWER}, {"content": ANSWER, label: value}])
     assert journalled(ada) == []
 
@@ -291,7 +291,7 @@ def test_words_of_a_secret_note_go_to_secret_notes_only(ada):
     assert told["closed"] == last(QUESTION)
 
 
-def test_the_journal_is_asked_once_a_call_and_only_where_a_note_follows_another(ada, monkeypatch):
+def test_the_journal_is_asked_once_a_call_and_only_for_what_the_notes_do_not_say(ada, monkeypatch):
     asked: list[list[str]] = []
     latest = Journal.latest
 
@@ -300,11 +300,15 @@ def test_the_journal_is_asked_once_a_call_and_only_where_a_note_follows_another(
         return latest(self, namespace, subjects)
 
     monkeypatch.setattr(Journal, "latest", counted)
-    ada.save(QUESTION, key="t1")
-    ada.save(ANSWER, key="t2", follows="t1", context="a pond")
+    ada.save(QUESTION, key="t1", sensitivity="internal")
+    ada.save(ANSWER, key="t2", follows="t1", context="a pond", sensitivity="internal")
+    ada.save(REPLY)
     assert asked == []
-    ada.save_many([one for one in TALK if one["key"] != "t1"])
+    rest = [one for one in TALK if one["key"] != "t1"]
+    ada.save_many([{**one, "sensitivity": "internal"} for one in rest])
     assert asked == [["t1", "t8"]]
+    ada.save_many(rest)
+    assert asked[1:] == [sorted({"t1", "t8", *(one["key"] for one in rest)})]
 
 
 def test_the_journal_gives_the_newest_act_on_each_source(journal, act):
