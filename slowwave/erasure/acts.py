@@ -94,6 +94,8 @@ class Changes:
 
     def _of(self, row: Row) -> Change | None:
         if self.work.scope == "namespace":
+            if row["kind"] == ERASED and not (row["subject"] or row["origin"] or row["principal"]):
+                return None  # nothing is left of it
             change = emptied(self.work.erasure, row["kind"], subject="")
             payload = row["said"] if row["kind"] == ERASED else change.payload
             return Change(payload, {**change.columns, "origin": "", "principal": ""})

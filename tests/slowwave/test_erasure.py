@@ -484,6 +484,8 @@ def test_a_project_is_words_of_somebody_too(guarded, home):
     guarded.search("whose is this?", project="quokkaproject")
     guarded.erase(everything=True)
     assert places(home, *CANARIES, "quokkaproject") == []
+    with pytest.raises(NotFoundError, match="nothing that could be erased"):
+        guarded.to_erase(everything=True)
 
 
 def test_one_that_is_stopped_after_it_began_says_so(guarded, home, monkeypatch):
