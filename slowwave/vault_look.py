@@ -284,11 +284,9 @@ class Look:
 
     def _report(self, source: str, why: str, *, count: int = 1) -> None:
         self.result.unreadable += count
-        known = self._known_in.get(self._subject(source).rstrip("/"))
         place = self._subject(source) if source else self._source.uri
         short = place if len(place) <= _NAME_CHARACTERS else f"{place[:_NAME_CHARACTERS]}…"
-        stays = " What was known of it stays as it was." if known else ""
-        self.result.warnings.append(f"{short} cannot be read: {why}.{stays}")
+        self.result.warnings.append(f"{short} cannot be read: {why}. What was known of it stays as it was.")
 
     def _is_known(self, subject: str, digest: str, kind: str) -> bool:
         self._seen.add(subject)

@@ -70,7 +70,7 @@ def test_an_unknown_sensitivity_is_closed_until_it_is_asked_for(open_memory):
 
 def test_a_version_is_as_secret_as_it_was(memory):
     name = memory.save(f"{FERRY} Its word is quuxzyx.", key="a", sensitivity="secret").memory_id
-    memory.save(FERRY, key="a", title="Ferry")
+    memory.save(FERRY, key="a", title="Ferry", sensitivity="internal")
     told = memory.history(name, viewer=Viewer.ASSISTANT)
     assert [event["text"] for event in told if event["event"] == "saved"] == [HIDDEN, FERRY]
     assert "quuxzyx" not in str(told)
