@@ -61,15 +61,24 @@ def placed(notes: Sequence[Note], named: Sequence[bool], journal: Journal, names
         asked |= set() if says or note.source in said or note.source.startswith(KEYLESS) else {note.source}
         said[note.source] = note
     said = dict(journal.latest(namespace, asked)) if asked else {}
+    standing = {name: _last_save(one, journal) for name, one in said.items()}
     done = []
     for note, says in zip(notes, named, strict=True):
-        before = said.get(note.source)
+        before = standing.get(note.source)
         kept = "" if says or before is None else _sensitivity(before)
         one = replace(note, sensitivity=kept) if kept else note
         lender = said.get(one.follows) if _asks(one) else None
         done.append(replace(one, context=_lent(lender, one)) if lender is not None else one)
-        said[note.source] = done[-1]
+        said[note.source] = standing[note.source] = done[-1]
     return done
+
+
+def _last_save(newest: Note | Entry, journal: Journal) -> Note | Entry:
+    """The act that last said how sensitive a source is: to forget a secret does not open it."""
+    if isinstance(newest, Note) or newest.kind == "save":
+        return newest
+    saves = [one for one in journal.about(newest.namespace, newest.subject) if one.kind == "save"]
+    return saves[-1] if saves else newest
 
 
 def _asks(note: Note) -> bool:

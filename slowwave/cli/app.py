@@ -162,7 +162,9 @@ def save(
     key: Annotated[str, typer.Option(help="Your name for it; saving the key again replaces it.")] = "",
     memory_type: Annotated[str, typer.Option("--type", help="note, fact, decision, constraint, ...")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given several times.")] = None,
-    sensitivity: Annotated[str, typer.Option(help="public, internal or secret; default: internal.")] = "",
+    sensitivity: Annotated[
+        str, typer.Option(help="public, internal or secret; default: what the key had, or internal.")
+    ] = "",
     follows: Annotated[str, typer.Option(help="Key of the note that this one comes after.")] = "",
     namespace: Namespace = "",
     json: Json = False,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoring.ranking.words import words
-from slowwave.erasure.words import Needles
+from slowwave.erasure.words import Needles, plain, vocabulary
 from slowwave.errors import StoreError
 
 WAREHOUSE = "warehouse.duckdb"
@@ -22,7 +22,7 @@ _SET_ASIDE = "journal.db.damaged-"
 _SQLITE = b"SQLite format 3\x00"
 _PATIENCE_S = 30
 _MADE_ANEW = (".html", ".htm", ".svg")  # reports and plots, which a command makes again
-_SEVERAL = 3  # words of a text's own that are no accident (count)
+_SEVERAL, _SHARE = 3, 0.1  # words of a text's own that are no accident: count, and of all that a file says
 # Other rows are of runs themselves: the words of their events are ours, not anybody's notes'.
 _TELLING = ("asset_key", "last_materialization", "evaluation_event")
 _FORGETFUL = {"asset_keys": ("last_materialization", "cached_status_data")}
@@ -75,7 +75,8 @@ def quoting_pages(home: Path, needles: Needles, memories: Collection[str], spare
         memories: ids of what is erased.
         spared: files and folders that are not looked at: vaults, and what the settings name.
     """
-    whole = Needles(frozenset(), (*needles.phrases, *memories))
+    names = (one for one in needles.phrases if len(words(one)) > 1)  # a word alone is anybody's
+    whole = Needles(frozenset(), (*names, *memories))
     go, stay = list[Path](), list[Path]()
     for path in sorted(home.rglob("*")):
         inside = path.relative_to(home)
@@ -88,10 +89,11 @@ def quoting_pages(home: Path, needles: Needles, memories: Collection[str], spare
             continue
         if inside.name.startswith("erasing-") or any(path.is_relative_to(one) for one in spared):
             continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        said = len(needles.words.intersection(words(text)))
-        enough = 1 if path.suffix.lower() in _MADE_ANEW else min(_SEVERAL, max(1, len(needles.words)))
-        if any(whole.named([text])) or said >= enough:
+        text = plain(path.read_text(encoding="utf-8", errors="replace"))
+        there = vocabulary([text])
+        said = len(needles.words & there)
+        several = said >= min(_SEVERAL, len(needles.words)) and said >= _SHARE * len(there)
+        if any(whole.named([text])) or (said and (several or path.suffix.lower() in _MADE_ANEW)):
             go.append(path)
         elif said:
             stay.append(path)

@@ -32,6 +32,7 @@ class Found:
     needles: Needles = field(default_factory=lambda: Needles(frozenset(), ()))
     lent: set[str] = field(default_factory=set)
     followers: set[str] = field(default_factory=set)
+    elsewhere: frozenset[str] | set[str] = frozenset()
     once: set[str] = field(default_factory=set)
     """Memories that stay and have a text, now or before, that one of these has or had."""
 
@@ -143,6 +144,19 @@ def _look_around(space: Workspace, namespace: str, found: Found) -> None:
             titles.add(str(said.get("title") or "").casefold())
     assert not found.followers & mine.keys()
     found.needles = Needles(frozenset(own - other), tuple(sorted(phrases - titles)))
+    found.elsewhere = found.needles.words & _said_by_others(space, namespace)
+
+
+def _said_by_others(space: Workspace, namespace: str) -> set[str]:
+    """Words of what other namespaces saved, asked and judged."""
+    kinds = (*SOURCE_KINDS, "search", "judgment")
+    names = set(space.journal.days(kinds)["namespace"]) - {namespace}
+    return {
+        word
+        for name in names
+        for row in entries_of(space.journal, name, kinds)
+        for word in vocabulary([*note_texts(row["said"]), str(row["said"].get("query") or "")])
+    }
 
 
 def beside(space: Workspace, namespace: str, found: Found) -> tuple[str, ...]:

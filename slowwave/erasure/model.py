@@ -63,6 +63,8 @@ class Work:
         phrases: titles and names of sources.
         lent: words that were lent to notes that follow one of them.
         followers: ids of those notes.
+        elsewhere: of the words, those that other namespaces say, too: they tell nothing in what is of all.
+        spared: files and folders that are people's own.
     """
 
     erasure: str
@@ -74,6 +76,8 @@ class Work:
     phrases: tuple[str, ...] = ()
     lent: tuple[str, ...] = ()
     followers: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

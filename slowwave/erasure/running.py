@@ -44,7 +44,8 @@ def plan(
     begun = Work(
         ids.new_event_id(), namespace, scope, tuple(found.named), words=tuple(sorted(found.needles.words)),
         phrases=found.needles.phrases, lent=tuple(sorted(found.lent)),
-        followers=tuple(sorted(found.followers)),
+        followers=tuple(sorted(found.followers)), elsewhere=tuple(sorted(found.elsewhere)),
+        spared=tuple(map(str, _spared(space))),
     )  # fmt: skip
     changes = Changes(begun, found.sources, found.needles)
     changes.of(space.journal)
@@ -52,11 +53,15 @@ def plan(
     places = {f"journal: {kind}": count for kind, count in sorted(changes.counts.items())}
     places |= {f"table {name}": n for name, n in tables.counts(space.store, known, found.needles).items()}
     home = space.settings.home
+    if scope == "namespace":
+        tokens = sum(one.namespace == namespace for one in space.settings.mcp.tokens)
+        watched = sum(one.namespace == namespace for one in space.journal.sources())
+        places |= {name: n for name, n in (("tokens", tokens), ("watched folders", watched)) if n}
     if not found.named and not places:
         raise NotFoundError(f"Namespace {namespace!r} has nothing that could be erased. Is its name right?")
     if (home / files.WAREHOUSE).exists():
         places["warehouse (built again by the next evaluation)"] = 1
-    pages = files.quoting_pages(home, found.needles, known.memories, _spared(space))
+    pages = _pages(space, known)
     places |= {f"file {path.relative_to(home)}": 1 for path in pages.go}
     return Plan(
         namespace=namespace,
@@ -144,10 +149,10 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             remains.append(told)
         advance(1)
         files.drop_warehouse(home)
-        for page in files.quoting_pages(home, needles, begun.memories, _spared(space)).go:
+        for page in _pages(space, begun).go:
             page.unlink()
         if (home / "dagster").is_dir():
-            files.clean_dagster(home / "dagster", needles)
+            files.clean_dagster(home / "dagster", _of_all(begun))
         if begun.scope == "namespace":
             _drop_tokens(space, begun.namespace)
         advance(1)
@@ -195,11 +200,22 @@ def _moment(revision: str) -> int:
     return int(revision[:16], 16)
 
 
+def _of_all(begun: Work) -> Needles:
+    """By what a text is known where texts of all namespaces are."""
+    return Needles(frozenset(begun.words) - frozenset(begun.elsewhere), begun.phrases)
+
+
+def _pages(space: Workspace, begun: Work) -> files.Pages:
+    spared = [*map(Path, begun.spared), *_spared(space)]
+    return files.quoting_pages(space.settings.home, _of_all(begun), begun.memories, spared)
+
+
 def _spared(space: Workspace) -> list[Path]:
     """Files and folders that are people's own: vaults, and what the settings name."""
+    home, policy = space.settings.home.resolve(), space.settings.ranking.policy_file
     named = [Path(one.uri) for one in space.journal.sources()]
-    policy = space.settings.ranking.policy_file
-    return [*named, *([Path(policy).expanduser()] if policy else [])]
+    vaults = [one for one in named if not home.is_relative_to(one.resolve())]  # a home may be in a vault
+    return [*vaults, *([Path(policy).expanduser()] if policy else [])]
 
 
 def _drop_tokens(space: Workspace, namespace: str) -> None:

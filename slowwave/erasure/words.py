@@ -48,6 +48,11 @@ def phrases_of(title: str, source: str) -> Iterable[str]:
         yield source.casefold()
 
 
+def plain(text: str) -> str:
+    """A text with the characters that JSON has written as escapes."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
 @dataclass(frozen=True, slots=True)
 class Needles:
     """What is looked for.
@@ -66,12 +71,12 @@ class Needles:
 
     def named(self, texts: Sequence[str]) -> list[bool]:
         """Of each text, whether it says such a word or has a title or a source in it."""
-        plain = [_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).casefold() for text in texts]
+        read = [plain(text).casefold() for text in texts]
         if self.phrases:
-            there = pl.Series(plain, dtype=pl.String).str.contains_any(list(self.phrases)).to_list()
+            there = pl.Series(read, dtype=pl.String).str.contains_any(list(self.phrases)).to_list()
         else:
-            there = [False] * len(plain)
-        return [one or self.quoted(text) for one, text in zip(there, plain, strict=True)]
+            there = [False] * len(read)
+        return [one or self.quoted(text) for one, text in zip(there, read, strict=True)]
 
     def mentioned(self, texts: Sequence[str]) -> list[bool]:
         """Of each text, whether it has a title or a source in it."""

@@ -83,6 +83,9 @@ def observe(
     while True:
         looks = _looks(space, namespace, search_id, words)
         known = _most_certain(looks)
+        if viewer is not None:  # what was said while it could be seen is not handed out any more
+            seen = {row["memory_id"] for row in payload["shown"]}
+            known = {name: one for name, one in known.items() if name in seen}
         asks_more = bool(cited_ids) or similarity is not None
         if not looks or asks_more or any(row["memory_id"] not in known for row in payload["shown"]):
             verdicts = verdicts or _verdicts(space, namespace, payload, response, cited_ids, similarity)

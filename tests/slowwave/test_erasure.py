@@ -488,6 +488,32 @@ def test_a_project_is_words_of_somebody_too(guarded, home):
         guarded.to_erase(everything=True)
 
 
+@pytest.mark.parametrize("everything", [True, False])
+def test_the_files_of_others_in_the_home_stay(guarded, open_memory, home, everything):
+    """A vault in the home is its person's own, and what another namespace says belongs to that one."""
+    folder = home / "vault"
+    folder.mkdir()
+    (folder / "a.md").write_text(f"# Relay\n\n{ABOUT}")
+    now = datetime.now(UTC)
+    source = vault.watch(guarded.journal, "ada", folder, name="v", as_of=now, principal="p")
+    vault.scan(guarded.journal, source, guarded.settings.notes, as_of=now)
+    other = open_memory("bob")
+    other.search("how are the spare relays of the radar replaced on Thursday, behind the harbour?")
+    (home / "bob.jsonl").write_text("spare relays replaced Thursday behind harbour radar")
+    saved = guarded.save(ABOUT, key="relay").memory_id
+    guarded.erase(*([] if everything else [saved]), everything=everything)
+    assert (folder / "a.md").exists()
+    assert (home / "bob.jsonl").exists()
+
+
+def test_the_pages_of_a_home_in_a_vault_go(guarded, home):
+    vault.watch(guarded.journal, "ada", home.parent, name="v", as_of=datetime.now(UTC), principal="p")
+    saved = guarded.save(ABOUT, key="relay").memory_id
+    (home / "page.html").write_text(CANARY)
+    guarded.erase(saved)
+    assert not (home / "page.html").exists()
+
+
 def test_one_that_is_stopped_after_it_began_says_so(guarded, home, monkeypatch):
     saved = guarded.save(ABOUT, key="stopped").memory_id
 

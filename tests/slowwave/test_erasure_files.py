@@ -73,12 +73,17 @@ def test_pages_in_the_home_that_quote_go_and_peoples_own_files_do_not(tmp_path):
 
 
 def test_a_word_that_stands_in_another_file_is_no_quotation(tmp_path):
-    """Words are known to be a text's own among the notes of its namespace alone."""
-    needles = Needles(frozenset({"fusion", "convex", "cooking", "saucepans"}), ("cooking by fusion",))
+    """A file may be about anything, and anybody's: a word that it has in common with a note is not enough."""
+    phrases = ("cooking by fusion", "carburettor")
+    needles = Needles(frozenset({"fusion", "convex", "cooking", "saucepans"}), phrases)
+    diary = "The diary of a year in the house on the hill, with its garden, weather, guests and repairs. "
     texts = {"bob.jsonl": "a convex house", "house.md": "convex fusion", "page.html": "a convex house",
-             "report.txt": "fusion cooking in convex ...", "title.csv": "Cooking by Fusion"}  # fmt: skip
+             "report.txt": "fusion cooking in convex ...", "title.csv": "Cooking by Fusion",
+             "bike.txt": "my carburettor is fine",
+             "diary.txt": f"{diary * 3} words such as {' '.join(map(str, range(10_000, 10_030)))}: "
+                          "fusion cooking, convex"}  # fmt: skip
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     found = quoting_pages(tmp_path, needles, ["m-gone"], [])
     assert [one.name for one in found.go] == ["page.html", "report.txt", "title.csv"]
-    assert [one.name for one in found.stay] == ["bob.jsonl", "house.md"]
+    assert [one.name for one in found.stay] == ["bob.jsonl", "diary.txt", "house.md"]

@@ -56,6 +56,20 @@ def test_who_saves_under_the_key_of_a_secret_opens_nothing(guarded, together):
     assert guarded.get(saved[1].memory_id).sensitivity == "internal"
 
 
+def test_what_was_forgotten_and_what_became_secret_stay_closed(guarded):
+    name = guarded.save(BATTERY, key="box", sensitivity="secret").memory_id
+    guarded.forget(name)
+    guarded.save(THURSDAY, key="box")
+    assert guarded.get(name).sensitivity == "secret"
+    shown = guarded.save(CHANGED + " " + BATTERY, key="open").memory_id
+    found = guarded.search("how long does the battery last?")
+    assert [one.memory_id for one in found] == [shown]
+    assert guarded.observe(found.search_id, BATTERY, viewer=Viewer.ASSISTANT).verdicts
+    guarded.save(CHANGED + " " + BATTERY, key="open", sensitivity="secret")
+    assert not guarded.observe(found.search_id, BATTERY, viewer=Viewer.ASSISTANT).verdicts
+    assert guarded.observe(found.search_id, BATTERY).verdicts
+
+
 def test_what_an_assistant_may_not_see_was_not_shown_to_it(guarded):
     secret = guarded.save(BATTERY, key="secret", sensitivity="secret").memory_id
     shown = guarded.save(TUESDAY, key="open").memory_id
