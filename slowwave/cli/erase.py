@@ -22,7 +22,7 @@ def erase(
     memory_ids: Annotated[list[str] | None, typer.Argument(help="Ids, from save or search.")] = None,
     source: Annotated[str, typer.Option(help="All whose source (vault path or key) begins with this.")] = "",
     everything: Annotated[
-        bool, typer.Option("--everything", help="All that the namespace has, its journal and vaults.")
+        bool, typer.Option("--everything", help="All that the namespace has; files of its vaults stay.")
     ] = False,
     why: Annotated[str, typer.Option(help="Kept with the record; do not repeat what is erased.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
