@@ -88,7 +88,7 @@ def configured(folder: Path, model: str) -> Settings:
     """Settings of a home: nobody judges but use, which is what learning is proved with."""
     (folder / "slowwave.toml").write_text(
         f'[embedding]\nmodel = "{model}"\n[gate]\nmode = "off"\n[judge]\nkind = "off"\n'
-        f'[night]\nfirst_day = "{FIRST - SAVED}"\n'
+        f'[learning]\nenabled = true\n[night]\nfirst_day = "{FIRST - SAVED}"\n'
     )
     return load(folder)
 

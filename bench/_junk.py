@@ -362,9 +362,12 @@ def blob(rng: random.Random, length: int, script: str) -> str:
 
 
 def repeated(rng: random.Random, length: int, script: str) -> str:
-    """One sentence or one paragraph again and again."""
+    """One sentence or one paragraph again and again, or as much of one as fits in three times."""
     pool = list(_SOURCES[script])
     unit = rng.choice(pool)
+    if len(unit) > length // 3:
+        cut = unit[: length // 3]
+        unit = cut.rsplit(" ", 1)[0] if " " in unit else cut
     if length >= 1000 and rng.random() < 0.5:
         unit = " ".join(pool)
     return _grow(length, lambda: unit, rng.choice((" ", "\n", "\n\n")))

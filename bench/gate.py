@@ -1,8 +1,13 @@
-"""What the save gate costs: one short note, and a night's batch, as a whole and by layer.
+"""What the save gate refuses by each of its presets, and what it costs.
 
-    python bench/gate.py --vault FOLDER [--repeat N]
+    python bench/gate.py --vault FOLDER --data ../shared/data
 
-`one note` is the median over ``--repeat`` calls on the same note of a few hundred characters, in
+Refused: the share of real texts and of junk, by source and kind, with its 95 % interval (Wilson), by the
+presets `applicable` and `seeds`, as a save over the API gives them: without a title, tags or front matter;
+the vaults with what their files have. "titled" junk has a long title and three tags. The reasons are those of
+`applicable`.
+
+Cost: `one note` is the median over ``--repeat`` calls on the same note of a few hundred characters, in
 milliseconds; `batch` is the best of three passes over all notes of the folder, in notes per second. Nothing
 is embedded and nothing is stored: duplicates are decided later, with vectors.
 """
@@ -10,6 +15,9 @@ is embedded and nothing is stored: duplicates are decided later, with vectors.
 from __future__ import annotations
 
 import argparse
+import json
+import random
+import re
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -18,15 +26,31 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from _junk import KINDS
 from _report import report
+from _talk import (
+    FACTS,
+    FILLER,
+    FIRST_TALK,
+    LAST_FILLER,
+    LAST_NOTICES,
+    NOTICES,
+    OUTPUT,
+    PROMPTS,
+    SECOND_FILLER,
+    SECOND_NOTICES,
+    TALK,
+)  # fmt: skip
 
-from quality.content import content_scores
+from quality.content import applicable_scores
 from quality.density import signal_density
 from quality.gate import GatePolicy, judge
 from quality.junk import junk_reasons
 from quality.structure import structure_faults
+from scoring.intervals import wilson
 from slowwave import stages
 from slowwave.entries import entries_frame, save_entry
+from slowwave.notes.arguments import note_of
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
@@ -34,8 +58,8 @@ from slowwave.notes.reading import read_notes
 POLICY = GatePolicy()
 PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
     "judge": lambda notes: judge(notes, POLICY),
-    "structure": lambda notes: structure_faults(notes, min_characters=POLICY.min_characters),
-    "content (with density)": content_scores,
+    "structure": lambda notes: structure_faults(notes, min_characters=POLICY.least_characters),
+    "content (with density)": applicable_scores,
     "density": lambda notes: [signal_density(text or "") for text in notes["content"]],
     "junk": junk_reasons,
 }
@@ -58,18 +82,22 @@ def main() -> None:
     )
     parser.add_argument("--vault", type=Path, required=True, help="folder of notes")
     parser.add_argument("--repeat", type=int, default=200, help="calls on the one note")
+    parser.add_argument("--data", type=Path, help="folder with retrieval/ and pairs/")
+    parser.add_argument("--sample", type=int, default=1_500, help="most texts of a source")
+    parser.add_argument("--no-cost", action="store_true", help="only what is refused")
     arguments = parser.parse_args()
+    if arguments.data:
+        refused(arguments.vault, arguments.data, arguments.sample)
+    if not arguments.no_cost:
+        cost(arguments)
+
+
+def cost(arguments: argparse.Namespace) -> None:
+    """Print what judging takes."""
     one = staged(
         [note for note in read_notes(SHORT, "pump.md", max_bytes=MAX_BYTES) if isinstance(note, Note)]
     )
-    batch = staged(
-        [
-            note
-            for file in iter_vault(arguments.vault)
-            for note in read_notes(file.path.read_bytes(), file.source, max_bytes=MAX_BYTES)
-            if isinstance(note, Note)
-        ]
-    )
+    batch = staged(vault_notes(arguments.vault))
     rows: list[dict[str, Any]] = []
     for part, run in PARTS.items():
         alone = statistics.median(_seconds(run, one, arguments.repeat))
@@ -85,6 +113,89 @@ def main() -> None:
     length = batch["content"].str.len_chars().mean()
     note = f"one note: {len(SHORT)} characters; batch: {batch.height:,} notes of {length:,.0f} on average"
     report("gate", rows, note=note)
+
+
+def refused(vault: Path, data: Path, sample: int) -> None:
+    """Print what each preset refuses."""
+    rng = random.Random(0)
+    rows = []
+    for kind, notes in {**real(vault, data, sample, rng), **junk(rng)}.items():
+        frame = staged(notes)
+        row: dict[str, Any] = {"kind": kind, "n": frame.height}
+        for formula in ("applicable", "seeds"):
+            judged = judge(frame, GatePolicy(score=formula))
+            count = int((judged["verdict"] == "refuse").sum())
+            low, high = wilson(count, frame.height)
+            row[formula] = f"{count / frame.height:.2%} ({low:.2%}-{high:.2%})"
+            if formula == "applicable":
+                told = judged["reasons"].explode().drop_nulls().value_counts(sort=True)
+                row["reasons"] = ", ".join(f"{name} {times}" for name, times in told.rows())
+        rows.append(row)
+    report("gate: refused", rows, note=f"at most {sample:,} texts of a source")
+
+
+def real(vault: Path, data: Path, sample: int, rng: random.Random) -> dict[str, list[Note]]:
+    """Real texts by source."""
+    texts: dict[str, list[str]] = {"terse facts": list(FACTS)}
+    for folder in sorted((data / "retrieval").iterdir()):
+        lines = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+        lines = [line for line in lines if line["text"].strip()]
+        for role in sorted({line.get("role", "") for line in lines}):
+            name = f"{folder.name} {role}".strip()
+            texts[name] = [line["text"] for line in lines if line.get("role", "") == role]
+        if folder.name == "locomo_dev":
+            texts["locomo_dev, bare turns"] = [_STAMP.sub("", text) for text in texts[folder.name]]
+    for file in sorted((data / "pairs").glob("*.tsv")):
+        pairs = [line.split("\t")[-2:] for line in file.read_text().splitlines()[1:]]
+        texts[f"sentences of {file.stem}"] = sorted({text for pair in pairs for text in pair})
+    notes = {
+        f"real: {name}": [
+            note_of({"content": text}, at, fallback_key=f"saved/{at}")
+            for at, text in enumerate(rng.sample(every, min(sample, len(every))))
+        ]
+        for name, every in texts.items()
+    }
+    return notes | {f"real: vault {vault.name}": vault_notes(vault)}
+
+
+def junk(rng: random.Random) -> dict[str, list[Note]]:
+    """Junk by kind: generated at several lengths, and as people and programs leave it."""
+    texts = {
+        f"{kind}, {'200 and more' if long else '50 to 120'}": [
+            make(rng, length, scripts[at % len(scripts)]) for length in lengths for at in range(40)
+        ]
+        for kind, (make, scripts) in KINDS.items()
+        for long, lengths in ((False, (50, 80, 120)), (True, (200, 500, 1_000, 5_000)))
+    }
+    texts |= {
+        "talk, looked at": list(FIRST_TALK), "talk": list(TALK), "filler sentences": list(FILLER),
+        "filler sentences, second": list(SECOND_FILLER), "filler sentences, last": list(LAST_FILLER),
+        "notices of pages": list(NOTICES), "notices of pages, second": list(SECOND_NOTICES),
+        "notices of pages, last": list(LAST_NOTICES), "output": list(OUTPUT), "prompts": list(PROMPTS),
+    }  # fmt: skip
+    labels = {"bare": {}, "titled": {"title": TITLE, "tags": ["harbour", "pump", "papers"]}}
+    return {
+        f"junk, {name}: {kind}": [
+            note_of({"content": text, **given}, at, fallback_key=f"saved/{at}")
+            for at, text in enumerate(every)
+        ]
+        for name, given in labels.items()
+        for kind, every in texts.items()
+    }
+
+
+TITLE = "How the pump on the north pier is serviced, and where its papers are kept"
+_STAMP = re.compile(r"^\[.*?\] \w+: ")
+
+
+def vault_notes(folder: Path) -> list[Note]:
+    """The notes of a folder that can be read."""
+    return [
+        note
+        for file in iter_vault(folder)
+        for note in read_notes(file.path.read_bytes(), file.source, max_bytes=MAX_BYTES)
+        if isinstance(note, Note)
+    ]
 
 
 def staged(notes: Sequence[Note]) -> pl.DataFrame:

@@ -7,7 +7,13 @@ They help where a text is too short for statistics.
 
 from __future__ import annotations
 
-FUNCTION_WORDS = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    """Words as they are in a folded text, which has neither final sigma nor sharp s."""
+    return frozenset(text.casefold().split())
+
+
+FUNCTION_WORDS = _words(
     """
     the of and to in a an that it is was for on with as by at from but or not this which be are have had
     has they you we he she his her their its i my your our me him them us if then than so would could
@@ -36,11 +42,11 @@ FUNCTION_WORDS = frozenset(
     إلى هذا هذه التي الذي كان كانت لا ما عن مع هو هي أو بين كل لم قد ذلك بعد عند كما لكن حتى ثم إذا و إن
     أنه تم قبل عليه منذ فقط هناك را از به که در و این آن با است برای את של על לא הוא היא זה עם כל אם גם
     או כי है और के की का को में से पर यह वह ने हैं कि एक नहीं था थी भी तो ही कर लिए हो गया जो
-    """.split()
+    """
 )
 FUNCTION_CHARACTERS = "的是了在和就都而及与着或一个没有我们你们他们这那因为所以但是如果也不之其把被"
 
-FILLER_WORDS = frozenset(
+FILLER_WORDS = _words(
     """
     blah random whatsoever text texts content contents placeholder filler fill fills filled filling
     padding space spaces section sections paragraph paragraphs sentence sentences word words line lines
@@ -64,9 +70,67 @@ FILLER_WORDS = frozenset(
     efficient process approach exploring explore understandings perspective perspectives dive delve
     fast-paced paced landscape leverage necessary relevant specific particular significant appropriate
     available useful interesting real
-    """.split()
+    contains contain contained contents future mentioned earlier previously below above happen happens
+    happened happening additional additionally intentionally usual usually particular particularly whether
+    productive somehow someone everybody everyone somewhere eventually currently generic arbitrary
+    remember remembered helped whichever beginning test testing example examples
+    """
 )
-FILLER_STEMS = frozenset(
+SOFT_WORDS = _words(
+    """
+    user users assistant conversation conversations session sessions chat discussion discussions document
+    documents meeting meetings message messages responded responds response responses reply replied answer
+    answers answered question questions asked asks ask help helped helps helping satisfied covered covers
+    request requests requested start started starts end ended ends began begun report reported issue issues
+    problem problems agreed agree improvement improvements improved improve improves improving progress
+    depends depend either successful successfully success synergies synergy drive drives driving solution
+    solutions outcome outcomes result results contributed contribute contributes stakeholders stakeholder
+    alignment aligned holistic seamless robust innovative innovation strategy strategic impact impactful
+    opportunity opportunities challenge challenges growth excellence goal goals objective objectives
+    practice practices ahead forward moving move state recent recently update updates updated change changes
+    changed changing done doing work works worked working fine interest nature order terms term regard
+    aforementioned occurs occurred occur time times moment current bring brings brought take
+    takes took taken give gives given goes went gone use uses used using new old big small high low same
+    similar back next last first again think thinks thought know knows known want wants wanted try
+    tries tried trying went show shows shown find finds found everyone focus strive deliver delivered
+    future-proof best-in-class world-class game-changing empower empowers enable enables enabled unlock
+    unlocks transform transforms potential solid strong big main major minor level levels
+    example examples check checked checking saving save
+    saved posts else short brief quick quickly later
+    soon earlier today tomorrow tonight yesterday now ever never yet
+    solve solves solved solving learn learned learnt learns plan plans planned far right wrong communication
+    collaboration experience experiences involved still remain remains remaining circle offline online follows
+    according accordingly else somewhat mostly largely simple simply worth thinking talking
+    hope hoped expected expect expectations feedback input insights insight learnings takeaways takeaway
+    momentum action actions step steps decision decisions opinion opinions view views
+    interested exciting excited happy pleased glad positive negative
+    wurde wurden worden viel viele vieles alles immer ende anfang geredet gesprochen besprochen diskutiert
+    erwähnt ohne besondere besonderen besonderes besonderer bedeutung sinn zweck notiz notizen test tests
+    probe teste testen einige manche verschiedene verschiedenen dinge sachen sache irgendwas irgendwie
+    irgendetwas etwas gemacht machen macht gut gute guten gab geben geht ging weiter weitere weiteren
+    wichtig wichtige interessant wirklich einfach eben halt also schon zeile zeilen platzhalter
+    einiges einigen tun dran bleiben bleibt insgesamt gespräch gespräche punkt punkte punkten thema themen
+    läuft laufen lief läufts zukunft lösung lösungen problem probleme problemen frage fragen nötig möglich
+    ceci cela y a propos chose considérer discuté point points question questions problème problèmes
+    solution solutions suite avenir possible nécessaire ensemble
+    considerar asunto asuntos importantes importante discutir hablar puntos punto pregunta problema problemas
+    solución soluciones futuro posible necesario hay
+    ceci cela ça c'est d'exemple exemple dit dire particulier particulière signifie sens note test essai
+    choses chose beaucoup plusieurs divers diverses sujet sujets fait faire bien bon bonne toujours encore
+    quelque quelques remplir parler parlé discuté important importante suite ici n'est n'a qu'il
+    esto eso prueba nota dice decir nada particular significa sentido ejemplo cosas cosa muchas muchos mucho
+    varias varios tema temas hacer hecho bien bueno siempre todavía algo algunos algunas llenar hablado
+    questo questa prova nota dice dire nulla niente particolare significato senso esempio cose molte molti
+    vari varie argomento argomenti fatto fare bene buono sempre ancora qualcosa alcune alcuni serve solo
+    isso teste diz dizer nada particular sentido exemplo coisas coisa muitas muitos vários várias assunto
+    assuntos feito fazer bem bom sempre ainda algo algumas alguns
+    тест тестовая тестовый тестовое заметка заметки запись которой котором которая нет ничего особенного
+    всякое разное разные вещи вещь дело дела просто пример текст проверка проверки проверить смысл смысла
+    всегда ещё что-то много некоторые хорошо сделано делать говорили обсудили
+    """
+)
+"""Words that say little beside others of their kind and of `FILLER_WORDS`, and much beside a word of their own."""
+FILLER_STEMS = _words(
     """
     platz inhal absat satz dinge thema weite infor folge stell eigen füllt gesag sagen steht hier später
     viele beisp textb textp textes wicht allge thema nicht besti absch länge länger infos bitte folge
@@ -78,16 +142,17 @@ FILLER_STEMS = frozenset(
     يأتي قريبا مؤقت موجود بشكل عام معلوم مهم texto conte conté párra parág espac relle preen palab palav
     cosas coisa texte conte parag remp rempl unique page rien impor plus vrai espac chose testo conte
     parag riemp spazi cose पाठ सामग् जगह भरने अनुच् जानकार जोड़ा यहाँ बाद शब्द
-    """.split()
+    """
 )
 FILLER_PHRASES = (
     "填充", "占位", "内容", "文字", "文本", "段落", "添加", "更多", "信息", "即将", "稍后", "意义", "很多", "事情",
     "话题", "可以说", "空间", "这里", "这是一段", "没有任何", "关于这个", "查看", "以后", "推出", "各种", "一些",
     "テキスト", "スペース", "内容", "ダミー", "段落", "追加", "予定", "情報", "後で", "意味", "いろいろ", "こと",
+    "测试笔记", "没有什么", "没什么", "随便", "テスト用", "何もありません", "特になし", "のメモ",
     "埋める", "ため", "ここに", "詳しい", "近日", "特に", "言えます", "文章", "サンプル", "ください",
 )  # fmt: skip
 
-LOREM_WORDS = frozenset(
+LOREM_WORDS = _words(
     """
     lorem ipsum dolor amet consectetur consectetuer adipiscing elit eiusmod tempor incididunt labore
     dolore magna aliqua enim minim veniam quis nostrud exercitation ullamco laboris nisi aliquip ea
@@ -103,16 +168,16 @@ LOREM_WORDS = frozenset(
     eleifend elementum facilisis felis fermentum feugiat finibus fringilla gravida hendrerit iaculis
     interdum justo laoreet neque odio quisque rutrum sodales tempus auctor bibendum condimentum congue
     aliquam
-    """.split()
+    """
 )
-MENU_WORDS = frozenset(
+MENU_WORDS = _words(
     """
     home homepage about contact login logout signin signup register privacy cookie cookies sitemap
     imprint faq careers jobs newsletter subscribe menu cart checkout basket wishlist copyright terms
     accessibility startseite kontakt impressum datenschutz agb warenkorb anmelden karriere aktuelles
     accueil contactez panier connexion inscription mentions inicio contacto carrito главная контакты
     вход регистрация корзина вакансии наверх αρχική επικοινωνία σύνδεση εγγραφή الرئيسية
-    """.split()
+    """
 )
 MENU_PHRASES = frozenset(
     """
@@ -121,6 +186,8 @@ MENU_PHRASES = frozenset(
     |sign in|sign up|get started|pricing|solutions|resources|company|team|our team|read more|learn more|settings
     |profile|categories|tags|archive|archives|links|documentation|docs|shop|store|sale|customers|community|forum
     |forums|portfolio|feedback|legal|security|status|language|top|skip to content|skip to main content|notices|weather
+    |privacy policy|terms of use|terms of service|terms & conditions|cookie policy|accept all|accept all cookies
+    |reject all|manage preferences|cookie preferences|log in or sign up|advertise
     |main page|current events|random article|recent changes|upload file|donate|log|edit|history|view history|talk
     |community portal|special pages|printable version|cite this page|what links here|all categories|best sellers
     |new arrivals|find a store|gift cards|customer service|order status|media|investors|locations|book now|features
@@ -131,7 +198,9 @@ MENU_PHRASES = frozenset(
     |首页|关于我们|联系我们|新闻|产品|服务|登录|注册|搜索|帮助|隐私政策|使用条款|网站地图|返回顶部|购物车|关于|更多
     |ホーム|会社概要|お問い合わせ|ニュース|製品|サービス|ログイン|会員登録|検索|ヘルプ|プライバシーポリシー|利用規約
     |サイトマップ|ページトップへ|トップ|होम|संपर्क|हमारे बारे में|หน้าแรก|ติดต่อเรา
-    """.replace("\n    ", "").split("|")
+    """.replace("\n    ", "")
+    .casefold()
+    .split("|")
 )
 LICENCE_PHRASES = (
     "hereby granted", "free of charge to any person", "source and binary forms", "apache license", "gnu general public",
@@ -143,7 +212,7 @@ LICENCE_PHRASES = (
     "prior written permission", "fitness for a particular", "permitted by applicable law", "required by applicable law",
     "you may not use this file", "copy of this software", "deal in the software", "licensed under the",
 )  # fmt: skip
-LICENCE_WORDS = frozenset(
+LICENCE_WORDS = _words(
     """
     license licensed licenses licence licensor licensee sublicense copyright copyrighted warranty
     warranties liability liable merchantability noninfringement redistribution redistributions
@@ -153,7 +222,7 @@ LICENCE_WORDS = frozenset(
     infringement implied express provided distribute distributed distribution modify modification
     modifications reproduce reproduced copies conditions software notice fitness exemplary gpl lgpl
     foundation rights obtaining restriction publish publisher
-    """.split()
+    """
 )
 VOWELS = frozenset("aeiouyæøœıαεηιουωаеёиоуыэюяіїєѣў")
 KEY_ROWS = (

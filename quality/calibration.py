@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from scoring.intervals import wilson
+from scoring.promised import require_rising
 
 LEAST_PAIRS = 20
 """Pairs at or above a threshold without which its error rate is not believed (count)."""
@@ -30,12 +31,19 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fitted cosines; `recall` is a cosine too, its distance is 1 - recall."""
+    """Fitted cosines; `recall` is a cosine too, its distance is 1 - recall.
+
+    Raises:
+        ValueError: they are out of order, as the targets are.
+    """
 
     duplicate: float
     merge: float
     recall: float
     conflict: float
+
+    def __post_init__(self) -> None:
+        require_rising(conflict=self.conflict, merge=self.merge, duplicate=self.duplicate)
 
 
 def fit_threshold(
@@ -76,7 +84,7 @@ def fit(
     """All four thresholds.
 
     Raises:
-        ValueError: as `fit_threshold`.
+        ValueError: as `fit_threshold`, or the thresholds are out of order.
     """
     names = ("duplicate", "merge", "recall", "conflict")
     return Calibration(

@@ -1,14 +1,19 @@
-"""L2 of the save gate: content quality in six parts (rule 1)."""
+"""L2 of the save gate: content quality, by what applies to a note or by the seeds' table (rule 1)."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from quality.density import signal_density
+from quality.statement import states_something
+from quality.titles import is_from_first_words
+
+Formula = Literal["applicable", "seeds"]
+"""How a note is scored: by what applies to it, or by the table of the seeds."""
 
 WEIGHTS: Final[dict[str, float]] = {
     "title": 0.15,
@@ -18,7 +23,13 @@ WEIGHTS: Final[dict[str, float]] = {
     "metadata": 0.10,
     "density": 0.25,
 }
-"""Weight of each part in the score (rule 1); they sum to 1."""
+"""Weight of each part in the seeds' score (rule 1); they sum to 1."""
+DESCRIBING: Final = ("title", "triggers", "anchors", "metadata")
+"""The parts that describe a note; `applicable` lets them raise a score, by their weight in `WEIGHTS`."""
+STATEMENT: Final = "statement"
+"""The part of `applicable` that the seeds do not have: whether the text states something."""
+LIFT: Final = 0.25
+"""How much of its density a fully described note gets on top (share). Less than what filler is short of."""
 PASS_MARK: Final = 0.40
 """Least score that passes (rule 1)."""
 LOW_CONTENT: Final = "low_quality"
@@ -104,16 +115,69 @@ def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(parts_of(notes), schema=dict.fromkeys((*WEIGHTS, "score"), pl.Float64))
 
 
-def parts_of(notes: pl.DataFrame) -> np.ndarray:
-    """`content_scores` as an array of shape (n, 7): the parts in the order of `WEIGHTS`, and the score."""
+def applicable_scores(notes: pl.DataFrame) -> pl.DataFrame:
+    """Content quality of notes by what applies to each (rule 1, L2, what ships).
+
+    The score is the density of the content; zero if it states nothing
+    (:func:`quality.statement.states_something`). What describes a note raises it by up to `LIFT`: the
+    weighted mean of title, triggers, anchors and metadata, as `content_scores` counts them. So a note that
+    is described better never scores less, and a title makes no filler pass. A part that does not apply is
+    null and takes nothing away: a title that is missing or only the first words of the text, no triggers,
+    no anchors, no front matter. Length says nothing about worth: it is always null.
+
+    Args:
+        notes: as for `content_scores`.
+
+    Returns:
+        One row per note in their order: the parts of `WEIGHTS`, statement (1 or 0) and score.
+    """
+    columns = (*WEIGHTS, STATEMENT, "score")
+    found = pl.DataFrame(parts_of(notes, "applicable"), schema=dict.fromkeys(columns, pl.Float64))
+    return found.fill_nan(None)
+
+
+def parts_of(notes: pl.DataFrame, formula: Formula = "seeds") -> np.ndarray:
+    """`content_scores` as an array of shape (n, 7): the parts in the order of `WEIGHTS`, and the score.
+
+    For the formula `applicable`: `applicable_scores`, of shape (n, 8), nan for a part that does not apply.
+    """
     fields = [name for name in _FIELDS if name in notes.columns]
     plain = zip(*(notes[name].to_list() for name in fields), strict=True)
-    parts = np.array([_parts(dict(zip(fields, row, strict=True))) for row in plain], np.float64)
-    parts = parts.reshape(-1, len(WEIGHTS))
+    count = _parts if formula == "seeds" else _applicable
+    parts = np.array([count(dict(zip(fields, row, strict=True))) for row in plain], np.float64)
+    parts = parts.reshape(-1, len(WEIGHTS) + (formula == "applicable"))
+    if formula == "applicable":
+        described = np.nan_to_num(parts[:, _DESCRIBED]) @ _DESCRIBES
+        density = parts[:, _DENSITY]
+        mean = np.minimum(density * (1 + LIFT * described * density), 1.0) * parts[:, -1]
+    else:
+        mean = parts @ np.array(list(WEIGHTS.values()))
     # Sums of tenths are a hair off the half they stand for, and a batch is added up in another order than a
     # row: so the hair is added.
-    mean = parts @ np.array(list(WEIGHTS.values()))
     return np.column_stack([parts, np.floor(mean * 100 + 0.5 + 1e-9) / 100])
+
+
+_PLACES = list(WEIGHTS)
+_DENSITY = _PLACES.index("density")
+_DESCRIBED = [_PLACES.index(name) for name in DESCRIBING]
+_DESCRIBES = np.array([WEIGHTS[name] for name in DESCRIBING]) / sum(WEIGHTS[name] for name in DESCRIBING)
+
+
+def _applicable(note: dict[str, Any]) -> tuple[float | None, ...]:
+    """The parts that apply to a note, nothing for the others, and whether it states something."""
+    content = note["content"] or ""
+    title = (note["title"] or "").strip()
+    if is_from_first_words(title, content):
+        title = ""
+    return (
+        _title(title) or None,
+        _steps(_triggers(note)) or None,
+        None,
+        _steps(_anchors(content) + len(set(note["links"] or ()) - {None})) or None,
+        _metadata(note) or None,
+        signal_density(content),
+        states_something(content, title="" if not title or _generic(title) else title),
+    )
 
 
 def _parts(note: dict[str, Any]) -> tuple[float, ...]:

@@ -30,8 +30,11 @@ from quality._lexicons import (
     LOREM_WORDS,
     MENU_PHRASES,
     MENU_WORDS,
+    SOFT_WORDS,
     VOWELS,
 )
+from quality.notices import is_licence_notice, is_page_notice
+from quality.spelling import likeness
 
 INSPECTED = 6_000
 """Characters that are looked at: of a longer text its beginning, middle and end, a third each."""
@@ -39,6 +42,7 @@ INSPECTED = 6_000
 _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]*)*")  # _WORD in a folded text of ASCII, in half the time
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31-\u0e4e][^\W\d_]*)*")
 _LONG_TOKEN = re.compile(r"[a-z0-9+/=_-]{20,}")
+_DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 _LETTER_DIGIT = re.compile(r"(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])")
 _LOG_MARK = re.compile(
     r"\d{4}[-/.]\d\d[-/.]\d\d[T _]+\d\d:\d\d|\d\d?[/.]\w{2,3}[/.]\d{2,4}[: ]\d\d:\d\d|\d\d:\d\d:\d\d"
@@ -118,16 +122,21 @@ def _parts(text: str) -> DensityParts:
     unspaced = _unspaced(letters)
     kinds = _kinds(words)
     tokens = folded.split()
+    novelty, vocabulary = _novelty(folded, tokens), _vocabulary(folded, words, letters, unspaced)
+    if novelty * vocabulary < 1.0 and not unspaced:
+        # A reference page says the same in many places, and much besides.
+        breadth = _breadth(" ".join(tokens), words)
+        novelty, vocabulary = max(novelty, breadth), max(vocabulary, breadth)
     return DensityParts(
-        novelty=_novelty(folded, tokens),
-        vocabulary=_vocabulary(folded, words, letters, unspaced),
-        spelling=_spelling(letters, solid, kinds, unspaced),
-        syntax=_syntax(folded, words, letters, len(solid), kinds, unspaced),
+        novelty=novelty,
+        vocabulary=vocabulary,
+        spelling=_spelling(words, letters, solid, kinds, unspaced),
+        syntax=_syntax(folded, words, letters, len(solid), kinds, unspaced) * _ordered(kinds),
         encoding=_encoding(tokens, len(solid)),
         prose=_prose(seen, kinds),
         substance=_substance(folded, letters, kinds, unspaced),
         menu=_menu(folded),
-        licence=_licence(words, kinds),
+        licence=_licence(folded, words, kinds),
     )
 
 
@@ -139,13 +148,14 @@ class _Kinds:
     function: int
     lorem: int
     vague: int
+    soft: int
     legal: int
     shaped: int
     odd: int
     clustered: int
 
 
-_FUNCTION, _LOREM, _VAGUE, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(7))
+_FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
 _REMEMBERED = 1 << 15
 _LONGEST_REMEMBERED = 32
 
@@ -157,7 +167,7 @@ def _kinds(words: list[str]) -> _Kinds:
     return _Kinds(len(words), *(tally @ _BITS).tolist())
 
 
-_BITS = np.array([[kinds >> bit & 1 for bit in range(7)] for kinds in range(1 << 7)])
+_BITS = np.array([[kinds >> bit & 1 for bit in range(8)] for kinds in range(1 << 8)])
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -168,6 +178,8 @@ def _kind(word: str) -> int:
         kinds |= _FUNCTION
     elif word in FILLER_WORDS or word[:5] in FILLER_STEMS:
         kinds |= _VAGUE
+    elif word in SOFT_WORDS:
+        kinds |= _SOFT
     if word in LOREM_WORDS:
         kinds |= _LOREM
     return kinds | _LEGAL if word in LICENCE_WORDS else kinds
@@ -220,17 +232,37 @@ def _unspaced(letters: _Array) -> bool:
 
 def _novelty(folded: str, tokens: list[str]) -> float:
     """Distinct shingles of 16 characters, and distinct sentences, weighted by their length."""
-    hashed = _codes(" ".join(tokens)).astype(np.uint64)
-    for width, factor in _SHINGLES:
-        if len(hashed) <= width:
-            break
-        hashed = hashed[:-width] * factor + hashed[width:]
-    distinct = _distinct(hashed) / len(hashed)
+    shingles = _shingles(" ".join(tokens))
+    distinct = _distinct(shingles) / len(shingles)
     sentences = [part for found in folded.translate(_STOPS).split("\n") if len(part := found.strip()) >= 8]
     said = sum(map(len, sentences))
     new = sum(map(len, set(sentences))) / said if said else 1.0
     return _rising(distinct, 0.42, 0.62) * _rising(new, 0.45, 0.65)
 
+
+def _shingles(text: str) -> npt.NDArray[np.uint64]:
+    hashed = _codes(text).astype(np.uint64)
+    for width, factor in _SHINGLES:
+        if len(hashed) <= width:
+            break
+        hashed = hashed[:-width] * factor + hashed[width:]
+    return hashed
+
+
+def _breadth(text: str, words: list[str]) -> float:
+    """How much a text says in all, whatever it says again: distinct shingles and words of content."""
+    known = set(words)
+    content = sum(len(word) > 1 and not _kind(word) & (_FUNCTION | _VAGUE | _LOREM) for word in known)
+    if content < _FEW_WORDS:
+        return 0.0
+    return _rising(_distinct(_shingles(text)), 900, 1800) * _rising(content, _FEW_WORDS, 45)
+
+
+_FEW_WORDS = 25
+_FEWEST_REPEATED = 8
+_STRUCTURED = re.compile(r"[\d:`\[\]{}$<>|=/_#*-]")
+REPEATED_SHARE = 0.45
+"""Distinct words of a short text below which it says the same again (share)."""
 
 # A polynomial over 16 characters, doubled in length four times.
 _SHINGLES = [(width, np.uint64(pow(0x9E3779B97F4A7C15, width, 1 << 64))) for width in (1, 2, 4, 8)]
@@ -244,6 +276,8 @@ def _vocabulary(folded: str, words: list[str], letters: _Array, unspaced: bool) 
         units = (letters[:-1] * 0x110000 + letters[1:]).tolist()
         low, high = 0.75, 0.84
     richness = log(len(set(units))) / log(len(units)) if len(units) >= 30 else 1.0
+    if _FEWEST_REPEATED <= len(units) < 30 and len(set(units)) < REPEATED_SHARE * len(units):
+        richness = 1.0 if unspaced or _STRUCTURED.search(folded) else 0.0
     size = len(folded)
     # The share of a text that is new to zlib falls with its length; below 400 characters it says little.
     packed = len(zlib.compress(folded[:8000].encode("utf-8", "surrogatepass"), 1)) / min(size, 8000)
@@ -267,7 +301,7 @@ def _unevenness(codes: _Array) -> float:
     return float((counts * (counts - 1)).sum() / (total * (total - 1)) * len(counts))
 
 
-def _spelling(letters: _Array, solid: _Array, kinds: _Kinds, unspaced: bool) -> float:
+def _spelling(words: list[str], letters: _Array, solid: _Array, kinds: _Kinds, unspaced: bool) -> float:
     if len(letters) < 0.3 * len(solid):
         # Tables of numbers are real, rows of symbols are not.
         alphanumeric = (len(letters) + _share_between(solid, (48, 57)) * len(solid)) / len(solid)
@@ -278,13 +312,28 @@ def _spelling(letters: _Array, solid: _Array, kinds: _Kinds, unspaced: bool) -> 
         return _rising(_unevenness(letters), 0.06 + size / 5000, 0.2 + size / 2500) if size >= 40 else 1.0
     if unspaced:
         return 1.0
-    return min(_natural(letters), _natural(solid)) * _keys(letters) * _speakable(kinds)
+    return min(_natural(letters), _natural(solid)) * _keys(letters) * _speakable(kinds) * _paired(words, size)
+
+
+def _paired(words: list[str], size: int) -> float:
+    """Letters that follow each other as in words; a longer text has statistics."""
+    alike = likeness(words) if size <= _FEW_LETTERS else None
+    return 1.0 if alike is None else _rising(alike, -0.95, -0.55)
+
+
+_FEW_LETTERS = 400
 
 
 def _natural(codes: _Array) -> float:
-    # A short text has no letter often: measured on real texts of 50 to 10,000 characters.
+    # A short text has no letter often: measured on real texts of 50 to 10,000 characters. Of a few letters
+    # hardly any comes twice, in whatever language, so they tell nothing.
     high = 1.45 - 38 / max(len(codes), 30)
-    return _rising(_unevenness(codes), high - 0.2, high)
+    known = _rising(len(codes), *_LETTERS_THAT_TELL)
+    return 1.0 - known * (1.0 - _rising(_unevenness(codes), high - 0.2, high))
+
+
+_LETTERS_THAT_TELL = (20, 50)
+"""Letters and digits up to which their frequencies tell nothing, and from which they tell all they can."""
 
 
 def _keys(letters: _Array) -> float:
@@ -363,6 +412,9 @@ _FUNCTION_CHARACTERS = frozenset(FUNCTION_CHARACTERS)
 def _encoding(tokens: list[str], size: int) -> float:
     encoded = 0
     for long in (token for token in tokens if len(token) >= 20):
+        if _DATA.match(long):
+            encoded += len(long)
+            continue
         for token in _LONG_TOKEN.findall(long):
             if len(_LETTER_DIGIT.findall(token)) >= len(token) / 14:
                 encoded += len(token)
@@ -403,12 +455,34 @@ def _substance(folded: str, letters: _Array, kinds: _Kinds, unspaced: bool) -> f
     if kinds.total < 6:
         return 1.0
     content = kinds.total - kinds.function
-    said = 1 - kinds.vague / content if content else 0.0
+    # In a sentence with few words of content one that is known as vague may be what it is about.
+    if content and content == kinds.vague + kinds.soft and not any(map(str.isdecimal, folded)):
+        return 0.0
+    clear = content - kinds.vague + (_ONE_IN_FEW if content - kinds.vague > 0 else 0.0)
+    said = clear / (content + _ONE_IN_FEW) if content else 0.0
     return _falling(kinds.lorem / kinds.total, 0.2, 0.4) * _rising(said, 0.42, 0.64)
 
 
+_ONE_IN_FEW = 1.0
+
+
+def _ordered(kinds: _Kinds) -> float:
+    """Whether a text too short for `_syntax` has a word that is no function word, beside one that is cut.
+
+    Content words alone are not held against so short a text: terse notes and lists are made of them.
+    """
+    if not _FEWEST_WORDS <= kinds.total < _MANY_WORDS:
+        return 1.0
+    return _falling(kinds.function / kinds.total, 0.88, 0.95)
+
+
+_FEWEST_WORDS, _MANY_WORDS = 8, 15
+
+
 def _menu(folded: str) -> float:
-    """Short items between separators or on lines of their own, named as menus name them."""
+    """Short items between separators or on lines, named as menus name them, and notices of a page."""
+    if is_page_notice(folded):
+        return 0.0
     pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
     plain, links = "".join(pieces), len(pieces) // 2
     items = [
@@ -416,7 +490,7 @@ def _menu(folded: str) -> float:
         for item in _SEPARATOR.sub("\n", plain.translate(_BARS)).split("\n")
         if item and not item.isspace()
     ]
-    if len(items) < 4:
+    if len(items) < _FEW_ITEMS:
         return 1.0
     short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
     short = [item for item in short if item and item.count(" ") <= 3]
@@ -430,6 +504,9 @@ def _menu(folded: str) -> float:
     return _falling(named / len(items) + shape, 0.25, 0.5)
 
 
+_FEW_ITEMS = 3
+
+
 def _unmarked(item: str) -> str:
     """An item without the marks of a list around it."""
     return item if item[0].isalpha() and item[-1].isalnum() else _BULLET.sub("", item)
@@ -440,17 +517,35 @@ def _is_chain(line: str) -> bool:
     return len(parts) > 2 and not _NUMBER_OR_STOP.search(line) and max(map(len, parts)) <= 30
 
 
-def _licence(words: list[str], kinds: _Kinds) -> float:
-    if kinds.total < 8:
+def _licence(folded: str, words: list[str], kinds: _Kinds) -> float:
+    if is_licence_notice(folded):
+        return 0.0
+    if kinds.total < 4:
         return 1.0
     distinct = set(words)
     likely = [phrase for phrase, word in _LICENCE_PHRASES if word in distinct]
     flat = " ".join(words) if likely else ""
     phrases = sum(map(flat.count, likely))
+    if kinds.total < _SHORT_NOTICE and words[0] not in _NOTICE_BEGINS:
+        phrases = 0  # a sentence about a licence names it
     if len(LICENCE_WORDS & distinct) + 2 * phrases < 4:
         return 1.0
     return _falling((kinds.legal + 5 * phrases) / kinds.total, 0.12, 0.24)
 
+
+_SHORT_NOTICE = 20
+_NOTICE_BEGINS = LICENCE_WORDS | {
+    "all",
+    "free",
+    "c",
+    "spdx",
+    "mit",
+    "apache",
+    "in",
+    "neither",
+    "unless",
+    "without",
+}
 
 # Each with the word to look up before the text is searched for the phrase.
 _LICENCE_PHRASES = [(phrase, max(phrase.split(), key=len)) for phrase in LICENCE_PHRASES]

@@ -7,6 +7,7 @@ batch of one; both call :func:`judge`.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,22 +17,27 @@ from typing import Literal
 import orjson
 import polars as pl
 
-from quality.content import LOW_CONTENT, parts_of
+from quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, Formula, parts_of
 from quality.divergence import compare, says_more, traits
 from quality.echo import ECHO, echoes
 from quality.junk import junk_reasons
+from quality.statement import NO_STATEMENT
 from quality.structure import structure_faults
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
 REFUSE = "refuse"
 RETIRE = "retire"
 UNDO = "undo"
-VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO}
+ACCEPT = "accept"
+VERDICT_OF_ACT = {"forget": RETIRE, "undo": UNDO, "accept": ACCEPT}
 
 ALWAYS_REFUSED = frozenset({"bad_namespace"})
 """Faults with which a note cannot be stored, whatever the mode."""
 
-PARTS = ("title", "triggers", "length", "anchors", "metadata", "density")
+PARTS: dict[Formula, tuple[str, ...]] = {"seeds": (*WEIGHTS,), "applicable": (*WEIGHTS, STATEMENT)}
+"""Parts of a score by name, as a verdict records them; null is what does not apply to a note."""
+SEEDS_CHARACTERS = 50
+"""Least length of a text by the seeds (characters)."""
 VERDICT_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "memory_id": pl.String,
     "verdict": pl.String,
@@ -50,37 +56,67 @@ SERVED_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Moved:
+    """What a person said about when a gate of mode warn begins to refuse.
+
+    Attributes:
+        at: when it was said; notes of before are judged as if it had not been.
+        begins: from when on refusals count.
+    """
+
+    at: datetime
+    begins: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class GatePolicy:
     """What the gate asks for.
 
     Attributes:
         mode: off (everything readable passes), warn (the gate enforces when `warn_days` have passed since
             `activated_at`; until then it only records what it would refuse) or enforce.
-        min_characters: least length of the trimmed content.
+        score: applicable (a text has to state something, and only what applies to a note counts) or seeds
+            (least length and six weighted parts; rule 1).
+        min_characters: least length of the trimmed content; None: 50 of `seeds`, any otherwise.
         min_quality: least L2 score, in [0, 1].
         echo_window: for how long a text that a search showed is an echo; zero looks for none.
         echo_share: share of a note that has to come from what was shown.
+        moved: what people said about when a gate of mode warn begins to refuse, in their order.
     """
 
     mode: Literal["off", "warn", "enforce"] = "enforce"
-    min_characters: int = 50
+    score: Formula = "applicable"
+    min_characters: int | None = None
     min_quality: float = 0.40
     activated_at: datetime | None = None
     warn_days: float = 14.0
     echo_window: timedelta = timedelta(hours=24)
     echo_share: float = 0.8
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def least_characters(self) -> int:
+        """Least length of the trimmed content (characters)."""
+        if self.min_characters is not None:
+            return self.min_characters
+        return SEEDS_CHARACTERS if self.score == "seeds" else 0
 
     @property
     def enforces_from(self) -> datetime | None:
-        """The moment from which refusals count; None while the gate is off or was never activated."""
-        if self.mode != "warn" or self.activated_at is None:
-            return None
-        return self.activated_at + timedelta(days=self.warn_days)
+        """The moment from which refusals count; None in another mode than warn, or if it was never active."""
+        return self._begins(self.moved)
 
     def enforces_at(self, moment: datetime) -> bool:
-        """Whether a note of this moment that has faults is refused."""
-        start = self.enforces_from
+        """Whether a note of this moment that has faults is refused, by what had been said by then."""
+        start = self._begins([one for one in self.moved if one.at <= moment])
         return self.mode == "enforce" or (start is not None and moment >= start)
+
+    def _begins(self, moved: Sequence[Moved]) -> datetime | None:
+        if self.mode != "warn":
+            return None
+        if moved:
+            return moved[-1].begins
+        return None if self.activated_at is None else self.activated_at + timedelta(days=self.warn_days)
 
 
 def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -95,13 +131,13 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
     Returns:
         memory_id; verdict: pass, refuse, retire or undo; reasons: all of them (a note that passes with
         reasons is one that the gate would refuse if it did more than warn); score: L2, null where it was not
-        asked; parts: the six parts of the score, as JSON.
+        asked; parts: `PARTS` of the score, as JSON.
     """
     reasons: list[list[str]] = [[]] * staged.height
     scores: list[list[float]] | None = None
     if policy.mode != "off" and not staged.is_empty():
-        scores = parts_of(staged).tolist()
-        reasons = _reasons(staged, [parts[-1] for parts in scores], policy, served)
+        scores = parts_of(staged, policy.score).tolist()
+        reasons = _reasons(staged, [_content_faults(parts, policy) for parts in scores], policy, served)
     columns = ("memory_id", "act", "reason", "released", "occurred_at")
     acts = list(zip(*(staged[name].to_list() for name in columns), strict=True))
     judged = [
@@ -112,7 +148,7 @@ def judge(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None 
         for (memory_id, act, reason, released, moment), found in zip(acts, reasons, strict=True)
     ]
     asked = [
-        (parts[-1], _as_json(parts)) if act == "save" else (None, None)
+        (parts[-1], _as_json(parts, policy)) if act == "save" else (None, None)
         for (_, act, *_), parts in zip(acts, scores or [], strict=scores is not None)
     ] or [(None, None)] * len(acts)
     rows = [(*verdict, *score) for verdict, score in zip(judged, asked, strict=True)]
@@ -134,17 +170,24 @@ def _verdict(
     return (REFUSE if refused else PASS), found
 
 
-def _as_json(parts: list[float]) -> str:
-    return orjson.dumps(dict(zip(PARTS, parts, strict=False))).decode()
+def _as_json(parts: list[float], policy: GatePolicy) -> str:
+    return orjson.dumps(dict(zip(PARTS[policy.score], parts, strict=False))).decode()
+
+
+def _content_faults(parts: list[float], policy: GatePolicy) -> list[str]:
+    """What the score of a note and its parts are not enough for."""
+    if policy.score == "applicable" and not parts[-2]:
+        return [NO_STATEMENT]
+    return [LOW_CONTENT] if parts[-1] < policy.min_quality else []
 
 
 def _reasons(
-    staged: pl.DataFrame, scores: list[float], policy: GatePolicy, served: pl.DataFrame | None
+    staged: pl.DataFrame, content: list[list[str]], policy: GatePolicy, served: pl.DataFrame | None
 ) -> list[list[str]]:
     """Every fault of each note, in the order of the layers."""
     layers = zip(
-        structure_faults(staged, min_characters=policy.min_characters).to_list(),
-        [[LOW_CONTENT] if score < policy.min_quality else [] for score in scores],
+        structure_faults(staged, min_characters=policy.least_characters).to_list(),
+        content,
         junk_reasons(staged).to_list(),
         _echo(staged, policy, served),
         strict=True,
@@ -180,10 +223,20 @@ def _echo(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame | None)
     return [[ECHO] if name in repeats else [] for name in staged["memory_id"]]
 
 
+def _plain(text: str) -> str:
+    """A text without case, and with a space wherever there is some; a space around it keeps words whole."""
+    return f" {' '.join(unicodedata.normalize('NFKC', text).casefold().split())} "
+
+
 def _only_repeats(content: str, passages: Sequence[str]) -> bool:
-    """Whether each line of a note is said by one of the passages, whole."""
+    """Whether each line of a note is said by one of the passages: word for word, or to the same effect."""
+    plain = [_plain(passage) for passage in passages]
+    if any(_plain(content) in passage for passage in plain):
+        return True
     known = [traits(passage) for passage in passages]
     for line in filter(str.strip, content.split("\n")):
+        if any(_plain(line) in passage for passage in plain):
+            continue
         said = traits(line)
         found = (compare(said, passage) for passage in known)
         if not any(not differences or says_more(differences) == "right" for differences in found):

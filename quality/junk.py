@@ -16,6 +16,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from quality._lexicons import FUNCTION_WORDS
+from quality._patterns import (
+    BOOT_NAMES,
+    LIKELY_NAMES,
+    OPENINGS,
+    ORDER,
+    OUTPUT,
+    OUTSIDE,
+    SIGNALS,
+    SURE,
+)
+
 TOOL_OUTPUT = "tool_output"
 BOOT_FILE = "boot_file"
 
@@ -27,99 +39,13 @@ EXPLANATION_CHARACTERS = 100
 OUTPUT_LINES = 3
 OUTPUT_CHARACTERS = 120  # one line of a dump is enough if it is as long as this
 ALMOST_NO_PROSE = 40  # characters of prose outside of fences up to which what is inside counts
+CELLS = 3  # of a line that may be a row of columns
+ALIGNED_SHARE = 0.6  # of its cells that begin or end where those of a row beside it do
 DUMP_ROWS = 5  # lines with the same number of tabs or commas that make a dump of a table
 
 BOOT_POINTS = 3
 INSTRUCTION_LINES = 3  # lines of orders to an assistant that make one signal
 
-
-_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)"
-_TIME = r"\d\d:\d\d:\d\d"
-_DAY = r"\d{4}[-/.]\d\d[-/.]\d\d"
-
-# What only a program writes: counted wherever it stands.
-_OUTPUT = {
-    "terminal colours": r"\x1b\[[0-9;?]*[A-Za-z]|\[\d{1,2}(?:;\d{1,3})*m\S",
-    "timestamped log": rf"^\s*[\[(<]?{_DAY}[T ]+{_TIME}(?:[.,]\d+|Z|[+-]\d\d:?\d\d|[\])>]|\s+\["
-    rf"|\s+\S+\s*[=:]|.*\b{_LEVEL}\b)",
-    "clock log": rf"^\s*[\[(]?{_TIME}(?:[.,]\d{{3,}}|[\])]?\s+(?:\[|{_LEVEL}\b))",
-    "level log": rf"^\s*(?:\[{_LEVEL}\s*\]|{_LEVEL}:[\w.]+:|(?:ts|time|level|lvl)=\S+\s+\w+=)",
-    "system log": rf"^[A-Z][a-z]{{2}}\s+\d+ {_TIME} \S+ [\w./-]+(?:\[\d+\])?:",
-    "access log": r"^\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:|^[\w.-]+\s+\| .*",
-    "stack trace": (
-        r"^\s*Traceback \(most recent call last\)|^\s*File \"[^\"]+\", line \d+"
-        r"|^\s+at [\w$.<>/\[\] ]+\(.*\)\s*$"
-        r"|^\s+at .+:\d+:\d+\)?\s*$|^Caused by: |^\s*\.{3} \d+ more\s*$|^(?:\w+\.)*\w+(?:Error"
-        r"|Exception)(?:: .*)?$"
-        r"|^goroutine \d+ \[|^thread '.*' panicked at|^\s+\d+:\s+0x[0-9a-f]+|^\s*[~^]+\s*$"
-    ),
-    "tests": (
-        r"^\S+::\S+\s+(?:PASSED|FAILED|SKIPPED|ERROR|XFAIL)|^(?:PASSED|FAILED|ERROR|SKIPPED) \S+(?:::|\.\w+)"
-        r"|^={3,}.*={3,}$|^_{3,} .+ _{3,}$|^\S+\.\w+ [.FEsxX]+\s+\[\s*\d+%\]|^E\s{2,}\S"
-        r"|^platform \w+ -- Python"
-        r"|^(?:collected|collecting) \d+ items?|^rootdir: |^plugins: "
-        r"|^\s*--- (?:PASS|FAIL|SKIP): |^=== RUN\s|^(?:ok|FAIL)\s+\S+\s+[\d.]+s$|^(?:not )?ok \d+ "
-        r"|^test \S+ \.\.\. (?:ok|FAILED|ignored)|^test result: |^(?:Tests|Test Suites|Snapshots|Time):\s+\d"
-        r"|^\s*[✓✔✗✘×] .+\(\d+(?:\.\d+)? ?m?s\)|^(?:PASS|FAIL) \S+\.\w+"
-    ),
-    "build": (
-        r"^\s*(?:Compiling|Downloaded|Downloading|Checking|Fresh|Installing|Building"
-        r"|Updating) [\w.-]+ v?\(?\d"
-        r"|^\s*Finished .* target\(s\) in|^(?:Collecting|Requirement already satisfied:?"
-        r"|Using cached|Installing"
-        r" collected packages:|Successfully (?:installed|built)|Downloading) [\w.-]+[^ ]*(?:[ ,<>=~!(].*)?$"
-        r"|^npm (?:WARN|ERR!|notice|warn|error)|^added \d+ packages|^make(?:\[\d+\])?: |^Step \d+/\d+ : "
-        r"|^#\d+ (?:\[|DONE|CACHED|sha256|\d+\.\d+)|^ ?--->|^\[\s*\d+(?:%|/\d+)\]|^\s+(?:CC|LD|AR|CXX)\s+\S+$"
-        r"|^(?:Get|Hit|Ign):\d+ http|^(?:Unpacking|Setting up|Selecting previously|Preparing to unpack) \S+"
-        r"|^\S+:\d+(?::\d+)?:? (?:error|warning|note|fatal error|E\d+|F\d+|W\d+)\b|^\s*--> \S+:\d+:\d+"
-        r"|^> [\w@/.-]+ (?:build|test|lint|start)\b|^\s*Running `.*`$"
-    ),
-    "requests": (
-        r"^[<>] ?HTTP/\d|^HTTP/\d(?:\.\d)? \d{3}|^[<>]? ?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ HTTP/"
-        r"|^[<>] [A-Za-z-]+: |^\* (?:Connected to|Trying|TLSv|ALPN|Host|SSL|IPv|Closing connection"
-        r"|Connection #)"
-        r"|^(?i:content-(?:type|length|encoding)|cache-control|etag|set-cookie|user-agent"
-        r"|transfer-encoding|vary"
-        r"|accept(?:-[a-z]+)?|x-[a-z-]+|last-modified|strict-transport-security): \S"
-    ),
-    "file list": r"^[dlcbps-][rwxsStT-]{9}[.+@]?\s+\d+\s|^total \d+[KMGk]?$"
-    r"|^[dl-][arhsl-]{4,5}\s+\d+[/.]\d+[/.]\d+\s",
-    "listings": (
-        r"^\d+(?:\.\d+)?[KMGT]?\t\S+$|^ \S.* \|\s+(?:\d+ [+-]*|Bin .*)$|^ \d+ files? changed, "
-        r"|^[\w./-]+\.\w+:\d+:|^\s*\d+ \| |^\s+\|(?: +\^+.*)?$|^commit [0-9a-f]{40}|^Author: .+ <.+@.+>$"
-    ),
-    "hex dump": r"^\s*(?:0x)?[0-9a-fA-F]{6,16}:?\s+(?:[0-9a-fA-F]{2,8} +){4,}",
-    "tool calls": (
-        r"^\s*</?(?:tool_call|tool_calls|tool_result|tool_use|tool_response|function_calls?|function_results?"
-        r"|invoke|parameter|stdout|stderr|output)(?:\s[^>]*)?>"
-        r"|^\s*[{\[].*\"(?:tool_use_id|tool_call_id|tool_calls|tool_name|tool_input|stdout|stderr"
-        r"|exit_code)\"\s*:"
-        r"|^\s*\"(?:tool_use_id|tool_call_id|tool_calls|tool_name|tool_input|stdout|stderr|exit_code)\"\s*:"
-        r"|^(?i:(?:tool|function) (?:call|result|output|use|response)|action input"
-        r"|observation)\s*(?:\(.*\))?:"
-        r"|^(?:Exit code|Wall time|Process exited with code|Chunk ID|Original token count):? "
-    ),
-}  # fmt: skip
-# What people write into fences too (commands to type, a configuration, a patch): counted outside of them.
-_OUTSIDE = {
-    "shell": (
-        r"^\s*(?:\$|❯|➜|%) \S|^\s*(?:\(\S+\) )?[\w.-]+@[\w.-]+[:~ ][^$#%>]*[$#%>]( |$)"
-        r"|^PS (?:[A-Z]:\\|/)[^>]*>"
-        r"|^[A-Z]:\\[^>]*>|^>>> \S"
-    ),
-    "JSON": (
-        r"^\s*[\[\]{}]+,?\s*$|^\s*\"[^\"]+\"\s*:\s*\S|^\s*\"[^\"]*\",?\s*$|^\s*\{\s*\".+\}\s*,?\s*$"
-        r"|^\s*\[\s*[\"{].+\]\s*,?\s*$|^\s*-?\d+(?:\.\d+)?,\s*$"
-    ),
-    "patch": (
-        r"^diff --git |^index [0-9a-f]{7,}\.\.[0-9a-f]{7,}|^(?:---|\+\+\+) (?:[ab]/|/dev/null)"
-        r"|^@@ -\d+(?:,\d+)? \+"
-        r"|^(?:rename|copy) (?:from|to) |^(?:new|deleted) file mode |^similarity index "
-    ),
-    "environment": r"^(?:export |declare -x )?[A-Z_][A-Z0-9_]+=\S*$|^\S+\s{2,}v?\d+(?:\.\w+)+\s*$",
-    "paths": r"^(?:\.{0,2}/)?(?:[\w.@+-]+/)+[\w.@+-]*$",
-    "columns": r"^\S+(?: \S+)*(?:\s{2,}\S+(?: \S+)?){3,}\s*$",
-}  # fmt: skip
 
 _FENCES = ("```", "~~~")
 
@@ -214,13 +140,15 @@ def _finds(name: str, *patterns: str) -> pl.Expr:
 
 # -- tool output -----------------------------------------------------------------------------------
 
-_ANYWHERE = _finds("anywhere", *_OUTPUT.values())
-_ANY_OUTPUT = _finds("output", *_OUTPUT.values(), *_OUTSIDE.values())
+_ANYWHERE = _finds("anywhere", *OUTPUT.values())
+_ANY_OUTPUT = _finds("output", *OUTPUT.values(), *OUTSIDE.values())
+_SURELY = _finds("sure", *SURE)
 # Words in a row, or a line in a script that puts no spaces between them.
 _SENTENCE = _finds(
     "sentence",
     r"(?:[\p{L}\p{M}'’-]{2,}[,;:]? ){4,}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}]{10,}",
 )
+_SAYS = re.compile(r"[^\W\d_TZ]")  # more than the beginning of another stamp
 _FRAME = re.compile(r"\s*File \"[^\"]+\", line \d")
 _INDENTED = re.compile(r"\s{2,}\S")
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d")
@@ -266,8 +194,12 @@ def _is_output(text: list[str], sizes: _Sizes, inside: _Flags, alike: _Flags) ->
             output &= ~inside | framed | _finding([_ANYWHERE], text)[0]
     hits = sizes[output & counted]
     share = _share(output[counted], sizes[counted])
-    if share < OUTPUT_SHARE or not (len(hits) >= OUTPUT_LINES or hits.max() >= OUTPUT_CHARACTERS):
+    if share < OUTPUT_SHARE:
         return False
+    if len(hits) < OUTPUT_LINES and hits.max() < OUTPUT_CHARACTERS:
+        rest = "".join(text[place] for place in np.flatnonzero(counted & ~output))
+        nearly_all = share >= EXPLAINED_SHARE or not _SAYS.search(rest)
+        return nearly_all and bool(_finding([_SURELY], text)[0].any())
     if share >= EXPLAINED_SHARE:
         return True
     (said,) = _finding([_SENTENCE], [text[place] for place in np.flatnonzero(prose)])
@@ -286,7 +218,9 @@ def _share(chosen: _Flags, sizes: _Sizes) -> float:
 
 def _in_context(lines: list[str]) -> list[int]:
     """Places of the lines that are output, outside of fences, for what stands around them."""
-    return [*_in_patch(lines), *_in_table(lines, "\t", 2), *_in_table(lines, ",", 3)]
+    return [
+        *_in_patch(lines), *_in_table(lines, "\t", 2), *_in_table(lines, ",", 3), *_in_columns(lines)
+    ]  # fmt: skip
 
 
 def _under_a_frame(lines: list[str]) -> list[int]:
@@ -322,88 +256,55 @@ def _in_table(lines: list[str], separator: str, least: int) -> list[int]:
     return [at for at, count in counts.items() if often[count] >= DUMP_ROWS]
 
 
+def _in_columns(lines: list[str]) -> list[int]:
+    """Rows of a table without lines: under a head in capitals, or in line with a row beside them.
+
+    Two spaces after a stop and justified lines are no columns: their cells are clauses and small words.
+    """
+    rows = [(at, cells) for at, line in enumerate(lines) if len(cells := _cells(line)) >= CELLS]
+    found: set[int] = set()
+    for (above, first), (below, second) in pairwise(rows):
+        headed = above in found and _is_head(lines[rows[0][0]])
+        if below == above + 1 and (headed or _is_head(lines[above]) or _aligned(first, second)):
+            found |= {above, below}
+    return sorted(found)
+
+
+def _cells(line: str) -> list[tuple[int, int]]:
+    """Where the cells of a line begin and end, if it may be a row of columns."""
+    if "  " not in line.strip():
+        return []
+    cells = [(found[0], found.span()) for found in _CELL.finditer(line)]
+    small = sum(text.casefold() in FUNCTION_WORDS for text, _ in cells)
+    ended = any(text.endswith(_CLAUSE_ENDS) for text, _ in cells[:-1])
+    return [] if ended or small > 0.2 * len(cells) else [span for _, span in cells]
+
+
+def _is_head(line: str) -> bool:
+    return line.isupper()
+
+
+def _aligned(cells: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
+    """Whether most cells of two rows begin or end in the same places, or beside them."""
+    few, many = sorted((cells[1:], others[1:]), key=len)
+    under = sum(
+        any(abs(begin - other[0]) <= 1 or abs(end - other[1]) <= 1 for other in many) for begin, end in few
+    )
+    return under >= ALIGNED_SHARE * len(many)
+
+
+_CLAUSE_ENDS = (".", "!", "?", ",", ";", ":", "。", "，", "！", "？")
+_CELL = re.compile(r"\S+(?: \S+)*")
+
+
 # -- boot files ------------------------------------------------------------------------------------
 
-# Files that tools read at the start of a session; the second ones are names of ordinary notes as well.
-_BOOT_NAMES = (
-    r"(?:^|[/\\])(?:AGENTS(?:\.override)?|CLAUDE(?:\.local)?|GEMINI|CONVENTIONS|QWEN|WARP)\.md\Z"
-    r"|(?i:(?:^|[/\\])(?:\.cursorrules|\.windsurfrules|\.clinerules|\.goosehints|copilot-instructions\.md"
-    r"|\.cursor[/\\]rules[/\\][^/\\]+))\Z"
-)
-_LIKELY_NAMES = (
-    r"(?:^|[/\\])(?:MEMORY|SOUL|IDENTITY|BOOTSTRAP|BOOT|HEARTBEAT|TOOLS|USER|AGENT|SYSTEM)\.md\Z"
-    r"|(?i:(?:^|[/\\])[^/\\]*system[-_ ]?prompt[^/\\]*)\Z"
-)
-_MARKS = r"^[\s>*_#•\-]*(?:\d+[.)]\s+)?[*_]*"  # of a list, a heading or emphasis, before what a line says
-
-# points, what a line of it says. Lines only: inside a sentence these words are spoken about.
-_SIGNALS: dict[str, tuple[int, str]] = {
-    "persona": (
-        1,
-        _MARKS + r"(?:You are|You're|Act as|You will act as) (?:an?|the|now)?\s?.{0,60}\b"
-        r"(?i:assistant|agent|chatbot|language model|LLM|AI|copilot|pair programmer)\b"
-        r"|" + _MARKS + r"You are (?:ChatGPT|Claude|Gemini|Codex|Copilot|Cursor|Grok|Llama|Qwen|Hermes)\b"
-        r"|" + _MARKS + r"You(?:'re not a chatbot| wake up fresh)"
-        r"|" + _MARKS + r"(?:Du bist|Sie sind) .{0,40}(?:Assistent|KI\b|Agent)"
-        r"|" + _MARKS + r"(?:Tu es|Vous êtes) .{0,40}(?:assistant|agent|IA\b)"
-        r"|" + _MARKS + r"(?:Eres|Usted es) .{0,40}(?:asistente|agente|IA\b)"
-        r"|" + _MARKS + r"(?:Você é) .{0,40}(?:assistente|agente|IA\b)"
-        r"|" + _MARKS + r"Ты .{0,40}(?:ассистент|помощник)"
-        r"|" + _MARKS + r"(?:你是|您是).{0,30}(?:助手|助理|模型|智能体)"
-        r"|" + _MARKS + r"あなたは.{0,40}(?:アシスタント|エージェント|AI)",
-    ),
-    "self": (1, _MARKS + r"(?:As an AI\b|As a large language model|I am an AI\b|I'm an AI\b"
-    r"|Als KI\b|作为一个?(?:AI|人工智能))"),
-    "answers": (
-        1,
-        _MARKS + r"(?:When|If|Before|After|While) (?:you are |you're )?(?:respond|answer|reply"
-        r"|the user|a user|asked|"
-        r"users ask|you respond|you answer|(?:writ|edit|us)ing tools|working (?:with|in|on) (?:this"
-        r"|the) (?:repo|code))",
-    ),
-    "tags": (
-        2,
-        r"^\s*</?(?:system|system[-_](?:prompt|reminder|instructions?)|instructions|persona"
-        r"|custom_instructions"
-        r"|user_(?:info|rules|preferences)|project_instructions|tool_guidelines|claude_info)(?:\s[^>]*)?>"
-        r"|<\|(?:im_start|start_header_id)\|>\s*system|<<SYS>>|^\s*\[SYSTEM\]|^\s*###? ?System:",
-    ),
-    "headings": (
-        1,
-        r"^\s*#{1,6} .*(?i:AGENTS\.md|CLAUDE\.md|GEMINI\.md|SOUL\.md|system prompt|cursor rules"
-        r"|copilot instructions"
-        r"|\byour (?:role|task|tools|memory|workspace|identity)\b|instructions for (?:the )?(?:AI"
-        r"|agents?|assistants?)"
-        r"|(?:every|first|new) session|session start|core truths|who you are|tone and style"
-        r"|response (?:style|format|guidelines)"
-        r"|(?:agent|assistant|AI) (?:guidelines|instructions|rules|behaviou?r)|safety guidelines|red lines)",
-    ),
-    "guidance": (
-        2,
-        _MARKS + r"(?:This file (?:provides|contains) (?:guidance|instructions|context|rules) (?:to|for) "
-        r"|You have access to (?:the following|a set of|these) (?:tools|functions)"
-        r"|Knowledge cutoff:|(?:IMPORTANT: )?[Tt]his context may or may not be relevant"
-        r"|Your (?:knowledge|training) (?:cutoff|data)|You (?:must|should) (?:always"
-        r"|never) (?:reveal|mention|refuse)"
-        r"|(?:Do not|Don't|Never) (?:reveal|disclose|share) (?:these|this|the"
-        r"|your) (?:system )?(?:prompt|instructions)"
-        r"|(?:\w+ (?:session|run|start):[*_]* )?"
-        r"(?:Read|First,? read) `?(?:SOUL|USER|MEMORY|AGENTS|CLAUDE|IDENTITY)\.md)",
-    ),
-}  # fmt: skip
-_ORDER = (
-    _MARKS + r"(?:(?:IMPORTANT|CRITICAL|NOTE):? )?[*_]*(?:Always|Never|Do not|Don't|DO NOT|NEVER|ALWAYS|MUST|"
-    r"You (?:must|should|may|can|will|have|are|do)|Your \w+|Avoid|Prefer|Respond|Answer"
-    r"|Keep (?:your|responses)"
-    r"|Be (?:concise|helpful|honest|direct|brief|polite)|Use (?:the|your)|Ask (?:the user|before"
-    r"|clarifying))\b"
-)
-
-
-_SAID = {name: _finds(name, pattern) for name, (_, pattern) in _SIGNALS.items()}
-_ANY_SIGNAL = _finds("signal", *(pattern for _, pattern in _SIGNALS.values()))
-_ORDERS = _finds("orders", _ORDER)
-_BOOT_NAME, _LIKELY_NAME = re.compile(_BOOT_NAMES), re.compile(_LIKELY_NAMES)
+_SAID = {name: _finds(name, pattern) for name, (_, pattern) in SIGNALS.items()}
+_OPENS = {name: re.compile(pattern) for name, pattern in OPENINGS.items()}
+_ANY_SIGNAL = _finds("signal", *(pattern for _, pattern in SIGNALS.values()), *OPENINGS.values())
+_ORDERS = _finds("orders", ORDER)
+_ORDERED = _finds("ordered", ORDER, r"^(?i:your (?:task|job|role|goal)|follow the user|the user )")
+_BOOT_NAME, _LIKELY_NAME = re.compile(BOOT_NAMES), re.compile(LIKELY_NAMES)
 
 
 def boot_file(notes: pl.DataFrame) -> pl.Series:
@@ -434,10 +335,27 @@ def _boot_file(lines: _Lines, signalled: _Flags, sources: pl.Series) -> list[int
         counted = ~inside if outside >= EXPLANATION_CHARACTERS else np.ones_like(inside)
         text = [lines.text[start + place] for place in np.flatnonzero(counted)]
         said = pl.DataFrame({"line": text}, {"line": pl.String}).select(*_SAID.values(), _ORDERS)
-        points += sum(worth * bool(said[name].any()) for name, (worth, _) in _SIGNALS.items())
+        points += _points_of_opening(text)
+        points += sum(worth * bool(said[name].any()) for name, (worth, _) in SIGNALS.items())
         if points + (said["orders"].sum() >= INSTRUCTION_LINES) >= BOOT_POINTS:
             found.append(row)
     return found
+
+
+def _points_of_opening(text: list[str]) -> int:
+    """Whether the first line that is counted opens a prompt, or gives a role and orders with it."""
+    if not text:
+        return 0
+    first = text[0].strip()
+    if _OPENS["prompt"].search(first):
+        return BOOT_POINTS
+    if not _OPENS["role"].search(first):
+        return 0
+    said = [part for line in text for part in _SENTENCE_END.split(line.strip())]
+    return BOOT_POINTS if _finding([_ORDERED], said)[0].any() else 0
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?:]) +")
 
 
 def _points_of_name(source: str) -> int:

@@ -116,7 +116,13 @@ def stored_thresholds(store: Store) -> Thresholds:
     told = store.get_meta(_name(store.identity.model))
     if told is None:
         return profile(store.identity.model).thresholds
-    return Thresholds(duplicate=told["duplicate"], merge=told["merge"], conflict=told["conflict"])
+    try:
+        return Thresholds(duplicate=told["duplicate"], merge=told["merge"], conflict=told["conflict"])
+    except ValueError as error:
+        raise SlowwaveError(
+            f"The calibration of {store.identity.model} cannot be used: {error}. "
+            f"Run `slowwave calibrate` again."
+        ) from None
 
 
 def _name(model: str) -> str:

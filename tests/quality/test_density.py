@@ -155,3 +155,32 @@ def test_saying_a_text_again_makes_it_less_dense():
     scores = [signal_density("\n".join([once] * times)) for times in (1, 2, 4)]
     assert scores[0] > scores[1] >= scores[2]
     assert scores[2] == 0.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user asked for shorter answers.", "The meeting moved to Thursday.", "She started a new job last week.",
+        "The issue was solved by restarting the server.", "The test data is in the second file.",
+        "tmux zsh nvim fzf ripgrep jq yq direnv mise", "kettle lime removal vinegar overnight soak rinse twice",
+        "red green blue yellow purple orange black white pink", "Wir waren am Ende alle bei Ishbel im Garten.",
+        "1. All Hosts All Users\n1. Current Host All Users\n1. All Hosts Current User\n1. Current Host Current User",
+        "Η Ελένη μένει στον Πειραιά με τους γονείς της.",
+    ],
+)  # fmt: skip
+def test_a_terse_or_plain_fact_is_dense(text):
+    assert signal_density(text) >= 0.6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A lot of work has been done and there is still a lot to do.",
+        "The user and the assistant had a conversation about various topics.",
+        "Es gibt noch einiges zu tun und wir bleiben dran.", "the pump the pump pier the pump pier the pier pump",
+        "του η την στο από μας μας της στην τον στο μας", "qwv zkfj xxgpd bnrtq vjkh wpzs lqmc",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA",
+    ],
+)  # fmt: skip
+def test_short_junk_is_not_dense(text):
+    assert signal_density(text) < 0.4

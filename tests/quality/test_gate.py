@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from quality.content import WEIGHTS, content_scores
 from quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, GatePolicy, judge
+from quality.titles import from_first_words
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
 ENFORCE, OFF = GatePolicy(min_quality=0), GatePolicy(mode="off")
+SEEDS = GatePolicy(score="seeds")
 WARN = GatePolicy(mode="warn", min_quality=0, activated_at=NOON)
 SOUND = (
     "The deploy day is Thursday since the second of March, decided by the whole team. Friday is for repairs, "
@@ -87,8 +89,8 @@ def test_verdicts_come_in_the_order_of_the_notes_with_their_columns():
     [
         ({"title": " \n"}, "empty_title"),
         ({"title": None}, "empty_title"),
-        ({"content": f"  {SOUND[:49].strip()}\n "}, "too_short"),
-        ({"content": None}, "too_short"),
+        ({"content": " ok, thanks!\n "}, "no_statement"),
+        ({"content": None}, "no_statement"),
         ({"namespace": "-ada"}, "bad_namespace"),
         ({"source": "../up.md"}, "bad_path"),
         ({"source": "/etc/passwd"}, "bad_path"),
@@ -110,7 +112,9 @@ def test_each_fault_is_a_reason_of_its_own(changes, reason):
 def test_every_fault_of_a_note_is_a_reason_and_the_order_is_that_of_the_layers():
     faulty = note("a", title="", content="x", source="..", memory_type="poem")
     expected = ("refuse", "empty_title", "too_short", "bad_path", "unknown_memory_type", "low_quality")
-    assert verdicts(faulty, policy=GatePolicy()) == {"a": expected}
+    assert verdicts(faulty, policy=SEEDS) == {"a": expected}
+    states = ("refuse", "empty_title", "bad_path", "unknown_memory_type", "no_statement")
+    assert verdicts(faulty, policy=GatePolicy()) == {"a": states}
     noisy = note("a", title="", content=LOG)
     found = verdicts(noisy, policy=GatePolicy(min_quality=1), shown=served(LOG))["a"]
     assert found[:4] == ("refuse", "empty_title", "low_quality", "tool_output")
@@ -131,12 +135,18 @@ def test_forgetting_and_undoing_are_never_refused(act, verdict):
 
 
 def test_the_least_length_comes_from_the_policy_and_counts_trimmed_characters():
-    assert verdicts(note("a", content="x"), policy=GatePolicy(min_characters=1, min_quality=0)) == {
-        "a": ("pass",)
-    }
+    shortest = GatePolicy(score="seeds", min_characters=1, min_quality=0)
+    assert verdicts(note("a", content="x"), policy=shortest) == {"a": ("pass",)}
+    seeds = GatePolicy(score="seeds", min_quality=0)
     fifty = SOUND[:48] + "x."
     for content, verdict in ((f"\n{fifty}  ", "pass"), (f"\n{fifty[1:]}  ", "refuse"), ("é" * 50, "pass")):
-        assert verdicts(note("a", content=content))["a"][0] == verdict, content
+        assert verdicts(note("a", content=content), policy=seeds)["a"][0] == verdict, content
+    asked = GatePolicy(min_characters=30)
+    assert verdicts(note("a", content="Bo is allergic to nuts."), policy=asked)["a"] == (
+        "refuse",
+        "too_short",
+    )
+    assert (GatePolicy().least_characters, SEEDS.least_characters, asked.least_characters) == (0, 50, 30)
 
 
 # -- the content score -----------------------------------------------------------------------------
@@ -144,29 +154,83 @@ def test_the_least_length_comes_from_the_policy_and_counts_trimmed_characters():
 
 def test_the_score_and_its_parts_are_those_of_the_content():
     rows = staged(note("a"), note("b", title="memo", content=SOUND[:60], tags=["ops"]), note("c"))
-    judged, scores = judge(rows, ENFORCE), content_scores(rows)
+    judged, scores = judge(rows, SEEDS), content_scores(rows)
     assert judged["score"].to_list() == scores["score"].to_list()
-    assert set(PARTS) == set(WEIGHTS)
+    assert set(PARTS["seeds"]) == set(WEIGHTS)
     for parts, expected in zip(judged["parts"], scores.iter_rows(named=True), strict=True):
-        assert json.loads(parts) == {name: expected[name] for name in PARTS}
+        assert json.loads(parts) == {name: expected[name] for name in WEIGHTS}
         mean = sum(WEIGHTS[name] * value for name, value in json.loads(parts).items())
         assert expected["score"] == pytest.approx(mean, abs=0.005 + 1e-9)
 
 
 def test_a_score_below_the_least_is_refused_and_one_that_meets_it_is_not():
-    score = judge(staged(note("a")), ENFORCE)["score"].item()
-    assert 0 < score < 1
-    assert verdicts(note("a"), policy=GatePolicy(min_quality=score)) == {"a": ("pass",)}
-    assert verdicts(note("a"), policy=GatePolicy(min_quality=score + 0.01)) == {
-        "a": ("refuse", "low_quality")
-    }
+    twice = note("a", content=f"{SOUND} {SOUND}", title="Deploys")
+    for formula, row in (("seeds", note("a")), ("applicable", twice)):
+        score = judge(staged(row), GatePolicy(score=formula))["score"].item()
+        assert 0 < score < 1
+        least = GatePolicy(score=formula, min_quality=score)
+        assert verdicts(row, policy=least) == {"a": ("pass",)}
+        more = GatePolicy(score=formula, min_quality=score + 0.01)
+        assert verdicts(row, policy=more) == {"a": ("refuse", "low_quality")}
 
 
 def test_filler_is_refused_by_the_default_policy_and_a_note_is_not():
-    filler = note("a", title="memory", content="yes " * 400)
+    filler = note("a", title="memory", content="This is some text that is here to fill the space. " * 20)
     assert "low_quality" in verdicts(filler, policy=GatePolicy())["a"]
     written = note("b", tags=["ops", "deploy", "team"], front_matter="ok", content=f"# Deploys\n\n{SOUND}")
     assert verdicts(written, policy=GatePolicy()) == {"b": ("pass",)}
+
+
+DESCRIBED = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": st.sampled_from(["When the team deploys", "note", "Deploys", "ok"]),
+        "tags": st.lists(st.sampled_from(["ops", "deploy", "team"]), max_size=3, unique=True),
+        "trigger_phrases": st.just(["when do we deploy"]),
+        "links": st.just(["Deploys"]),
+        "front_matter": st.just("ok"),
+    },
+)
+SAID = [
+    SOUND, LOG, "ok", "Bo is vegan", "3 May", f"{SOUND} {SOUND}", "我吃素", "thanks!", "lorem ipsum",
+    "This is some text that is here to fill the space. " * 9, "The thing about the pump is a thing.",
+]  # fmt: skip
+
+
+@given(st.sampled_from(SAID) | st.text(max_size=120), DESCRIBED)
+@settings(max_examples=60, deadline=None)
+def test_a_note_that_is_described_better_never_scores_less(content, labels):
+    plain = note("a", title=from_first_words(content), content=content)
+    bare, told = judge(staged(plain, note("b") | plain | {"memory_id": "b"} | labels), GatePolicy()).rows()
+    assert told[3] >= bare[3]
+    assert bare[1] == "refuse" or told[1] == "pass"
+
+
+def test_no_title_and_no_tags_make_filler_pass():
+    filler = "This is some text that is here to fill the space, and more text will be added later. " * 12
+    long = note("a", content=filler, title="How the pump on the north pier is serviced, and by whom",
+                tags=["a", "b", "c"], links=["a", "b", "c"], front_matter="ok")  # fmt: skip
+    assert verdicts(long, policy=GatePolicy()) == {"a": ("refuse", "low_quality")}
+
+
+def test_what_does_not_apply_is_null():
+    bare = judge(staged(note("a", title=from_first_words(SOUND))), GatePolicy()).row(0, named=True)
+    parts = json.loads(bare["parts"])
+    assert {name for name, value in parts.items() if value is None} == {
+        "title", "triggers", "length", "anchors", "metadata",
+    }  # fmt: skip
+    assert (bare["score"], parts["density"], parts["statement"]) == (1.0, 1.0, 1.0)
+    full = note("a", content=f"# Deploys\n\n{SOUND}", tags=["ops"], front_matter="ok")
+    parts = json.loads(judge(staged(full), GatePolicy())["parts"].item())
+    assert [name for name, value in parts.items() if value is None] == ["length"]
+
+
+def test_what_a_search_showed_is_an_echo_word_for_word():
+    code = "Run it so:\n\n```python\nx = {'name': 'Bo'}\nprint(x['name'])\n```\nThen `x` says Bo, at 10:30."
+    found = verdicts(note("a", content=code), shown=served(code, SOUND))["a"]
+    assert "echo" in found
+    more = note("a", content=f"{code}\nAnd Ada has the key since May.")
+    assert "echo" not in verdicts(more, shown=served(code, SOUND))["a"]
 
 
 def test_what_has_no_text_has_no_score():
@@ -181,7 +245,7 @@ def test_what_has_no_text_has_no_score():
 # -- modes -----------------------------------------------------------------------------------------
 
 FAULTY = [
-    note("a", title=""), note("b", content="short"), note("c", content=LOG), note("d", memory_type="?"),
+    note("a", title=""), note("b", content="ok"), note("c", content=LOG), note("d", memory_type="?"),
 ]  # fmt: skip
 
 

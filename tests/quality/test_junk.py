@@ -336,3 +336,19 @@ def test_no_notes_give_no_reasons():
 def test_any_text_can_be_judged(texts):
     frame = notes(*texts)
     assert tool_output(frame).len() == boot_file(frame).len() == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("README.md  docs  tests  setup.py", "tool_output"), ("src\tREADME.md\ttests", "tool_output"),
+        ("[2026-07-10 11:09:03] debug: job 46273141 finished\n[2026-07-1", "tool_output"),
+        ("# Tools\n\nnamespace functions {\ntype run = (_: {\ncommand: string,\n}) => any;\n}", "boot_file"),
+        ("README.md explains the setup", None), ("Anna  30  Berlin", None),
+        ("README.md, setup.py and docs", None),
+        ("ls: cannot access 'x': No such file or directory\nmount the disk first, then import it", None),
+    ],
+)  # fmt: skip
+def test_a_line_of_output_is_named_and_one_about_it_is_not(text, reason):
+    notes = pl.DataFrame({"source": ["saved/1"], "content": [text]})
+    assert junk_reasons(notes).to_list() == [[reason] if reason else []]
