@@ -5,37 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
-from typing import Literal
 
+from quality.divergence.difference import Difference, between, contradicts, places
+from quality.divergence.lexicon import mistyped, word_key
+from quality.divergence.order import reordered
+from quality.divergence.small import exchanged, inflected, qualified, restricted
 from quality.divergence.tokens import Token, Traits, traits
 
+_TYPED = 3  # more words than these are not all mistyped
 _WORDS = frozenset({"word", "entity", "identifier", "camel"})
-_SHOWN = 5
-# A block swap is looked for in this many words around the change: beyond, paragraphs were reordered.
-_WINDOW = 48
-_DIRECTED = re.compile(
-    r"\b(?:over|than|from|to|into|before|after|above|below|under|against|until|for)\b|->|→", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Values of one kind that only one of two texts holds.
-
-    `kind` is one of number, unit, date, time, version, identifier, url, path, negation, entity, word, order,
-    and addition (content words that one text has and the other lacks). `left` and `right` are as written,
-    `left_at` and `right_at` their spans in characters.
-    """
-
-    kind: str
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    left_at: tuple[tuple[int, int], ...]
-    right_at: tuple[tuple[int, int], ...]
 
 
 def divergence(left: str, right: str) -> tuple[Difference, ...]:
@@ -48,38 +29,30 @@ def compare(left: Traits, right: Traits) -> tuple[Difference, ...]:
 
     Symmetric: swapped texts give swapped sides. Linear in the number of tokens.
     """
-    if left.text == right.text:
+    if left.text == right.text or _alike(left, right):
         return ()
     pairs = _Pair(left, right)
-    found = [*_values(pairs), *_lexical(pairs), *_exchanged_light(left, right), *_negation(left, right)]
-    if not found:
-        found += _order(left, right)
+    found = [*_values(pairs), *_lexical(pairs), *_negation(left, right)]
+    found += exchanged(left, right, alone=not found)
+    if contradicts(found):
+        return tuple(found)
+    found += [*qualified(left, right, found), *restricted(left, right, found)]
+    alone = not found
+    found += inflected(left, right, alone=alone)
+    if alone and not found:
+        found += reordered(left, right)
     return tuple(found)
 
 
-def explain(differences: Iterable[Difference]) -> str:
-    """One line for a person: ``number: 2.184 m / 2.148 m; word: black / white``."""
-    return "; ".join(f"{one.kind}: {_shown(one.left)} / {_shown(one.right)}" for one in differences)
-
-
-def _shown(values: Sequence[str]) -> str:
-    if not values:
-        return "–"
-    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-    return ", ".join(" ".join(value.split()) for value in values[:_SHOWN]) + more
-
-
-def contradicts(differences: Iterable[Difference]) -> bool:
-    """Whether a value was exchanged or denied, as opposed to one text merely saying more."""
-    return any((one.left and one.right) or one.kind == "negation" for one in differences)
-
-
-def says_more(differences: Sequence[Difference]) -> Literal["left", "right"] | None:
-    """The side that alone says more while nothing was exchanged; None where both do, or neither."""
-    if not differences or contradicts(differences):
-        return None
-    sides = {"left" if one.left else "right" for one in differences}
-    return None if len(sides) > 1 else "left" if "left" in sides else "right"
+def _alike(left: Traits, right: Traits) -> bool:
+    """Whether two texts state the same things in the same forms and order, as most that are compared do."""
+    sides = [(one.tokens, one.light, one.negations, one.labels) for one in (left, right)]
+    same = all(
+        len(mine) == len(theirs)
+        and all(one.key == other.key for one, other in zip(mine, theirs, strict=True))
+        for mine, theirs in zip(*sides, strict=True)
+    )
+    return same and left.forms == right.forms and left.passive == right.passive
 
 
 class _Pair:
@@ -89,8 +62,11 @@ class _Pair:
         self.texts = (left.text, right.text)
         self.left, self.right = _excess(left, right), _excess(right, left)
         self._join_compounds(left, right)
-        self.left += _exact(left, right)
-        self.right += _exact(right, left)
+        self._forgive_typing()
+        exact = _exact(left, right), _exact(right, left)
+        keys = {token.key for side in exact for token in side}
+        self.left += [token for token in left.tokens if token.key in keys]
+        self.right += [token for token in right.tokens if token.key in keys]
         self.left, self.right = (
             _without_lone_one(self.left, self.right),
             _without_lone_one(self.right, self.left),
@@ -101,14 +77,21 @@ class _Pair:
         """Spacing is no difference: "trash bin" and "trashbin"."""
         if not (self.left and self.right):
             return
-        in_left = _joined(left, self.left)
-        in_right = _joined(right, self.right)
-        left_forms = {token.form for token in self.left}
-        right_forms = {token.form for token in self.right}
-        drop_right = {at for form, ats in in_right.items() if form in left_forms for at in ats}
-        drop_left = {at for form, ats in in_left.items() if form in right_forms for at in ats}
-        self.left = [one for one in self.left if one.form not in in_right and one.start not in drop_left]
-        self.right = [one for one in self.right if one.form not in in_left and one.start not in drop_right]
+        in_left, in_right = _joined(left, self.left), _joined(right, self.right)
+        keys = {token.key for token in self.left}, {token.key for token in self.right}
+        drop_right = {at for key, ats in in_right.items() if key in keys[0] for at in ats}
+        drop_left = {at for key, ats in in_left.items() if key in keys[1] for at in ats}
+        self.left = [one for one in self.left if one.key not in in_right and one.start not in drop_left]
+        self.right = [one for one in self.right if one.key not in in_left and one.start not in drop_right]
+
+    def _forgive_typing(self) -> None:
+        """A long word with two letters turned round, or one doubled, is the same word."""
+        if not 0 < len(self.left) == len(self.right) <= _TYPED:
+            return
+        for one, other in zip(list(self.left), list(self.right), strict=True):
+            if one.kind == other.kind == "word" and mistyped(one.form, other.form):
+                self.left.remove(one)
+                self.right.remove(other)
 
     def _labels(self, left: Traits, right: Traits) -> None:
         """A function word is a name where only the other text has one: sensor A, sensor B."""
@@ -160,7 +143,7 @@ def _joined(text: Traits, exclusive: Sequence[Token]) -> dict[str, list[int]]:
         for first, second in pairwise(text.tokens[max(0, at - 1) : at + 2]):
             if second.start - first.end <= 1:
                 held = [one.start for one in (first, second) if one.start in places]
-                found[first.form + second.form] = held
+                found["w:" + word_key((first.form + second.form).casefold())] = held
     return found
 
 
@@ -217,44 +200,9 @@ def _lexical(pair: _Pair) -> list[Difference]:
 
 def _difference(kind: str, left: Sequence[Token], right: Sequence[Token], pair: _Pair) -> Difference:
     (left_said, left_at), (right_said, right_at) = (
-        _places(text, side) for text, side in zip(pair.texts, (left, right), strict=True)
+        places(text, side) for text, side in zip(pair.texts, (left, right), strict=True)
     )
     return Difference(kind, left_said, right_said, left_at, right_at)
-
-
-def _places(text: str, tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
-    spans = tuple(dict.fromkeys((token.start, token.end) for token in tokens))
-    return tuple(text[start:end] for start, end in spans), spans
-
-
-def _between(
-    kind: str, left: Traits, right: Traits, mine: Sequence[Token], theirs: Sequence[Token]
-) -> Difference:
-    left_said, left_at = _places(left.text, mine)
-    right_said, right_at = _places(right.text, theirs)
-    return Difference(kind, left_said, right_said, left_at, right_at)
-
-
-def _exchanged_light(left: Traits, right: Traits) -> list[Difference]:
-    """Function words with an opposite, if exchanged for it: on/off, before/after, he/she, must/may."""
-    mine = _surplus(left.light, left.light_counts, right.light_counts)
-    theirs = _surplus(right.light, right.light_counts, left.light_counts)
-    groups = {_group(token) for token in mine} & {_group(token) for token in theirs}
-    if not groups:
-        return []
-    return [
-        _between(
-            "word",
-            left,
-            right,
-            [token for token in mine if _group(token) in groups],
-            [token for token in theirs if _group(token) in groups],
-        )
-    ]
-
-
-def _group(token: Token) -> str:
-    return token.key.partition(":")[0]
 
 
 def _negation(left: Traits, right: Traits) -> list[Difference]:
@@ -267,70 +215,8 @@ def _negation(left: Traits, right: Traits) -> list[Difference]:
     only_right = [token for token in theirs if token.key not in scopes[0]]
     if len(mine) == len(theirs) and not (_stated(only_left, right) and _stated(only_right, left)):
         return []
-    return [_between("negation", left, right, only_left or mine, only_right or theirs)]
+    return [between("negation", left.text, right.text, only_left or mine, only_right or theirs)]
 
 
 def _stated(negations: Sequence[Token], other: Traits) -> bool:
     return any(token.key.removeprefix("not ") in other.counts for token in negations)
-
-
-def _order(left: Traits, right: Traits) -> list[Difference]:
-    """The same words with two of them swapped around others: who chases whom, which of two has which value.
-
-    A passive turns the words around and says the same; a passive that leaves them in place says the reverse.
-    """
-    if left.counts != right.counts:
-        return []
-    mine, theirs = left.tokens, right.tokens
-    start = 0
-    while start < len(mine) and mine[start].key == theirs[start].key:
-        start += 1
-    if start == len(mine):
-        if left.passive != right.passive and len(mine) > 2:
-            return [_between("order", left, right, (mine[0], mine[-1]), (theirs[0], theirs[-1]))]
-        return []
-    end = len(mine)
-    while mine[end - 1].key == theirs[end - 1].key:
-        end -= 1
-    if left.passive != right.passive:
-        return []
-    mine, theirs = mine[start:end], theirs[start:end]
-    swapped = _swap([token.key for token in mine], [token.key for token in theirs])
-    if swapped or _turned(left.text, mine, right.text, theirs):
-        return [_between("order", left, right, mine, theirs)]
-    return []
-
-
-def _turned(one: str, mine: Sequence[Token], other: str, theirs: Sequence[Token]) -> bool:
-    """Whether two parts changed places around a word with a direction: tea over coffee, from A to C."""
-    size = len(mine)
-    for a in range(1, min(size, _WINDOW)):
-        if [token.key for token in mine[:a]] == [token.key for token in theirs[size - a :]]:
-            turned = [token.key for token in mine[a:]] == [token.key for token in theirs[: size - a]]
-            between = (
-                one[mine[a - 1].end : mine[a].start],
-                other[theirs[size - a - 1].end : theirs[size - a].start],
-            )
-            if turned and all(_DIRECTED.search(text) for text in between):
-                return True
-    return False
-
-
-def _swap(one: list[str], other: list[str]) -> bool:
-    """Whether one is A B C and the other C B A, with a B between that stayed."""
-    size = len(one)
-    if size < 3:
-        return False
-    longest = min(size - 2, _WINDOW)
-    for a in range(1, longest + 1):
-        tails = (a,) if size > _WINDOW else range(1, size - a)
-        for c in tails:
-            if size - a - c < 1:
-                continue
-            if (
-                one[:a] == other[size - a :]
-                and one[size - c :] == other[:c]
-                and one[a : size - c] == other[c : size - a]
-            ):
-                return True
-    return False

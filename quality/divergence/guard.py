@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quality.divergence.compare import Difference, compare, contradicts
+from quality.divergence.compare import compare
+from quality.divergence.difference import Difference, contradicts
 from quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
 from quality.divergence.statements import answers
 from quality.divergence.subject import Subject, different_places, same_subject

@@ -22,7 +22,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Ambiguous with an English word or name, hence left out: die, war, man, son, met, un.
-FUNCTION_WORDS = _words("""
+ENGLISH_WORDS = _words("""
     a an the this that these those there here it its itself they them their theirs themselves who whom whose
     which what where when while whether why how is am are was were be been being isn has have had having do
     does did doing done will would shall let got get gets getting and or but nor so if then than as of
@@ -31,15 +31,31 @@ FUNCTION_WORDS = _words("""
     really some any such own up down out off over under above below before after inside
     between among beside besides against etc eg ie please one's ones oneself
     become becomes became becoming make makes made making
-    der das dem des ein eine einen einem einer eines und oder aber ist sind wird werden wurde wurden sein
-    im zum zur von vom mit bei auf aus nach
-    le la les une des du de et ou est sont ce cette ces dans sur avec au aux
-    el los las uno una unos unas es del al en con para por que
-    il lo gli di che è da nel nella della
-    os um uma do dos das em na nos nas ao
-    het een van op te voor
-    och att ett som är på av
-    и в во на с со к у о об от до из за по что это как а но же бы
+""")
+FUNCTION_WORDS = ENGLISH_WORDS | _words("""
+    der das dem des ein eine einen einem einer eines und ist sind
+    le la les une des du et est sont ce cette ces
+    el los las uno una unos unas es
+    il lo gli di che è
+    os um uma
+    het een
+    och att ett är
+    и
+""")
+
+# Small words of other languages: a text with more of these than of English ones is not read closely.
+FOREIGN_WORDS = _words("""
+    der das dem des den die ein eine einen einem einer eines und oder aber ist sind wird wurde wenn
+    zu zum zur von vom mit
+    bei auf aus nach für nicht kein keine ich wir ihr sie er es im am an in
+    le la les une des du de et ou est sont ce cette ces dans sur avec au aux il elle nous vous je
+    que qui ne pas pour
+    el los las una unos unas es del al con en y o por para se su lo no si a
+    gli di che nel nella della per sono e
+    os um uma do dos das em na nos nas ao com não
+    het een van op te voor niet en
+    och att ett som på av är
+    и в на с не что это он она мы
 """)
 
 NEGATIONS = _words("""
@@ -78,32 +94,6 @@ NEGATIONS_UNSPACED = (
     "非",
     "ไม่",
 )
-FUNCTION_CHARACTERS = frozenset(
-    "的了着地得之也吧呢吗啊は が を に の で と も へ や ね よ か".replace(" ", "")
-)
-
-_LIGHT = {
-    "self": {"i": "i me my mine myself", "we": "we us our ours ourselves", "you": "you your yours yourself",
-             "he": "he him his himself", "she": "she her hers herself"},
-    "on": {"on": "on onto upon", "off": "off"},
-    "in": {"in": "in into inside within indoors indoor", "out": "out outside outdoors outdoor"},
-    "up": {"up": "up upward upwards upstairs", "down": "down downward downwards downstairs"},
-    "over": {"over": "over above", "under": "under below beneath underneath"},
-    "before": {"before": "before", "after": "after"},
-    "since": {"since": "since", "until": "until till"},
-    "to": {"to": "to toward towards", "from": "from"},
-    "for": {"for": "for", "against": "against"},
-    "modal": {"must": "must", "should": "should ought", "may": "may might", "can": "can could"},
-    "some": {"some": "some any someone somebody something anyone anybody anything",
-             "all": "all every each everyone everybody everything"},
-}  # fmt: skip
-LIGHT = {
-    word: (group, value)
-    for group, values in _LIGHT.items()
-    for value, words in values.items()
-    for word in words.split()
-}
-
 _IRREGULAR = """
     man:men woman:women child:children foot:feet tooth:teeth goose:geese mouse:mice person:people,persons
     wife:wives knife:knives life:lives wolf:wolves leaf:leaves half:halves shelf:shelves thief:thieves
@@ -131,6 +121,14 @@ _SPELLING = """
     jewelry:jewellery plow:plough skeptical:sceptical mustache:moustache okay:ok color:colour
     favor:favour behavior:behaviour
     honor:honour labor:labour neighbor:neighbour flavor:flavour harbor:harbour humor:humour rumor:rumour
+    separate:seperate government:goverment definite:definate until:untill which:wich address:adress
+    weird:wierd
+    accommodate:accomodate begin:begining believe:beleive calendar:calender environment:enviroment their:thier
+    existence:existance final:finaly forward:foward immediate:immediatly independent:independant the:teh
+    knowledge:knowlege necessary:neccessary,necesary noticeable:noticable parallel:paralel
+    persistent:persistant
+    possession:posession prefer:prefered public:publically recommend:recomend,reccomend refer:refered
+    success:sucess successful:succesful,successfull tomorrow:tommorow,tommorrow truly:truely happen:happend
     favorite:favourite armor:armour donut:doughnut
 """
 # Everyday words with one meaning in almost any sentence; a pair that is only sometimes equal is left out.
@@ -155,7 +153,7 @@ _SYNONYMS = """
     hit:strike fight:battle look:stare,gaze
     snow:snowy lawn:grassy timber:wooden,wood gold:golden sand:sandy rock:rocky wool:woollen,woolen sun:sunny
     info:information doc:document docs:documentation env:environment auth:authentication
-    approximately:roughly,circa
+    approximately:roughly,circa,approx
 """
 # A country and what belongs to it.
 _DEMONYMS = """
@@ -184,6 +182,27 @@ def _table(text: str) -> dict[str, str]:
 
 
 _FORMS = _table(_IRREGULAR) | _table(_SPELLING)
+# Forms of a verb that can only be its past, and forms of comparison.
+IRREGULAR_FORMS = frozenset(_table(_IRREGULAR))
+PAST = frozenset(
+    _words("""
+    ate went saw said took gave knew came thought found told felt kept began brought wrote sat stood
+    lost paid met ran held
+    bought spoke grew fell sent built understood drew broke spent rose drove rode wore chose threw
+    caught taught sold fought
+    sang swam drank rang sank flew blew slept swept won hung dug swung stuck struck shot hid bit
+    tore stole froze woke fed led
+    bled dreamt burnt learnt spilt bent lent laid forgot forgave heard sought shook bound wove made
+    got became left
+""")
+)
+DEGREES = {
+    form: degree
+    for degree, forms in {
+        "comparative": "better worse bigger", "superlative": "best worst biggest",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
 
 
 def _stem(word: str) -> str:
@@ -207,6 +226,9 @@ def _spelled(word: str) -> str:
             ("ise", "ize"),
             ("ised", "ized"),
             ("ising", "izing"),
+            ("lyse", "lyze"),
+            ("lysed", "lyzed"),
+            ("lysing", "lyzing"),
         ):
             if word.endswith(british):
                 return word[: -len(british)] + american
@@ -221,8 +243,34 @@ _SYNONYM_STEMS = {
 }
 
 
+def stem_key(word: str) -> str:
+    """The key of a folded word without its synonyms: one verb in all its forms."""
+    return _stem(_FORMS.get(base, base)) if (base := _spelled(word)) else word
+
+
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
     """The key under which a folded content word is compared."""
-    stem = _stem(_FORMS.get(base, base)) if (base := _spelled(word)) else word
+    stem = stem_key(word)
     return _SYNONYM_STEMS.get(stem, stem)
+
+
+_LONG = 7  # shorter words turn into others: untied and united, silver and sliver
+
+
+def mistyped(one: str, other: str) -> bool:
+    """Whether two long words differ in two neighbouring letters turned round or one doubled by mistake.
+
+    A doubled consonant before an ending makes another word (scraping, scrapping), hence is none.
+    """
+    if one[:1] != other[:1] or one[-1:] != other[-1:] or min(len(one), len(other)) < _LONG:
+        return False
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), -1)
+    if len(one) == len(other):
+        turned = one[:at] + one[at + 1 : at + 2] + one[at : at + 1] + one[at + 2 :]
+        return (turned == other and len(one) > _LONG) or (
+            turned == other and {*one[at : at + 2]} == {"e", "i"}
+        )
+    short, long = sorted((one, other), key=len)
+    doubled = long[:at] + long[at + 1 :] == short and long[at] == long[at - 1]
+    return doubled and not long.endswith(("ing", "ed", "er", "ers", "ings", "erts"))

@@ -71,11 +71,11 @@ _PATH = r"""
     | (?P<path>(?<![\w.\-/\\~:])(?:~|\.{1,2}|[a-z]:)?(?:[/\\]|[\w.-]{1,80}[/\\])[\w./\\-]{1,400})
 """
 _REST = rf"""
-    | (?P<flag>(?<![\w-])--[a-z][\w-]*)
+    | (?P<flag>(?<![\w-])--[a-z][\w-]*|(?<=[ \t(`"'\[])-[a-z][\w-]*)
     | (?P<ticket>(?<![\w-])[a-z][a-z0-9]+-\d+(?![\w.-]*\w))
     | (?P<hex>(?<!\w)(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,}}(?:-[0-9a-f]{{4,}})*(?!\w))
     | (?P<clock>(?<![\w.:])[0-2]?\d(?::[0-5]\d){{1,2}}(?:\s{{0,9}}[ap]\.?m\b\.?)?(?![\w:])
-            |(?<![\w.:])1?\d\s{{0,9}}[ap]\.?m\b\.?)
+            |(?<![\w.:])1?\d(?:\.[0-5]\d)?\s{{0,9}}[ap]\.?m\b\.?)
     | (?P<version>(?<![\w.])v?\d+(?:\.\d+){{2,}}(?:-?[a-z]+\.?\d*)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w))
     | (?P<ordinal>(?<!\w)\d+(?:st|nd|rd|th)(?!\w))
     | (?P<number>(?:(?P<currency>[$€£¥])\s{{0,9}}|(?<!\w))(?P<sign>(?<![^\s(])-)?
@@ -88,22 +88,26 @@ _REST = rf"""
     | (?P<pairof>(?<!\w)(?:pair|couple)\s{{1,9}}of(?!\w))
     | (?P<language>(?<!\w)[a-z](?:\#|\+\+)(?!\w))
     | (?P<acronym>(?<!\w)(?:[a-z]\.){{2,}})
+    | (?P<file>(?<![\w./\\])[\w-]{{1,60}}(?:\.[\w-]{{1,30}}){{0,3}}\.[a-z][a-z0-9_]{{0,30}}(?![\w-]|\.\w))
     | (?P<word>{_WORD}+(?:(?:_+{_WORD}+)+|(?:'{_WORD}+))?)
-    | (?P<operator>(?<![=<>!-])(?:!=|[=<>]=|[=<>≠≤≥])(?![=<>-]))
+    | (?P<operator>(?<![=<>!-])(?:[!=]==?|[<>+*/-]=|[=<>≠≤≥])(?![=<>-])|&&|\|\||(?<![\w!])!(?=[a-z])|\+(?!\w)
+            |(?<=[\w)"'\]][ ])[*/^%](?=[ ]\w))
+    | (?P<question>\?(?!\?)(?![\w.]))
     | (?P<pictograph>[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff])
     | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
 """
 # Most words are nothing but words: they are told apart first, which makes the scan three times as fast.
 _SPECIAL = "|".join(sorted({*MONTHS, *CARDINALS, "pair", "couple", "www"}, key=len, reverse=True))
 _PLAIN = rf"""
-    (?![\s,;()"'?|*\#\[\]{{}}])(?:
+    (?![\s,;()"'\#\[\]{{}}])(?:
       (?P<plain>(?<![\w.+/\\~:-])(?!(?:{_SPECIAL})\b)[a-z]+(?=[\s,;)!?"]|\.\s|\Z))
     | """
 TOKEN = re.compile(_PLAIN + _DATES + _PATH + _REST + ")", re.VERBOSE | re.IGNORECASE)
 PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
 LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
 PASSIVE = re.compile(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?\w+\s+(?:\w+\s+)?by\b", re.IGNORECASE
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:being\s+)?(?:\w+ly\s+)?(?!\w+ing\b)\w+\s+(?:\w+\s+){0,8}?by\b",
+    re.IGNORECASE,
 )
 LABELS = frozenset({"a", "i", "us", "it", "who"})
 # French and Italian words that lose their vowel: l'eau, n'est, qu'il, dell'arte.

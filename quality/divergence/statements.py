@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from quality.divergence.compare import compare, contradicts
-from quality.divergence.longer import words_of
+from quality.divergence.compare import compare
+from quality.divergence.difference import contradicts
+from quality.divergence.longer import statements, words_of
 from quality.divergence.tokens import traits
 
 COUNTERPART = 0.5
 """Share of a statement's words that another one must have to speak of the same."""
-_STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
-
-
-def statements(text: str) -> list[str]:
-    """Lines and sentences of a text, trimmed; empty ones left out."""
-    return [part.strip() for part in _STATEMENT.split(text) if part.strip()]
 
 
 def answers(new: str, old: str) -> bool:

@@ -10,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from quality.divergence.compare import Difference, compare
+from quality.divergence.compare import compare
+from quality.divergence.difference import Difference
 from quality.divergence.tokens import Traits, traits
 
 # Share of the words outside the exchanged values that both statements hold, of those of the shorter one.

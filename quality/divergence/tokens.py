@@ -11,14 +11,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quality.divergence.lexicon import (
-    FUNCTION_CHARACTERS,
     FUNCTION_WORDS,
-    LIGHT,
     NEGATIONS,
     NEGATIONS_UNSPACED,
     word_key,
 )
 from quality.divergence.lexicon_numbers import CARDINALS, MONTHS, ORDINALS, SCALES, UNITS, WEEKDAY_KEYS
+from quality.divergence.lexicon_small import BOUNDS, EXCEPT_AFTER, LIGHT, PHRASES
 from quality.divergence.patterns import (
     ELIDED,
     LABELS,
@@ -48,7 +47,7 @@ class Traits:
 
     text: str
     tokens: tuple[Token, ...]  # content, in the order of the text
-    light: tuple[Token, ...]  # function words that count only when exchanged: on/off, he/she
+    light: tuple[Token, ...]  # small words: on/off, he/she, only, if, must
     negations: tuple[Token, ...]
     labels: tuple[Token, ...]  # function words that may be names: sensor A, US, IT
     passive: bool
@@ -89,17 +88,42 @@ class _Scan:
         self._layout = {match.end() for match in LIST_NUMBER.finditer(self.text)}
         self._open: list[Token] = []  # negations whose scope, the next content word, has not come yet
         self._previous = ""
+        self._until = 0  # what comes before this offset was read as a phrase
+        # Without a single small letter, or a single capital, case says nothing.
+        self._shouted = self.text == self.text.upper()
         self._run(TOKEN, 0, len(self.text))
         self._close("")
 
     def _run(self, pattern: re.Pattern[str], start: int, end: int) -> None:
         for match in pattern.finditer(self.text, start, end):
             word = match[0]
+            if word in _HEADS and self._phrase(match):
+                continue
+            if match.start() < self._until:
+                continue
             if word in _IGNORED:
                 self._previous = word
                 continue
             # Nested groups end before the outer one, so the outer name is the last one.
             getattr(self, "_on_" + str(match.lastgroup))(match)
+
+    def _phrase(self, match: re.Match[str]) -> bool:
+        """Read several words as the one small word that they are."""
+        if match.start() < self._until:
+            return False
+        for pattern, key in _HEADS[match[0]]:
+            if phrase := pattern.match(self.text, match.start()):
+                if key == "aspect:used to" and self._previous in _BE:
+                    return False  # is used to cut
+                self._until = phrase.end()
+                self._previous = ""
+                if key:
+                    self._small(key, phrase)
+                return True
+        return False
+
+    def _small(self, key: str, match: re.Match[str]) -> None:
+        self.light.append(Token(key, "word", *self._span(match), match.group().casefold()))
 
     def _add(self, key: str, kind: str, match: re.Match[str], form: str = "") -> None:
         start, end = self._span(match)
@@ -123,27 +147,34 @@ class _Scan:
         return self._there[step] + offset - self._here[step]
 
     def _on_url(self, match: re.Match[str]) -> None:
-        url = match.group().rstrip(".,;:!?)*_~`").casefold()
-        self._add("u:" + url.split("://", 1)[-1].removeprefix("www.").rstrip("/"), "url", match)
+        url = match.group().rstrip(".,;:!?)*_~`").split("://", 1)[-1]
+        host, slash, rest = url.partition("/")
+        host = host.casefold().removeprefix("www.")
+        self._add("u:" + (host + slash + rest).rstrip("/"), "url", match)
 
     def _on_email(self, match: re.Match[str]) -> None:
         self._add("e:" + match.group().rstrip("._-").casefold(), "identifier", match)
 
     def _on_path(self, match: re.Match[str]) -> None:
         found = match.group()
-        path = found.rstrip(".-_").replace("\\", "/").casefold()
+        path = found.rstrip(".-_").replace("\\", "/")
         rooted = found[0] in "/\\~." or found[1:2] == ":"
         parts = [part for part in path.split("/") if part]
         deep = len(parts) > 2 and any(not part.isdigit() for part in parts)
-        if rooted or deep or re.search(r"/[^/]*\.[a-z]\w{0,5}$", path):
+        if rooted or deep or re.search(r"/[^/]*\.[a-zA-Z]\w{0,5}$", path):
             self._add("p:" + path.removeprefix("./").rstrip("/"), "path", match)
         else:
             self._run(PIECE, match.start(), match.end())
 
     def _on_flag(self, match: re.Match[str]) -> None:
+        self._add("i:" + match.group(), "identifier", match)
+
+    _on_file = _on_flag
+
+    def _on_hex(self, match: re.Match[str]) -> None:
         self._add("i:" + match.group().casefold(), "identifier", match)
 
-    _on_ticket = _on_hex = _on_flag
+    _on_ticket = _on_hex
 
     def _on_iso(self, match: re.Match[str]) -> None:
         year, month, day = (int(part) for part in match.group()[:10].split("-"))
@@ -199,13 +230,25 @@ class _Scan:
         if re.fullmatch(r"[12]\d\d0s", match.group()):
             self._add(f"decade:{match.group()}", "date", match)
             return
+        self._bound(match)
         self._quantity(match, sign + _plain(match.group("digits")), scale, currency or unit)
+
+    def _bound(self, match: re.Match[str]) -> None:
+        """What a number is bounded by: over 10, about 5."""
+        before = self.text[max(0, match.start() - 24) : match.start()].rstrip(" $€£~").rpartition(" ")[2]
+        if self.text[match.start() - 1 : match.start()] == "~":
+            before = "~"
+        if _RANGE.search(self.text, max(0, match.start() - 16), match.start()):
+            self.light.append(Token("bound:range", "word", *self._span(match), match.group()))
+        if value := BOUNDS.get(before.casefold().strip("(*_")):
+            self.light.append(Token("bound:" + value, "word", *self._span(match), before))
 
     def _on_spelled(self, match: re.Match[str]) -> None:
         words = re.findall(r"[a-z]+", match.group().casefold())
         if words == ["one"]:
             self._add("n:1", "one", match)
             return
+        self._bound(match)
         value = 0
         for word in words:
             if word == "hundred":
@@ -218,7 +261,7 @@ class _Scan:
         if not scale and not unit:
             self._add("n:" + digits, "number", match)
             return
-        base, factor = UNITS[unit.casefold()] if unit else ("", Decimal(1))
+        base, factor = _unit(unit) if unit else ("", Decimal(1))
         if scale:
             factor *= SCALES[scale.casefold()]
         if len(digits) > 24 or digits.count(".") > 1 or "," in digits:
@@ -232,10 +275,14 @@ class _Scan:
     def _on_pairof(self, match: re.Match[str]) -> None:
         self._add("n:2", "number", match)
 
+    def _on_question(self, match: re.Match[str]) -> None:
+        self._small("question:?", match)
+
     def _on_operator(self, match: re.Match[str]) -> None:
         line = self.text.rfind("\n", 0, match.start()) + 1
         if self.text[line : match.start()].strip(" \t>"):  # not the mark of a quotation or a heading
-            sign = {"==": "=", "≠": "!=", "≤": "<=", "≥": ">="}.get(match.group(), match.group())
+            sign = match.group().strip()
+            sign = {"==": "=", "===": "=", "≠": "!=", "!==": "!=", "≤": "<=", "≥": ">="}.get(sign, sign)
             self.light.append(Token("operator:" + sign, "word", *self._span(match), sign))
 
     def _on_pictograph(self, match: re.Match[str]) -> None:
@@ -253,8 +300,7 @@ class _Scan:
         character = match.group()
         if self.text.startswith(NEGATIONS_UNSPACED, match.start()):
             self._negation(match)
-        if character not in FUNCTION_CHARACTERS:
-            self._add("c:" + character, "word", match)
+        self._add("c:" + character, "word", match)
 
     def _on_plain(self, match: re.Match[str]) -> None:
         written = match[0]
@@ -263,6 +309,10 @@ class _Scan:
             if kind == "content":
                 self._previous = written
                 self._add(key, "word", match, written)
+                return
+            if kind == "light" and written not in _SPECIAL:
+                self._previous = written
+                self.light.append(Token(key, "word", *self._span(match), written))
                 return
         self._word(written.casefold(), match, entity=self._named(written, match))
 
@@ -280,18 +330,23 @@ class _Scan:
         if written.isdecimal():  # between characters of a script without spaces
             self._add("n:" + written, "number", match)
         elif "_" in written or any(character.isdigit() for character in written):
-            self._add("i:" + folded.strip("_"), "identifier", match)
+            self._add("i:" + (folded if self._shouted else written).strip("_"), "identifier", match)
         else:  # a word with combining marks
             self._word(folded, match, entity=False)
 
     def _contraction(self, written: str, match: re.Match[str]) -> None:
         head, _, tail = written.casefold().partition("'")
         if tail == "t" and head.endswith("n"):
+            verb = _CONTRACTED.get(head, head[:-1])
+            if verb in LIGHT:
+                self._small(":".join(LIGHT[verb]), match)
             self._negation(match)
         elif head in ELIDED:
             self._word(tail, match, entity=False)
         elif tail in {"s", "re", "m", "ve", "ll", "d"}:
             self._word(head, match, entity=self._named(written, match))
+            if tail in _SHORT:
+                self._small(_SHORT[tail], match)
         else:
             self._word(head, match, entity=False)
             self._word(tail, match, entity=False)
@@ -302,11 +357,19 @@ class _Scan:
 
     def _word(self, folded: str, match: re.Match[str], *, entity: bool) -> None:
         previous, self._previous = self._previous, folded
+        if self._code(match):
+            self._add("w:" + word_key(folded), "camel", match, match.group())
+            return
         kind, key = _classified(folded)
         if kind == "content":
-            kind = "camel" if _camel(match.group()) else "entity" if entity else "word"
-            self._add(key, kind, match, folded)
+            written = match.group().partition("'")[0]
+            if not self._shouted and _camel(written):
+                self._add(key, "camel", match, written)
+            else:
+                self._add(key, "entity" if entity else "word", match, folded)
         elif kind == "negation" and not self._negation_is_a_name(match):
+            if folded == "cannot":
+                self._small("modal:can", match)
             self._negation(match)
         elif kind == "negation":
             self._add("w:" + folded, "word", match, folded)
@@ -327,10 +390,34 @@ class _Scan:
             self._add("w:" + word_key(folded), "word", match, folded)
 
     def _function(self, folded: str, kind: str, key: str, match: re.Match[str]) -> None:
+        if folded == "a" and match.group() == "A" and not self._shouted and self._named("A", match):
+            self._add("w:a", "entity", match, folded)
+            return
         if folded in LABELS:
             self.labels.append(Token(folded, "word", *self._span(match), folded))
-        if kind == "light":
+        if folded == "but" and self.text[: match.start()].rstrip().casefold().endswith(_EXCEPT_AFTER):
+            self._small("except:", match)
+        elif folded == "some" and self._begins(match) and not _SCENE.match(self.text, match.end()):
+            self._small("all:some", match)
+        elif folded == "too" and self.text[match.end() : match.end() + 2].strip()[:1].isalpha():
+            self._small("bound:too", match)
+        elif kind == "light":
             self.light.append(Token(key, "word", *self._span(match), folded))
+
+    def _code(self, match: re.Match[str]) -> bool:
+        """Whether a word stands alone between backticks, and is one that case or its being there makes."""
+        start, end = match.span()
+        before, after = self.text[start - 1 : start], self.text[end : end + 1]
+        if (before == "\\" or before == "/" or after == "\\") and not self._shouted:
+            return not match[0].islower() and not self._begins(match)
+        if not before == "`" == after:
+            return False
+        return not (self._shouted or match[0].islower()) or match[0] in FUNCTION_WORDS
+
+    def _begins(self, match: re.Match[str]) -> bool:
+        """Whether a word begins its sentence, and so speaks of what the sentence is about."""
+        before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[>-")
+        return not before or before[-1] in ".!?:;\n\r"
 
     def _negation_is_a_name(self, match: re.Match[str]) -> bool:
         """Whether "no" denies nothing: a no-fly zone, No. 5."""
@@ -346,10 +433,21 @@ class _Scan:
         if not written[0].isupper():
             return False
         before = self.text[max(0, match.start() - 4) : match.start()].rstrip(" \t\"'(*_[")
+        if len(written) == 1 and re.search(r"[.!?:;\n]\s*$|^\W*$", self.text[: match.start()]):
+            return False
         return (len(written) > 1 and written.isupper()) or not (not before or before[-1] in ".!?:;\n\r#>-|•")
 
 
-_IGNORED = FUNCTION_WORDS - set(LIGHT) - NEGATIONS - LABELS - set(MONTHS)
+_IGNORED = FUNCTION_WORDS - {"but", "too"} - set(LIGHT) - NEGATIONS - LABELS - set(MONTHS)
+_SPECIAL = LABELS | set(MONTHS) | {"some", "but", "too"}
+_HEADS = PHRASES | {head.capitalize(): of_head for head, of_head in PHRASES.items()}
+_EXCEPT_AFTER = tuple(EXCEPT_AFTER)
+_BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
+_CONTRACTED = {"can": "can", "won": "will", "shan": "will"}
+_SHORT = {"ll": "modal:will", "re": "tense:present", "m": "tense:present", "ve": "tense:present"}
+# "Some dogs are running" tells of dogs, "some tests fail" of a part of them.
+_SCENE = re.compile(r"[^.!?\n]{0,80}?\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:\w+ing|being)\b", re.IGNORECASE)
+_RANGE = re.compile(r"\d\s*(?:-|\bto)\s*$")
 _TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
 
 
@@ -371,6 +469,16 @@ def _classified(folded: str) -> tuple[str, str]:
     if folded in _TIMES:
         return "time", _TIMES[folded]
     return "content", "w:" + word_key(folded)
+
+
+def _unit(written: str) -> tuple[str, Decimal]:
+    """Base unit and factor; capitals count where they make another unit: mW and MW, Mb and MB."""
+    if re.fullmatch(r"M(?:W|V|A|Hz|Pa|g|m|l|s|N|J)", written) or re.fullmatch(r"[kMGT]i?b", written):
+        known = UNITS.get(written.casefold())
+        if written in {"MHz"} and known:
+            return known
+        return written, Decimal(1)
+    return UNITS[written.casefold()]
 
 
 def _camel(written: str) -> bool:
