@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quality.divergence import Difference, contradicts, says_more
+from scoring.promised import require_rising
 
 TOLERANCE = 1e-6
 
@@ -17,11 +18,18 @@ Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Cosines of rule 2.1, as they are for a transformer encoder; they belong to the model (rule 2.4)."""
+    """Cosines of rule 2.1, as they are for a transformer encoder; they belong to the model (rule 2.4).
+
+    Raises:
+        ValueError: they are out of order; it has to be conflict ≤ merge ≤ duplicate.
+    """
 
     duplicate: float = 0.92
     merge: float = 0.88
     conflict: float = 0.75
+
+    def __post_init__(self) -> None:
+        require_rising(conflict=self.conflict, merge=self.merge, duplicate=self.duplicate)
 
 
 def band(similarity: float, thresholds: Thresholds) -> Band:

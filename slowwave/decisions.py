@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave import ids
+from slowwave.admission.around import ACCEPTED
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.store import quote
 from slowwave.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
@@ -29,14 +30,16 @@ def listed(
         space: the home.
         namespace: whose.
         memory_id: only about or against this memory.
-        outcome: only these; empty: all but complements, which changed nothing; ``any``: all.
+        outcome: only these; empty: all but complements that nothing was found beside; ``any``: all.
         limit: how many.
     """
     where = [f"namespace = {quote(namespace)}"]
     if memory_id:
         where.append(_about(memory_id))
     if outcome != "any":
-        where.append(f"outcome = {quote(outcome)}" if outcome else "outcome <> 'complement'")
+        # What would be refused if the gate did more than warn was stored, and is told all the same.
+        told = "(outcome <> 'complement' OR array_length(reasons) > 0)"
+        where.append(f"outcome = {quote(outcome)}" if outcome else told)
     rows = space.store.read("decisions", " AND ".join(where))
     newest = rows.sort("decided_at", "revision", "decision_id", descending=True).head(limit)
     return titled(space, namespace, newest, named=[memory_id]).to_dicts()
@@ -168,9 +171,10 @@ def history(
             told = {"other": other, "details": row["evidence"], "id": row["decision_id"]}
             events.append(_event(row["decided_at"], 2, event, **told))
         if row["undone_at"] is not None:
+            what = "accepted" if row["undone_why"] == ACCEPTED else f"{row['outcome']} undone"
             events.append(
                 _event(
-                    row["undone_at"], 3, f"{row['outcome']} undone", by=row["undone_by"] or "",
+                    row["undone_at"], 3, what, by=row["undone_by"] or "",
                     other=other, details=row["undone_why"], id=row["decision_id"],
                 )
             )  # fmt: skip

@@ -1,6 +1,8 @@
 """Which sound notes enter, and how: L3 of the save gate and reconsolidation (rules 1 and 2)."""
 
 from quality.admission.batch import admit, reconsider
+from quality.admission.labels import NAMES as LABELS
+from quality.admission.labels import Labels, unite
 from quality.admission.merging import merge_lines
 from quality.admission.records import (
     DEFAULT_SENSITIVITY,
@@ -25,6 +27,7 @@ from quality.admission.state import Surroundings
 __all__ = [
     "DEFAULT_SENSITIVITY",
     "EXACT_DUPLICATE",
+    "LABELS",
     "LIVE",
     "MERGED",
     "NEAR_DUPLICATE",
@@ -35,6 +38,7 @@ __all__ = [
     "AdmissionPolicy",
     "Change",
     "Decision",
+    "Labels",
     "Lapse",
     "Outcome",
     "Record",
@@ -43,4 +47,5 @@ __all__ = [
     "admit",
     "merge_lines",
     "reconsider",
+    "unite",
 ]

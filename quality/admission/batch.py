@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from quality.admission.deciding import Decider
+from quality.admission.labels import apart
+from quality.admission.merging import merge_lines
 from quality.admission.records import (
     LIVE,
     MERGED,
@@ -94,6 +96,8 @@ class _Batch:
                 self.memories.put(replace(self.memories.records[act.memory_id], status=RETIRED))
         elif act.kind == "undo":
             self._undo(act)
+        elif act.decision is not None:
+            self._accept(act.decision)
         elif act.note is not None:
             self._save(act.note)
 
@@ -202,7 +206,7 @@ class _Batch:
     def _part_contradicted(self, old: Record, note: Record) -> None:
         """What a memory absorbed has to agree with its new text, or it is a memory of its own again.
 
-        What is not for the same eyes as the new text never stays.
+        What is not for the same eyes as the new text never stays, nor what its labels cannot be united with.
         """
         literal = self._policy.reconsolidation == "literal"
         for name in old.absorbed:
@@ -210,8 +214,28 @@ class _Batch:
             if part is None or part.status != MERGED or part.replaced_by != old.memory_id:
                 continue
             agrees = literal or not contradicted(note.content, part.content)
+            agrees = agrees and not apart(self.memories.standing(part), self.memories.standing(note))
             if part.sensitivity != note.sensitivity or not agrees:
                 self._part(part, "changed")
+
+    def _accept(self, wanted: Decision) -> None:
+        """Let happen what a person accepted, if both memories are what they were when it was proposed."""
+        actor, other = self.memories.known(wanted.memory_id), self.memories.known(wanted.other or "")
+        if actor is None or other is None or not actor.status == other.status == LIVE:
+            return
+        changed = (actor.revision, other.revision) != (
+            wanted.revision,
+            wanted.other_revision or other.revision,
+        )
+        parted = frozenset((actor.memory_id, other.memory_id)) in self._around.apart
+        if changed or parted or actor.sensitivity != other.sensitivity:
+            return
+        appended: tuple[str, ...] = ()
+        if wanted.outcome == "merge":
+            _, appended = merge_lines(self.memories.content(other), self.memories.content(actor))
+        done = replace(wanted, appended=appended, other_revision=other.revision)
+        self.decisions.append(done)
+        self.happen(actor, done)
 
     def _undo(self, act: Act) -> None:
         actor, other = self.memories.known(act.memory_id), self.memories.known(act.other or "")

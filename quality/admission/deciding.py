@@ -6,12 +6,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from quality.admission.labels import apart, different_types, unite, weaker
 from quality.admission.merging import merge_lines
-from quality.admission.records import EXACT_DUPLICATE, MERGED, NEAR_DUPLICATE, Decision, Record
+from quality.admission.records import (
+    A_PERSON_DECIDES,
+    EXACT_DUPLICATE,
+    LIVE,
+    MERGED,
+    NEAR_DUPLICATE,
+    Decision,
+    Outcome,
+    Record,
+)
 from quality.admission.state import Memories, Surroundings
 from quality.divergence import Guard, Statement, explain
 from quality.neighbours import Also
 from quality.reconsolidation import band, decide
+from quality.titles import is_from_first_words
+
+NOT_COMPARED = (
+    "Not compared with what is known: the embedding model knows none of its words, so it may repeat "
+    "another memory."
+)
 
 
 class Decider:
@@ -29,10 +45,16 @@ class Decider:
         policy = self._around.policy
         asked = policy.gate and not note.released
         if asked and (same := self._same_text(note)) is not None:
+            other = self._memories.records[same]
+            kept = self._brings(note, other)
+            if kept and policy.reconsolidation != "off":
+                return self.against_neighbours(note, gate=False)
             exact = Decision(
                 note.memory_id, note.revision, "duplicate", same, 1.0, (EXACT_DUPLICATE,), refused=True,
-                evidence="the same text", other_revision=self._memories.records[same].revision,
+                evidence="the same text", other_revision=other.revision,
             )  # fmt: skip
+            if kept:
+                return _waiting(replace(exact, outcome="merge", reasons=(), refused=False), kept)
             if not note.warned:
                 return exact
             return replace(self.against_neighbours(note, gate=False), reasons=(EXACT_DUPLICATE,))
@@ -61,11 +83,13 @@ class Decider:
     def against_neighbours(self, note: Record, *, gate: bool) -> Decision:
         """The same, but for exact duplicates; with the gate off none is refused."""
         policy = self._around.policy
+        if (word := self._word(note)) is not None:
+            return word
         plain = Decision(note.memory_id, note.revision, "complement")
         if policy.floor == np.inf:
             return plain
         if note.vector is None or not note.vector.any():
-            return replace(plain, skipped=True, evidence="duplicates: skipped, there is no embedding")
+            return replace(plain, skipped=True, evidence=NOT_COMPARED)
         nearest = self._nearest(note)
         if not nearest:
             return plain
@@ -81,6 +105,20 @@ class Decider:
             best = best or decision
         return best or plain
 
+    def _word(self, note: Record) -> Decision | None:
+        """What a person let happen to a memory, as far as the other one is there at its turn."""
+        word = self._around.accepted.get((note.memory_id, note.revision))
+        other = None if word is None else self._memories.known(word.other or "")
+        if word is None or other is None or other.memory_id in self._memories.withdrawn:
+            return None
+        then = self._memories.as_of(other, note.turn)
+        there = (then.status, then.revision, then.sensitivity) == (
+            LIVE,
+            word.other_revision,
+            note.sensitivity,
+        )
+        return word if there else None
+
     def _pair(self, note: Record, other: Record, similarity: float, *, gate: bool) -> Decision:
         policy = self._around.policy
         told = Decision(
@@ -93,39 +131,69 @@ class Decider:
         differences, alike = (
             ((), True) if literal else self._guard.compare(self._statement(note), self._statement(other))
         )
-        outcome = decide(
-            similarity, differences, same_subject=alike, thresholds=policy.thresholds,
-            policy=policy.reconsolidation, gate=gate,
-        )  # fmt: skip
+
+        def outcome_of(*, gate: bool) -> Outcome:
+            return decide(
+                similarity, differences, same_subject=alike, thresholds=policy.thresholds,
+                policy=policy.reconsolidation, gate=gate,
+            )  # fmt: skip
+
+        outcome = outcome_of(gate=gate)
         evidence = explain(differences) if differences else ""
         reasons: tuple[str, ...] = ()
         if outcome == "duplicate":
-            if note.protected and not other.protected:
-                return replace(told, outcome="related", evidence="protected: a person has to decide")
+            if kept := self._brings(note, other):
+                told = replace(told, outcome="merge", evidence=evidence or "says the same")
+                on = policy.reconsolidation != "off"
+                return self._carried_out(told, note, other) if on else _waiting(told, kept)
             if not note.warned:
                 evidence = evidence or "no difference that matters"
                 refused = replace(told, outcome="duplicate", refused=True, evidence=evidence)
                 return replace(refused, reasons=(NEAR_DUPLICATE,))
             reasons = (NEAR_DUPLICATE,)
-            outcome = decide(
-                similarity, differences, same_subject=alike, thresholds=policy.thresholds,
-                policy=policy.reconsolidation, gate=False,
-            )  # fmt: skip
+            outcome = outcome_of(gate=False)
         told = replace(told, reasons=reasons, evidence=evidence)
-        if outcome in ("merge", "supersede") and (
-            note.released or other.protected or (outcome == "merge" and note.protected)
-        ):
-            why = "a person let this in as it is" if note.released else "protected: a person has to decide"
-            return replace(told, outcome="related", evidence="; ".join(filter(None, (why, evidence))))
         if outcome == "complement" and band(similarity, policy.thresholds) == "complement":
             return replace(told, other=None, other_revision=None) if not reasons else told
-        if outcome == "merge":
-            _, appended = merge_lines(self._memories.content(other), self._memories.content(note))
-            return replace(told, outcome="merge", appended=appended, evidence=evidence or "says the same")
+        if outcome in ("merge", "supersede"):
+            return self._carried_out(replace(told, outcome=outcome), note, other)
         return replace(told, outcome=outcome)
 
+    def _carried_out(self, told: Decision, note: Record, other: Record) -> Decision:
+        """A merge or superseding, or `related` where it must not be or a person has to decide."""
+        protected = self._memories.protected
+        if note.released:
+            return _related(told, "a person let this in as it is")
+        new, old = self._memories.standing(note), self._memories.standing(other)
+        if told.outcome == "merge":
+            if why := apart(new, old):
+                return _related(told, f"not merged: {why}")
+            if protected(other) or protected(note):
+                return _waiting(told, "protected")
+            _, appended = merge_lines(self._memories.content(other), self._memories.content(note))
+            return replace(told, appended=appended, evidence=told.evidence or "says the same")
+        if protected(other):
+            return _waiting(told, "protected")
+        if why := weaker(new, old):
+            return _waiting(told, f"not superseded: {why}")
+        return told
+
+    def _brings(self, note: Record, other: Record) -> str:
+        """Why a duplicate is not refused, since what its labels say would be lost; empty if nothing would."""
+        new, old = self._memories.standing(note), self._memories.standing(other)
+        if self._memories.protected(note) and not self._memories.protected(other):
+            return "protected"
+        if weaker(old, new):
+            return "it stands higher than what says the same"
+        if self._around.policy.reconsolidation == "off":
+            return ""
+        more = different_types(new.labels, old.labels) or unite(old.labels, [new.labels]) != old.labels
+        return "its labels say more" if more else ""
+
     def _statement(self, record: Record) -> Statement:
-        return Statement(record.title, record.source, self._memories.content(record))
+        content = self._memories.content(record)
+        derived = is_from_first_words(record.title, record.content)  # which says nothing of the subject
+        return Statement("" if derived else record.title, record.source, content)
 
     def _nearest(self, note: Record) -> list[tuple[str, float]]:
         """The most similar live memories of its sensitivity at or above the floor, the most similar first.
@@ -165,3 +233,13 @@ class Decider:
             return False
         loaded = name in self._memories.records or name in self._memories.before
         return self._memories.is_live(name) if loaded else True  # what is not loaded was never touched
+
+
+def _related(told: Decision, why: str) -> Decision:
+    """The two stay side by side, with the reason before what was found."""
+    return replace(told, outcome="related", evidence="; ".join(filter(None, (why, told.evidence))))
+
+
+def _waiting(told: Decision, why: str) -> Decision:
+    """The same, until a person has decided."""
+    return replace(_related(told, f"{why}: {A_PERSON_DECIDES}"), proposed=told.outcome)

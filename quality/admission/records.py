@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from quality.admission.labels import Labels
 from quality.reconsolidation import Policy, Thresholds
 
 Vector = npt.NDArray[np.float32]
@@ -15,6 +16,7 @@ Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
 Turn = tuple[int, str, str]
 EXACT_DUPLICATE = "exact_duplicate"
 NEAR_DUPLICATE = "near_duplicate"
+A_PERSON_DECIDES = "a person has to decide"
 DEFAULT_SENSITIVITY = "internal"
 LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
 
@@ -56,7 +58,10 @@ class Record:
         merged_content: with what it absorbed; None where that is its own text.
         merged_vector: of `merged_content`.
         sensitivity: who may see it; memories of different sensitivity do not concern each other (rule 2.5).
-        protected: critical or a source of truth (rule 2.5).
+        protected: nothing may become of it without a person's word, whatever its labels say (rule 2.5).
+        labels: what it says of itself, without what it absorbed.
+        promoted: the importance tier that use gave it, if any.
+        context: what has to be known to understand it.
         vault: whether it comes from a watched folder, which changes as a whole.
         warned: the gate only warns of duplicates.
         released: a person let it in.
@@ -78,6 +83,9 @@ class Record:
     merged_vector: Vector | None = None
     sensitivity: str = DEFAULT_SENSITIVITY
     protected: bool = False
+    labels: Labels = field(default_factory=Labels)
+    promoted: str = ""
+    context: str = ""
     vault: bool = False
     warned: bool = False
     released: bool = False
@@ -91,13 +99,18 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that happens to memories: a save with its note, a forget of an id, or an undo of a pair."""
+    """Something that happens to memories.
 
-    kind: Literal["save", "forget", "undo"]
+    A save with its note, a forget of an id, an undo of a pair, or an accept with the decision that a person
+    lets happen.
+    """
+
+    kind: Literal["save", "forget", "undo", "accept"]
     memory_id: str
     note: Record | None = None
     other: str | None = None
     by: str = ""
+    decision: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +128,8 @@ class Decision:
         other_revision: of the other's own text.
         look: of a memory that was there: the revision of the older note that came late, so that this one was
             looked at again.
+        proposed: merge or supersede, where that waits for a person's word; the outcome itself where that was
+            a person's word.
     """
 
     memory_id: str
@@ -129,6 +144,7 @@ class Decision:
     appended: tuple[str, ...] = ()
     other_revision: str | None = None
     look: str = ""
+    proposed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +172,14 @@ class Change:
         content: with all that it absorbed.
         vector: of the content.
         parts: id and revision of all that it absorbed.
-        rewritten: whether its content changed, not only its standing.
+        labels: with those of all that it absorbed.
     """
 
     record: Record
     content: str
     vector: Vector
     parts: tuple[tuple[str, str], ...]
-    rewritten: bool
+    labels: Labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,25 @@ theirs; its content is always made from these. So a merge can be taken back at a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from quality.admission.labels import Labels, Standing, unite
 from quality.admission.merging import merge_lines
-from quality.admission.records import LIVE, MERGED, SUPERSEDED, AdmissionPolicy, Change, Record, Turn, Vector
+from quality.admission.records import (
+    LIVE,
+    MERGED,
+    SUPERSEDED,
+    AdmissionPolicy,
+    Change,
+    Decision,
+    Record,
+    Turn,
+    Vector,
+)
 from quality.neighbours import DECIMALS, SLACK, Neighbours
+from scoring.feedback.promotion import effective_tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ class Surroundings:
         recall: loads memories by id, as `known` has them.
         embed: vector of a memory with this title and content.
         apart: pairs that a person has kept apart; they are never decided against each other.
+        accepted: what a person let happen, by memory and revision of the one that acts.
         latest: moment of the newest memory of before, or anything before the first note of the batch.
         near: memories of before, not forgotten, of a sensitivity, that resemble one of these vectors.
         behind: memories of before that these superseded.
@@ -38,6 +51,7 @@ class Surroundings:
     recall: Callable[[Iterable[str]], Iterable[Record]]
     embed: Callable[[str, str], Vector]
     apart: frozenset[frozenset[str]] = frozenset()
+    accepted: Mapping[tuple[str, str], Decision] = field(default_factory=dict)
     latest: int = -(2**63)
     near: Callable[[Sequence[Vector], str], Iterable[Record]] = lambda _vectors, _sensitivity: ()
     behind: Callable[[Iterable[str]], Iterable[Record]] = lambda _: ()
@@ -245,6 +259,23 @@ class Memories:
             self._contents[key] = content
         return self._contents[key]
 
+    def labels(self, record: Record) -> Labels:
+        """What a memory says of itself, with the labels of all that it absorbed."""
+        return unite(record.labels, (part.labels for part in self._parts(record)))
+
+    def standing(self, record: Record) -> Standing:
+        """A memory as it is weighed against another one."""
+        labels = self.labels(record)
+        contexts = (one.context for one in (record, *self._parts(record)))
+        return Standing(
+            labels, effective_tier(labels.importance_tier, record.promoted or None), record.vault,
+            record.sensitivity, next(filter(None, contexts), ""),
+        )  # fmt: skip
+
+    def protected(self, record: Record) -> bool:
+        """Whether a person has to say so before it is merged or superseded (rule 2.5)."""
+        return any(one.protected or one.labels.protected for one in (record, *self._parts(record)))
+
     def vector(self, record: Record) -> Vector:
         """Vector of what a memory says."""
         if (before := self._unchanged(record)) is not None and before.merged_vector is not None:
@@ -263,13 +294,15 @@ class Memories:
         changes: dict[str, Change] = {}
         for name in sorted(self._touched):
             record, before = self.records[name], self.before.get(name)
-            content = self.content(record)
-            rewritten = before is None or content != _said(before)
             parts = tuple((part.memory_id, part.revision) for part in self._parts(record))
-            change = Change(record, content, self.vector(record), parts, rewritten)
+            change = Change(
+                record, self.content(record), self.vector(record), parts, self.labels(record)
+            )  # fmt: skip
             if name in self.entered:
                 entered[name] = change
-            elif before is not None and (change.rewritten or _standing(record) != _standing(before)):
+            elif before is not None and (
+                self._unchanged(record) is None or _standing(record) != _standing(before)
+            ):
                 changes[name] = change
         return entered, changes
 

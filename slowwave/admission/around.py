@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,16 +16,18 @@ from quality.admission import (
     RETIRED,
     Act,
     AdmissionPolicy,
+    Decision,
     Record,
     Surroundings,
 )
 from quality.neighbours import SLACK, Neighbours
 from slowwave import ids, stages
 from slowwave.admission.rows import RECORD, matrix_of, memory_record, sensitivities
+from slowwave.journal.entry import WORDS
+from slowwave.labels import own
 from slowwave.quarantine import HELD, without_original
 from slowwave.store import one_of, quote
 from slowwave.store.vectors import mean_vectors
-from slowwave.tiers import with_tiers
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -37,6 +39,7 @@ NEAREST_BY_QUERY = 24
 NEAREST_OF_ALL = 512
 """The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
 UNDONE_BY_HAND = "undo"
+ACCEPTED = "accepted"
 _THERE = "status IN ('live', 'merged', 'superseded')"
 _NEVER = -(2**63)
 
@@ -62,6 +65,7 @@ class Around:
         by_id = {record.memory_id: record for record in known}
         return Surroundings(
             by_id, neighbours, self.policy, self.recall, self.embed, self.apart(),
+            accepted=self.accepted() if self.policy.reconsolidation != "off" else {},
             latest=self._latest, near=self.near, behind=self.behind,
         )  # fmt: skip
 
@@ -90,7 +94,7 @@ class Around:
         joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
         newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
         retired = (pl.col("act") == "forget") & pl.col("known_status").eq_missing(RETIRED)
-        news = joined.with_columns(is_news=(pl.col("act") == "undo") | (newer & ~retired))
+        news = joined.with_columns(is_news=pl.col("act").is_in(WORDS) | (newer & ~retired))
         if again and not news.filter("is_news").is_empty():
             refused = self._still_refused(news.filter("is_news"))
             mark = pl.concat_str("memory_id", pl.lit(":"), "revision").is_in(refused)
@@ -106,7 +110,47 @@ class Around:
         lost = without_original(self.store, held)
         return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
 
-    def undos(self, news: pl.DataFrame) -> dict[str, Act]:
+    def words(self, news: pl.DataFrame) -> dict[str, Act]:
+        """What people say of decisions, by decision id."""
+        return self._undos(news) | self._accepts(news)
+
+    def _accepts(self, news: pl.DataFrame) -> dict[str, Act]:
+        """What is to be carried out as it was proposed, by the id of the decision that proposed it."""
+        asked = news.filter(pl.col("act") == "accept")
+        if asked.is_empty():
+            return {}
+        # One that is marked as accepted may belong to an act that was killed before it was carried out.
+        waits = self.mine(
+            f"outcome = 'related' AND proposed IS NOT NULL "
+            f"AND (undone_at IS NULL OR undone_why = {quote(ACCEPTED)})"
+        )
+        rows = self.store.read_by("decisions", "decision_id", asked["source"].to_list(), also=waits)
+        who = dict(asked.select("source", "principal").iter_rows())
+        made = [accepted(row, who[row["decision_id"]]) for row in rows.iter_rows(named=True)]
+        names = [ids.decision_id(one.memory_id, one.revision, one.look) for one in made]
+        over = self.store.read_by(
+            "decisions", "decision_id", names, columns=["decision_id"], also="undone_at IS NOT NULL"
+        )["decision_id"]
+        return {
+            one.look: Act("accept", one.memory_id, other=one.other, decision=one)
+            for one, name in zip(made, names, strict=True)
+            if name not in over
+        }
+
+    def accepted(self) -> dict[tuple[str, str], Decision]:
+        """What people let happen and holds still, by memory and revision of the one that acts."""
+        holds = "proposed IS NOT NULL AND outcome IN ('merge', 'supersede') AND undone_at IS NULL"
+        rows = self.store.read("decisions", self.mine(holds))
+        return {
+            (row["memory_id"], row["revision"]): Decision(
+                row["memory_id"], row["revision"], row["outcome"], row["other_memory"], row["similarity"],
+                evidence=row["evidence"], appended=tuple(row["appended"] or ()),
+                other_revision=row["other_revision"], proposed=row["proposed"],
+            )
+            for row in rows.iter_rows(named=True)
+        }  # fmt: skip
+
+    def _undos(self, news: pl.DataFrame) -> dict[str, Act]:
         """What is to be undone, by decision id."""
         asked = news.filter(pl.col("act") == "undo")
         if asked.is_empty():
@@ -123,11 +167,11 @@ class Around:
             for row in rows.iter_rows(named=True)
         }
 
-    def touched(self, news: pl.DataFrame, around: pl.DataFrame, undos: dict[str, Act]) -> list[Record]:
+    def touched(self, news: pl.DataFrame, around: pl.DataFrame, words: dict[str, Act]) -> list[Record]:
         """What the acts touch: themselves, what they replaced, and what says the same already."""
         known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
         found = [around]
-        if pairs := [name for act in undos.values() for name in (act.memory_id, act.other) if name]:
+        if pairs := [name for act in words.values() for name in (act.memory_id, act.other) if name]:
             found.append(self._rows("memory_id", pairs))
         if known:
             found.append(self._rows("replaced_by", known))
@@ -135,8 +179,10 @@ class Around:
 
     def records(self, rows: pl.DataFrame) -> list[Record]:
         """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
-        rows = with_tiers(rows, self.space.knowledge.promoted(self.namespace))
-        return [memory_record(row) for row in rows.iter_rows(named=True)]
+        promoted = self.space.knowledge.promoted(self.namespace)
+        return [
+            memory_record(row, promoted.get(row["memory_id"], "")) for row in own(rows).iter_rows(named=True)
+        ]
 
     def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
         return self.store.read_by("memories", column, values, columns=RECORD, also=self.mine(also))
@@ -269,6 +315,15 @@ class Around:
             {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
         ).with_columns(context=pl.lit(None, pl.String))  # which changes neither vectors nor counts
         return stages.cut(note, self.space.chunker, self.space.embedder.name)
+
+
+def accepted(row: dict[str, Any], principal: str) -> Decision:
+    """What a waiting decision (row of ``decisions``) comes to when a person accepts it."""
+    return Decision(
+        row["memory_id"], row["revision"], row["proposed"], row["other_memory"], row["similarity"],
+        evidence=f"accepted by {principal}; {row['evidence']}", other_revision=row["other_revision"],
+        look=row["decision_id"], proposed=row["proposed"],
+    )  # fmt: skip
 
 
 def _iso(microseconds: int) -> str:

@@ -8,8 +8,9 @@ import polars as pl
 
 from quality.admission import Admission
 from slowwave import ids
-from slowwave.admission.around import UNDONE_BY_HAND, Around
+from slowwave.admission.around import ACCEPTED, UNDONE_BY_HAND, Around
 from slowwave.admission.settled import Settled
+from slowwave.journal.entry import WORDS
 from slowwave.store import one_of
 
 TIME = pl.Datetime("us", "UTC")
@@ -36,13 +37,14 @@ def log(
         again: whether a run that was killed may have left edges of these decisions.
     """
     every = around.policy.reconsolidation != "off"
-    wanted = [one for one in admission.decisions if every or one.reasons or one.skipped]
+    wanted = [one for one in admission.decisions if every or one.reasons or one.skipped or one.proposed]
     rows = pl.DataFrame(
         [
             {
                 "decision_id": ids.decision_id(one.memory_id, one.revision, look or one.look),
                 "act_revision": one.look or one.revision,
                 "memory_id": one.memory_id, "revision": one.revision, "other_memory": one.other,
+                "other_revision": one.other_revision, "proposed": one.proposed or None,
                 "outcome": one.outcome, "similarity": one.similarity, "reasons": list(one.reasons),
                 "refused": one.refused, "skipped": one.skipped, "evidence": one.evidence,
                 "appended": list(one.appended),
@@ -52,13 +54,17 @@ def log(
         schema={
             "decision_id": pl.String, "act_revision": pl.String,
             "memory_id": pl.String, "revision": pl.String,
-            "other_memory": pl.String, "outcome": pl.String, "similarity": pl.Float64,
+            "other_memory": pl.String, "other_revision": pl.String, "proposed": pl.String,
+            "outcome": pl.String, "similarity": pl.Float64,
             "reasons": pl.List(pl.String), "refused": pl.Boolean, "skipped": pl.Boolean,
             "evidence": pl.String, "appended": pl.List(pl.String),
         },
     )  # fmt: skip
     rows = rows.with_columns(namespace=pl.lit(around.namespace), policy=pl.lit(around.policy.reconsolidation))
     acts = saves.select("day", act_revision="revision", decided_at="occurred_at")
+    if not (words := news.filter(act="accept")).is_empty():
+        told = words.select("day", act_revision="source", decided_at="occurred_at")
+        acts = pl.concat([acts, told])
     rows = rows.join(acts.unique("act_revision"), on="act_revision", how="left", maintain_order="left")
     rows = rows.drop("act_revision")
     undone = _lapse(around, admission, news)
@@ -75,14 +81,20 @@ def log(
     )  # fmt: skip
     if again and not rows.is_empty():  # a killed run may have left others
         around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
-    if every and not edges.is_empty():
+    edges = edges if every else edges.filter(kind="supersedes")
+    if not edges.is_empty():
         around.store.upsert("edges", edges)
     return Settled(undone=undone, decisions=rows)
 
 
 def _lapse(around: Around, admission: Admission, news: pl.DataFrame) -> int:
     """Note in the log which decisions hold no longer, and take their edges away; how many they are."""
-    undone = {row["source"]: row for row in news.filter(pl.col("act") == "undo").iter_rows(named=True)}
+    done = {one.look for one in admission.decisions}
+    undone = {
+        row["source"]: row
+        for row in news.filter(pl.col("act").is_in(WORDS)).iter_rows(named=True)
+        if row["act"] == "undo" or row["source"] in done
+    }
     lapsed = {(one.memory_id, one.revision): one for one in admission.lapses}
     found = [around.store.empty("decisions")]
     if lapsed:
@@ -105,7 +117,8 @@ def _lapse(around: Around, admission: Admission, news: pl.DataFrame) -> int:
     marks = []
     for name, memory, revision in rows.select("decision_id", "memory_id", "revision").iter_rows():
         if name in undone:
-            told = undone[name]["occurred_at"], undone[name]["principal"], UNDONE_BY_HAND
+            why = UNDONE_BY_HAND if undone[name]["act"] == "undo" else ACCEPTED
+            told = undone[name]["occurred_at"], undone[name]["principal"], why
         else:
             lapse = lapsed[memory, revision]
             told = times.get(lapse.act, last), None, lapse.by

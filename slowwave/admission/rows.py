@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quality.admission import DEFAULT_SENSITIVITY, RETIRED, Record
+from quality.admission import DEFAULT_SENSITIVITY, LABELS, RETIRED, Record
+from scoring.feedback.promotion import effective_tier
 from slowwave import ids
 from slowwave.entries import KEYLESS
+from slowwave.labels import labels_of
 
+ORDER = {"forget": 0, "save": 1, "undo": 2, "accept": 2}
+"""In which acts of one day happen; words about decisions come last, by their moments."""
 RECORD = (
     "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
-    "sensitivity", "importance_tier", "source_of_truth", "replaced_by", "absorbed", "original", "vector",
+    "sensitivity", *LABELS, "own_labels", "context", "replaced_by", "absorbed", "original", "vector",
     "created_at", "dated", "released",
 )  # fmt: skip
 
@@ -30,7 +34,8 @@ def note_record(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Rec
         content_hash=row["content_hash"] or "",
         vector=vector,
         sensitivity=row["sensitivity"] or DEFAULT_SENSITIVITY,
-        protected=_protected(row),
+        labels=labels_of(row),
+        context=row["context"] or "",
         vault=bool(row["origin"]),
         warned=warned,
         released=bool(row["released"]),
@@ -38,9 +43,9 @@ def note_record(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Rec
     )
 
 
-def memory_record(row: dict[str, Any]) -> Record:
-    """A row of ``memories`` as admission sees it."""
-    merged = row["original"] is not None
+def memory_record(row: dict[str, Any], promoted: str = "") -> Record:
+    """A row of ``memories`` as admission sees it; `promoted` is the tier that use gave it."""
+    merged, labels = row["original"] is not None, labels_of(row)
     vector = None if row["vector"] is None else np.asarray(row["vector"], dtype=np.float32)
     return Record(
         memory_id=row["memory_id"],
@@ -56,7 +61,10 @@ def memory_record(row: dict[str, Any]) -> Record:
         merged_content=row["content"] if merged else None,
         merged_vector=vector if merged else None,
         sensitivity=row["sensitivity"] or DEFAULT_SENSITIVITY,
-        protected=_protected(row),
+        protected=effective_tier(labels.importance_tier, promoted or None) == "critical",
+        labels=labels,
+        promoted=promoted,
+        context=row["context"] or "",
         vault=bool(row["origin"]),
         released=bool(row["released"]),
         moment=_moment(row["dated"], row["revision"]),
@@ -77,10 +85,6 @@ def moment_of_acts() -> pl.Expr:
 def _place(source: str) -> str:
     """Where a note stands, which tells look-alikes apart; a note saved without a key stands nowhere."""
     return "" if source.startswith(KEYLESS) else source
-
-
-def _protected(row: dict[str, Any]) -> bool:
-    return row["importance_tier"] == "critical" or bool(row["source_of_truth"])
 
 
 def sensitivities(rows: pl.DataFrame) -> list[str]:

@@ -21,10 +21,11 @@ from quality.neighbours import Neighbours
 from slowwave import progress, stages
 from slowwave.admission.around import Around
 from slowwave.admission.log import log
-from slowwave.admission.rows import RECORD, matrix_of, moment_of_acts, note_record, sensitivities
+from slowwave.admission.rows import ORDER, RECORD, matrix_of, moment_of_acts, note_record, sensitivities
 from slowwave.admission.settled import Settled
 from slowwave.admission.writing import write
 from slowwave.erasure.guard import still_said
+from slowwave.journal.entry import WORDS
 from slowwave.quarantine import hold
 from slowwave.store.vectors import mean_vectors
 
@@ -55,7 +56,22 @@ def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: 
                     said = still_said(space.journal, str(namespace), run)
                     done += _settle(Around(space, str(namespace), policy), said, chunks_of, again=again)
                 advance(run.height)
+    _follow_texts(space, acts)
     return done
+
+
+def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
+    """What use has taught of a memory is of its text: another one begins anew, an old one has its own."""
+    from slowwave.feedback.fold import follow_texts
+    from slowwave.feedback.texts import texts_in
+
+    saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
+    again = [
+        mine.filter(pl.col("source").is_in(space.journal.rewritten(str(namespace), mine["source"].to_list())))
+        for (namespace,), mine in saved.group_by("namespace")
+    ]
+    if memories := [mine for mine in again if mine.height]:  # most say what they said ever
+        follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
 
 
 def look_again(
@@ -69,15 +85,15 @@ def look_again(
 def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Acts in the order in which they happen, in pieces of one day.
 
-    A day is forgets, direct saves, notes of vaults by their turn, then undos, which have a piece of
-    their own: what they undo has to be in the log.
+    A day is forgets, direct saves, notes of vaults by their turn, then people's words about decisions, each
+    a piece of its own: what it is about has to be in the log.
     """
-    order = pl.col("act").replace_strict({"forget": 0, "save": 1, "undo": 2}, return_dtype=pl.Int8)
+    order = pl.col("act").replace_strict(ORDER, return_dtype=pl.Int8)
     acts = acts.with_columns(order=order).sort(
         "day", "order", pl.col("origin").fill_null("") != "", moment_of_acts(), "revision", "memory_id"
     )
-    for _, part in acts.group_by("day", pl.col("order") == 2, maintain_order=True):
-        yield from part.drop("order").iter_slices(ACTS_AT_ONCE)
+    for (_, word), part in acts.group_by("day", pl.col("order") == ORDER["undo"], maintain_order=True):
+        yield from part.drop("order").iter_slices(1 if word else ACTS_AT_ONCE)
 
 
 def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> Settled:
@@ -95,11 +111,11 @@ def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: b
         vectors, on="memory_id", how="left", maintain_order="left"
     )
     matrix = matrix_of(notes["vector"], around.store.identity.dimension)
-    undos = around.undos(news)
+    words = around.words(news)
     neighbours = around.neighbours(notes, matrix, acts=news.height)
-    taken = _acts(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), undos)
+    taken = _acts(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), words)
     around.look_for_newer([act.note for act in taken if act.note is not None], acts=news.height)
-    admission = admit(taken, around.surroundings(around.touched(news, known, undos), neighbours))
+    admission = admit(taken, around.surroundings(around.touched(news, known, words), neighbours))
     logged = log(around, admission, saves, news, again=again)
     _refuse(around, admission, saves, again=again)
     return write(around, admission, news, chunks) + logged + Settled(unchanged=unchanged)
@@ -139,15 +155,15 @@ def _look_again(around: Around, as_of: datetime, *, dry_run: bool) -> tuple[int,
 
 
 def _acts(
-    around: Around, news: pl.DataFrame, vectors: dict[str, np.ndarray], undos: dict[str, Act]
+    around: Around, news: pl.DataFrame, vectors: dict[str, np.ndarray], words: dict[str, Act]
 ) -> list[Act]:
     """The acts, in their order."""
     gate = around.space.gate_policy
     acts = []
     for row in news.iter_rows(named=True):
         name = row["memory_id"]
-        if row["act"] == "undo":
-            acts += [undos[row["source"]]] if row["source"] in undos else []
+        if row["act"] in WORDS:
+            acts += [words[row["source"]]] if row["source"] in words else []
         elif row["act"] == "forget":
             acts.append(Act("forget", name))
         else:
@@ -157,7 +173,7 @@ def _acts(
 
 
 def _refuse(around: Around, admission: Admission, saves: pl.DataFrame, *, again: bool) -> None:
-    """Keep the refused notes in quarantine, whole."""
+    """Keep the refused notes in quarantine, whole, with the scores that they passed the gate with."""
     refused = pl.DataFrame(
         [
             {
@@ -173,4 +189,15 @@ def _refuse(around: Around, admission: Admission, saves: pl.DataFrame, *, again:
             "duplicate_of": pl.String, "duplicate_revision": pl.String, "details": pl.String,
         },
     )  # fmt: skip
-    hold(around.store, saves, refused, again=again)
+    if not refused.is_empty():
+        refused = refused.join(_scores(around, saves), on=["memory_id", "revision"], how="left")
+    hold(around.store, saves.drop("score", "parts", strict=False), refused, again=again)
+
+
+def _scores(around: Around, saves: pl.DataFrame) -> pl.DataFrame:
+    """What the gate counted of these notes, as it came with them or as the night's verdicts have it."""
+    columns = ["memory_id", "revision", "score", "parts"]
+    if "score" in saves.columns:
+        return saves.select(columns)
+    found = around.store.read_by("gate_verdicts", "memory_id", saves["memory_id"].to_list(), columns=columns)
+    return found.unique(["memory_id", "revision"], keep="last", maintain_order=True)

@@ -11,6 +11,7 @@ from slowwave import ids
 from slowwave.admission.around import Around
 from slowwave.admission.rows import tombstones
 from slowwave.admission.settled import Settled
+from slowwave.labels import with_united
 from slowwave.quarantine import settle_held
 from slowwave.reconcile import labelled, reconcile
 
@@ -53,6 +54,9 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
         parts.append(tombstones(unknown))
     pieces = [part.select([name for name in columns if name in part.columns]) for part in parts]
     memories = pl.concat([store.empty("memories"), *pieces], how="diagonal_relaxed")
+    every = admission.changes | admission.entered
+    united = {name: one.labels for name, one in every.items() if one.labels != one.record.labels}
+    memories = with_united(memories, united)
     store.upsert("memories", memories)
     plain = ~pl.col("revision").str.contains("+", literal=True)
     fresh = entered.filter((pl.col("status") == LIVE) & plain)
@@ -71,10 +75,7 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
         superseded=outcomes.count("supersede"),
         related=outcomes.count("related"),
         refused=len(admission.decisions) - len(outcomes),
-        standing={
-            name: (change.record.status, change.record.replaced_by)
-            for name, change in (admission.changes | admission.entered).items()
-        },
+        standing={name: (change.record.status, change.record.replaced_by) for name, change in every.items()},
     )
 
 

@@ -12,7 +12,7 @@ from slowwave.erasure.kept import NAME, kept_digest
 from slowwave.erasure.model import Work
 from slowwave.erasure.words import Needles
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
-from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE
+from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE, WORDS
 from slowwave.journal.erasing import Change, emptied
 from slowwave.judging.model import MANUAL
 
@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 AT_ONCE = 2_000
 """Entries in memory at a time (count)."""
 RECORDS = (ERASURE, ERASED)
-SPARED = ("undo", UPGRADE)
+SPARED = (*WORDS, UPGRADE)
 """Kinds that say nothing of a memory: they name a decision or a version."""
 READ = tuple(kind for kind in KINDS if kind not in RECORDS)
 TOLD = (

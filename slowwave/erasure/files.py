@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.ranking.words import words
+from scoring.ranking.words import as_asked, words
 from slowwave.erasure.words import Needles, plain, vocabulary
 from slowwave.errors import StoreError
 
@@ -75,7 +75,7 @@ def quoting_pages(home: Path, needles: Needles, memories: Collection[str], spare
         memories: ids of what is erased.
         spared: files and folders that are not looked at: vaults, and what the settings name.
     """
-    names = (one for one in needles.phrases if len(words(one)) > 1)  # a word alone is anybody's
+    names = (one for one in needles.phrases if len(words(as_asked(one))) > 1)  # a word alone is anybody's
     whole = Needles(frozenset(), (*names, *memories))
     go, stay = list[Path](), list[Path]()
     for path in sorted(home.rglob("*")):

@@ -212,10 +212,12 @@ def _pages(space: Workspace, begun: Work) -> files.Pages:
 
 def _spared(space: Workspace) -> list[Path]:
     """Files and folders that are people's own: vaults, and what the settings name."""
-    home, policy = space.settings.home.resolve(), space.settings.ranking.policy_file
+    settings, home = space.settings, space.settings.home.resolve()
+    given = [settings.ranking.policy_file, settings.evaluation.interleave]
+    policies = [*filter(None, given), *settings.evaluation.shadow_policies.values()]
     named = [Path(one.uri) for one in space.journal.sources()]
     vaults = [one for one in named if not home.is_relative_to(one.resolve())]  # a home may be in a vault
-    return [*vaults, *([Path(policy).expanduser()] if policy else [])]
+    return [*vaults, *map(settings.in_home, policies)]
 
 
 def _drop_tokens(space: Workspace, namespace: str) -> None:

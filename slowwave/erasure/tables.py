@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from scoring.ranking.words import as_indexed
 from slowwave.erasure.model import Work
 from slowwave.erasure.words import Needles
 from slowwave.store import one_of, quote
@@ -59,9 +60,10 @@ def _unlent(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 def _found_by_itself(texts: pl.Series, lent: Collection[str]) -> pl.Expr:
     """The text of a chunk without a context that it was lent (`slowwave.chunking.found_by` puts it there)."""
+    tails = [f"\n{as_indexed(words)}" for words in lent]
     found = []
     for text in texts:
-        tail = next((f"\n{words}" for words in lent if text and text.endswith(f"\n{words}")), "")
+        tail = next((words for words in tails if text and text.endswith(words)), "")
         twice = text.removesuffix(tail) if tail else text
         found.append(twice[: len(twice) // 2] if tail else text)
     return pl.lit(pl.Series(found, dtype=pl.String))

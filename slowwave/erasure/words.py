@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import polars as pl
 
-from scoring.ranking.words import is_function_word, words
+from scoring.ranking.words import as_asked, is_function_word, words
 from slowwave.entries import KEYLESS
 
 SHORTEST = 4
@@ -42,7 +42,7 @@ def vocabulary(texts: Iterable[str]) -> set[str]:
 
 def phrases_of(title: str, source: str) -> Iterable[str]:
     """Title and source as they are looked for; one that says nothing is left out."""
-    if len(title) >= SHORTEST_PHRASE and len(words(title)) > 1:
+    if len(title) >= SHORTEST_PHRASE and len(words(as_asked(title))) > 1:
         yield title.casefold()
     if len(source) >= SHORTEST_PHRASE and not source.startswith(KEYLESS):
         yield source.casefold()

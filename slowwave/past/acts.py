@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave import stages
-from slowwave.admission.rows import moment_of_acts
+from slowwave.admission.rows import ORDER, moment_of_acts
+from slowwave.journal.entry import WORDS
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
-KINDS = ("save", "forget", "undo")
+KINDS = ("save", "forget", *WORDS)
 _STEP = timedelta(microseconds=1)  # between the notes of one save_many()
 
 
@@ -62,7 +63,7 @@ def batches(acts: pl.DataFrame, looks: list[Act]) -> list[list[Act]]:
         & (pl.col("day") == pl.col("day").shift())
         & (vault | ((pl.col("act") == "save") & (pl.col("act").shift() == "save")))
     )
-    order = pl.col("act").replace_strict({"forget": 0, "save": 1, "undo": 2}, return_dtype=pl.Int8)
+    order = pl.col("act").replace_strict(ORDER, return_dtype=pl.Int8)
     arrived = acts.with_row_index("at").sort("seq")
     begins = arrived.select("memory_id", "act", vault=vault, apart=~together.fill_null(value=False))
     rows = (

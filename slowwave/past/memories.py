@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from quality.admission import LIVE, MERGED, RETIRED, SUPERSEDED, merge_lines
+from quality.admission import LIVE, MERGED, RETIRED, SUPERSEDED, Labels, merge_lines, unite
 from slowwave import ids
 from slowwave.admission.around import UNDONE_BY_HAND
 from slowwave.admission.rows import sensitivities
+from slowwave.labels import OWN, labels_of, with_united
 from slowwave.past.acts import Act, batches
 from slowwave.past.decided import Decided, Log
 from slowwave.store import NOTE_FIELDS
@@ -38,8 +39,8 @@ def memories_as_of(
         before: looks at what was live already (``slowwave reconsolidate``) count if they were before this.
 
     Returns:
-        memory_id, namespace, revision, status, the columns of a note, created_at and updated_at, as
-        ``memories`` had them; nothing of what was forgotten before its text was seen.
+        memory_id, namespace, revision, status, replaced_by, the columns of a note, created_at and
+        updated_at, as ``memories`` had them; nothing of what was forgotten before its text was seen.
     """
     past = _Past(acts, Log(decisions, refusals, known, set(acts["occurred_at"])))
     for batch in batches(acts, past.log.looks(before)):
@@ -99,7 +100,8 @@ class _Past:
         """Let one batch happen."""
         day = batch[0].day
         self.ask_again(before=day)
-        takes = {"save": self._save, "forget": self._forget, "undo": self._undo, "look": self._look}
+        takes = {"save": self._save, "forget": self._forget, "undo": self._undo, "accept": self._accept,
+                 "look": self._look}  # fmt: skip
         for act in (
             sorted(batch, key=lambda act: self._turn(act.memory_id)) if batch[0].kind == "look" else batch
         ):
@@ -165,6 +167,13 @@ class _Past:
             return
         self._pending = [one for one in self._pending if one != decided]
         self._take_back(decided)
+
+    def _accept(self, act: Act) -> None:
+        proposed = self.log.by_id.get(act.subject)
+        if proposed is not None:
+            name = ids.decision_id(proposed.memory_id, proposed.revision, act.subject)
+            if (decided := self.log.by_id.get(name)) is not None:
+                self._effect(decided, look=True)
 
     def _take_back(self, decided: Decided) -> None:
         actor, other = self._memories.get(decided.memory_id), self._memories.get(decided.other or "")
@@ -283,6 +292,7 @@ class _Past:
     def memories(self) -> pl.DataFrame:
         """Rows of ``memories``, as far as searches need them."""
         rows: list[dict[str, Any]] = []
+        united: dict[str, Labels] = {}
         for name, one in self._memories.items():
             parts = list(self._parts(one))
             content = self._contents[one.at] or ""
@@ -296,14 +306,22 @@ class _Past:
                 {
                     "memory_id": name, "at": one.at, "status": one.status, "revision": state,
                     "content": content, "created_at": one.created_at, "updated_at": one.updated_at,
+                    "replaced_by": one.replaced_by,
                 }
             )  # fmt: skip
+            if parts:
+                said = labels_of(self._acts.row(one.at, named=True))
+                others = [labels_of(self._acts.row(part.at, named=True)) for _, part in parts]
+                if (labels := unite(said, others)) != said:
+                    united[name] = labels
         frame = pl.DataFrame(
             rows,
             schema={
                 "memory_id": pl.String, "at": pl.UInt32, "status": pl.String, "revision": pl.String,
                 "content": pl.String, "created_at": _MOMENT, "updated_at": _MOMENT,
+                "replaced_by": pl.String,
             },
         )  # fmt: skip
         notes = self._acts.with_row_index("at").select("at", "namespace", *NOTE_FIELDS).drop("content")
-        return frame.join(notes, on="at", how="left", maintain_order="left").drop("at")
+        made = frame.join(notes, on="at", how="left", maintain_order="left").drop("at")
+        return with_united(made.with_columns(pl.lit(None, pl.String).alias(OWN)), united).drop(OWN)

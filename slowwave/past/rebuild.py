@@ -14,11 +14,13 @@ from scoring.ranking.learned import Learned
 from scoring.ranking.triggers import TriggerIndex
 from slowwave import stages
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.texts import texts_in
+from slowwave.labels import heirs
 from slowwave.past.acts import KINDS, acts_until
 from slowwave.past.decided import DECISION, REFUSAL
 from slowwave.past.memories import memories_as_of
 from slowwave.reconcile import labelled
-from slowwave.search.knowledge import StoredKnowledge
+from slowwave.search.knowledge import HEIR, StoredKnowledge
 from slowwave.search.searcher import Searcher
 from slowwave.store import Store, quote
 from slowwave.store.database import compact
@@ -32,11 +34,19 @@ class _Knowledge:
 
     def __init__(self, space: Workspace, memories: Mapping[str, pl.DataFrame], day: date) -> None:
         self._triggers = {
-            namespace: TriggerIndex(dict(rows.select("memory_id", "trigger_phrases").iter_rows()))
+            namespace: TriggerIndex(dict(_present(rows).select("memory_id", "trigger_phrases").iter_rows()))
+            for namespace, rows in memories.items()
+        }
+        self._merged = {
+            namespace: rows.filter(pl.col("status") == MERGED).select(HEIR)
             for namespace, rows in memories.items()
         }
         self._taught = StoredKnowledge(
-            space.store, space.feedback_policy, until=day, triggers=space.learned_triggers(day)
+            space.store,
+            space.feedback_policy,
+            until=day,
+            triggers=space.learned_triggers(day),
+            texts=texts_in(space),
         )
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
@@ -50,6 +60,10 @@ class _Knowledge:
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.promoted(namespace)
+
+    def heirs(self, namespace: str, source: str) -> list[str]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return heirs(self._merged[namespace], source) if namespace in self._merged else []
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -71,11 +85,11 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     """
     _check(day)
     namespaces = space.journal.days(KINDS)["namespace"].unique().sort().to_list()
-    memories = {namespace: _memories(space, namespace, day) for namespace in namespaces}
+    memories = {namespace: _all_memories(space, namespace, day) for namespace in namespaces}
     identity = space.store.identity
     store = Store("memory://", model=identity.model, dimension=identity.dimension)
     for namespace, rows in memories.items():
-        store.upsert("chunks", _chunks(space, namespace, rows))
+        store.upsert("chunks", _chunks(space, namespace, _present(rows)))
     compact(store.table("chunks"))  # takes the rows into the text index
     return Searcher(store, space.embedder, _Knowledge(space, memories, day), space.learned_boost)
 
@@ -103,6 +117,10 @@ def _check(day: date) -> None:
 
 
 def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+    return _present(_all_memories(space, namespace, day))
+
+
+def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
     store, mine = space.store, f"namespace = {quote(namespace)}"
     acts = acts_until(space.journal, namespace, day)
     return memories_as_of(
@@ -111,7 +129,12 @@ def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
         store.read("quarantine", mine, columns=REFUSAL),
         store.read("memories", mine, columns=["memory_id", "revision"]),
         before=datetime.combine(day, time(), UTC) + timedelta(days=1),
-    ).filter(pl.col("status") != MERGED)
+    )
+
+
+def _present(memories: pl.DataFrame) -> pl.DataFrame:
+    """Without those that were merged away, which are in others."""
+    return memories.filter(pl.col("status") != MERGED)
 
 
 def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:

@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from quality.admission.labels import NAMES
+from slowwave.labels import OWN
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.schemas import TableSpec
 
@@ -23,8 +25,8 @@ OF_THE_ACT = {
     "memories": (*NOTE_FIELDS, "principal", "original"),
     "quarantine": ("title", "content"),
 }
-"""Columns that the act says which a row's revision names; the content of a memory that absorbed others is not
-one of them."""
+"""Columns that the act says which a row's revision names; content and labels of a memory that absorbed others
+are not among them where they are not its own."""
 
 NOT_RECORDED = ("checkpoint-", "restoring", "vector_index")
 """Beginnings of the names of facts in ``meta`` that are about files, which a rebuilt table does not have."""
@@ -41,7 +43,10 @@ def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
         return rows.select(NAMED[spec.name])
     if spec.name == "memories":
         merged = rows.select(pl.when(pl.col("original").is_not_null()).then("content")).to_series()
-        return rows.drop(*OF_THE_ACT["memories"], "vector", strict=False).with_columns(content=merged)
+        united = (pl.when(pl.col(OWN).is_not_null()).then(name).alias(name) for name in NAMES)
+        labels = rows.select(united) if OWN in rows.columns else pl.DataFrame()
+        kept = rows.drop(*OF_THE_ACT["memories"], "vector", strict=False)
+        return kept.with_columns(*labels.iter_columns(), content=merged)
     return rows.drop(OF_THE_ACT.get(spec.name, ()))
 
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from quality.admission.labels import NAMES
 from slowwave import ids, stages
 from slowwave.entries import entries_frame
 from slowwave.feedback import drain
-from slowwave.journal.entry import SOURCE_KINDS
+from slowwave.journal.entry import SOURCE_KINDS, WORDS
+from slowwave.labels import OWN
+from slowwave.labels import own as own_labels
 from slowwave.records.columns import NAMED, OF_THE_ACT, schema_of
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.database import batches
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
     from slowwave.store.schemas import TableSpec
 
-ACTS = (*SOURCE_KINDS, "undo")
+ACTS = (*SOURCE_KINDS, *WORDS)
 TEXT_OF = "text_of"
 """Column of memories while they are made again: event id of the act whose text they have."""
 
@@ -117,10 +120,12 @@ def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.
     last = [event_of(one) for one in heads["revision"]]
     acts = _acts(journal, [*named, *last])
     saves = acts.filter(pl.col("act") == "save").select(*own, **{TEXT_OF: "day"})
-    standing = heads.rename({"content": "merged"}).drop(*own, "original", strict=False)
+    names = {name: f"united_{name}" for name in NAMES}
+    standing = heads.rename({"content": "merged", **names}).drop(*own, "original", strict=False)
     told = standing.join(saves, on=TEXT_OF, how="inner")
     others = standing.join(told, on="memory_id", how="anti")
-    whole = texts.with_columns(content=pl.coalesce("original", "content")).select("memory_id", *own)
+    whole = own_labels(texts).with_columns(content=pl.coalesce("original", "content"))
+    whole = whole.select("memory_id", *own)
     kept = others.join(whole, on="memory_id", how="inner")
     rest = others.join(kept, on="memory_id", how="anti").with_columns(
         last=pl.Series(
@@ -135,9 +140,11 @@ def _memories(heads: pl.DataFrame, journal: Journal, texts: pl.DataFrame) -> pl.
     every = pl.concat(
         [pl.DataFrame(schema=told.schema), told, kept.select(told.columns), stones], how="diagonal"
     )
-    merged = pl.col("merged").is_not_null()
+    merged, united = pl.col("merged").is_not_null(), pl.col(OWN).is_not_null()
     return every.with_columns(
-        original=pl.when(merged).then("content"), content=pl.coalesce("merged", "content")
+        *(pl.when(united).then(told).otherwise(name).alias(name) for name, told in names.items()),
+        original=pl.when(merged).then("content"),
+        content=pl.coalesce("merged", "content"),
     )
 
 

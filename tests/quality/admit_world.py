@@ -8,7 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from quality.admission import Act, Admission, AdmissionPolicy, Decision, Record, Surroundings, admit
+from quality.admission import (
+    Act,
+    Admission,
+    AdmissionPolicy,
+    Decision,
+    Labels,
+    Record,
+    Surroundings,
+    admit,
+)
 from quality.neighbours import Neighbours
 
 OFF = AdmissionPolicy()
@@ -43,6 +52,7 @@ class World:
         self.decisions: dict[str, Decision] = {}
         self.lapsed: list[tuple[str, str]] = []
         self.apart: set[frozenset[str]] = set()
+        self.united: dict[str, Labels] = {}
 
     def recall(self, names: Iterable[str]) -> list[Record]:
         return [self.records[name] for name in names if name in self.records]
@@ -92,6 +102,7 @@ class World:
     def keep(self, done: Admission) -> None:
         for name, change in (done.changes | done.entered).items():
             own = change.content == change.record.content
+            self.united[name] = change.labels
             self.records[name] = replace(
                 change.record, warned=False,
                 merged_content=None if own else change.content, merged_vector=None if own else change.vector,
@@ -101,7 +112,14 @@ class World:
 
     def state(self) -> dict[str, tuple]:
         return {
-            name: (one.status, one.replaced_by, one.absorbed, one.merged_content or one.content, one.revision)
+            name: (
+                one.status,
+                one.replaced_by,
+                one.absorbed,
+                one.merged_content or one.content,
+                self.united[name],
+                one.revision,
+            )
             for name, one in self.records.items()
         }
 

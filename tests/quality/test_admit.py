@@ -8,7 +8,7 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, embed, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.admission import Act, AdmissionPolicy, Record, merge_lines, reconsider
+from quality.admission import Act, AdmissionPolicy, Labels, Record, merge_lines, reconsider
 
 # -- the golden edges of rule 2.1 ------------------------------------------------------------------
 
@@ -59,7 +59,8 @@ def test_a_zero_vector_is_never_compared():
         decision = world.take(fresh).decisions[0] if vector is not None else None
         if decision is not None:
             assert decision.outcome == "complement"
-            assert "skipped" in decision.evidence
+            assert decision.skipped
+            assert "Not compared" in decision.evidence
 
 
 def test_only_the_three_most_similar_are_looked_at():
@@ -302,6 +303,15 @@ WORDS = ("red", "blue", "nine", "ten", "Ada", "Bo")
 TITLES = ("", "Deploy day", "Battery")
 
 
+labels = st.builds(
+    Labels,
+    memory_type=st.sampled_from(["note", "note", "fact", "constraint"]),
+    importance_tier=st.sampled_from(["temporary", "normal", "normal", "important", "critical"]),
+    state=st.sampled_from(["draft", "accepted", "accepted", "canonical"]),
+    trigger_phrases=st.lists(st.sampled_from(["a", "A", "b"]), max_size=2).map(tuple),
+)
+
+
 @st.composite
 def many_notes(draw: st.DrawFn) -> list[Record]:
     count = draw(st.integers(2, 9))
@@ -315,6 +325,7 @@ def many_notes(draw: st.DrawFn) -> list[Record]:
             note(
                 f"m{number}", content, vector, title=draw(st.sampled_from(TITLES)),
                 protected=draw(st.integers(0, 5)) == 0, released=draw(st.integers(0, 9)) == 0,
+                labels=draw(labels), context=draw(st.sampled_from(["", "", "x", "y"])),
                 warned=draw(st.integers(0, 5)) == 0,
             )
         )  # fmt: skip
@@ -373,9 +384,10 @@ def test_undoing_everything_in_any_order_brings_every_memory_back(notes, policy)
     for name, decision in world.decisions.items():
         if decision.outcome in ("merge", "supersede"):
             world.take(Act("undo", name, other=decision.other, by="undo"))
-    for name, (status, replaced_by, absorbed, content, _) in world.state().items():
+    for name, (status, replaced_by, absorbed, content, united, _) in world.state().items():
         original = next(one for one in notes if one.memory_id == name)
         assert (status, replaced_by, absorbed, content) == ("live", None, (), original.content)
+        assert united == original.labels
 
 
 @settings(max_examples=60)

@@ -11,7 +11,7 @@ from admit_world import GUARDED, LITERAL, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.admission import Act, Record, reconsider
+from quality.admission import Act, Labels, Record, reconsider
 
 UNGATED = [replace(policy, gate=False) for policy in (GUARDED, LITERAL)]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
@@ -94,6 +94,16 @@ def test_a_late_duplicate_is_refused_and_changes_nothing():
     assert world.lapsed == []
 
 
+labels = st.builds(
+    Labels,
+    memory_type=st.sampled_from(["note", "note", "fact", "constraint"]),
+    importance_tier=st.sampled_from(["temporary", "normal", "normal", "important", "critical"]),
+    state=st.sampled_from(["draft", "accepted", "accepted", "canonical"]),
+    source_kind=st.sampled_from(["generated", "manual"]),
+    tags=st.lists(st.sampled_from(["a", "A", "b"]), max_size=2).map(tuple),
+)
+
+
 @st.composite
 def dated(draw: st.DrawFn) -> list[Record]:
     """Notes of one to three clusters, each with a date of its own."""
@@ -109,6 +119,8 @@ def dated(draw: st.DrawFn) -> list[Record]:
                 title=draw(st.sampled_from(["Deploy day", "Deploy day", ""])), moment=moment,
                 protected=draw(st.integers(0, 6)) == 0, released=draw(st.integers(0, 9)) == 0,
                 sensitivity=draw(st.sampled_from(["internal"] * 5 + ["secret"])),
+                labels=draw(labels), vault=draw(st.booleans()),
+                context=draw(st.sampled_from(["", "", "x", "y"])),
             )
         )  # fmt: skip
     return made
@@ -152,7 +164,7 @@ def test_undoing_everything_brings_every_memory_back(notes, policy, random):
         if one.outcome in ("merge", "supersede"):
             world.take(Act("undo", one.memory_id, other=one.other, by="undo"))
     for one in notes:
-        assert world.state()[one.memory_id][:4] == ("live", None, (), one.content)
+        assert world.state()[one.memory_id][:5] == ("live", None, (), one.content, one.labels)
 
 
 @settings(max_examples=60, deadline=None)

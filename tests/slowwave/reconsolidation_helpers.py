@@ -50,7 +50,7 @@ def decision(memory: Memory, one: Saved) -> dict:
 
 def replayed(memory: Memory, other: Memory) -> Memory:
     """Another home, whose tables are made from the journal of the first, day by day, as nights do."""
-    kinds = ["save", "forget", "undo", "unreadable"]
+    kinds = ["save", "forget", "undo", "accept", "unreadable"]
     space, entries = other._space, memory.journal.read(kinds=kinds)
     for (_,), day in entries.sort("day").group_by("day", maintain_order=True):
         rows = stages.stage(day)

@@ -14,6 +14,8 @@ from slowwave.judging.entries import drain_judgments
 from slowwave.learning.acts import acts, approved
 from slowwave.memory import Memory
 
+pytestmark = pytest.mark.usefixtures("learning_on")
+
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 FERRY = "The ferry to the island leaves from pier four at ten past nine every weekday morning."
@@ -65,7 +67,7 @@ def test_a_night_of_another_day_does_not_put_an_old_word_back(memory):
 def test_taking_a_merge_back_works_with_a_clock_that_is_behind(guarded, back):
     set_clock(guarded, NOON)
     first = guarded.save(f"{FERRY}\nIt is red.", title="Ferry")
-    second = guarded.save(f"{FERRY}\nIt is red and old.", title="Ferry")
+    second = guarded.save(f"{FERRY}\nIt is red and long.", title="Ferry")
     assert second.outcome == "merge"
     set_clock(guarded, NOON + back)
     guarded.undo(second.decision_id)

@@ -295,7 +295,7 @@ def test_a_note_that_is_in_stays_in_when_the_night_would_have_refused_it(make_sp
     by_day(loose, act("a", "too short", at=at(1)))
     strict = make_space(loose.settings.home, chunks=CHUNKS)
     by_night(strict, "2026-03-01")
-    assert strict.store.read("quarantine")["reasons"].to_list() == [["too_short"]]
+    assert strict.store.read("quarantine")["reasons"].to_list() == [["no_statement"]]
     before = chunks(strict)
     assert before["text"].to_list() == ["too short"]
     assert chunks_as_of(strict, "ada", at(1).date()).rows() == before.rows()
@@ -396,7 +396,7 @@ def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, a
     memory.save(
         "The rota is on the door of the kitchen now, and nowhere else.", title="Rota", key="saved/rota"
     )
-    memory.save(THURSDAY, title="Deploy day", key="saved/thu")
+    memory.save(THURSDAY, title="Deploy day", key="saved/thu", source_kind="manual")
     memory.save(BATTERY, title="Battery", key="saved/battery")
     memory.forget(ids.memory_id("ada", "saved/battery"))
     now = chunks(guarded)

@@ -107,7 +107,7 @@ def test_while_the_gate_warns_everything_is_stored_with_its_reasons(open_memory)
         memory.save(f"{BATTERY}\nSo it is.", title="Battery"),
     ]
     assert status(memory, *saved) == ["live"] * 4
-    assert set(saved[0].reasons) == {"too_short", "low_quality"}
+    assert set(saved[0].reasons) == {"no_statement"}
     assert "exact_duplicate" in saved[2].reasons
     assert "near_duplicate" in saved[3].reasons
     assert memory.quarantine(status="") == []
@@ -177,3 +177,13 @@ def test_of_equal_notes_that_are_saved_at_once_one_enters(open_memory):
     (live,) = [one.memory_id for one in outcomes if one.status == "live"]
     assert {one.duplicate_of for one in outcomes if one.status != "live"} == {live}
     assert memories[0].count() == 1
+
+
+def test_what_is_refused_as_a_duplicate_keeps_the_scores_of_the_gate(open_memory):
+    memory = open_memory(gate={"mode": "enforce"})
+    text = "The white van is insured with Marlow Mutual until February; only drivers over 25 are covered."
+    assert not memory.save(text, key="a").reasons
+    assert memory.save(text, key="b").reasons == ("exact_duplicate",)
+    (held,) = memory.quarantine()
+    assert held["score"] == 1.0
+    assert '"statement":1.0' in held["parts"]

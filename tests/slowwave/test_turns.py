@@ -358,12 +358,13 @@ def test_a_memory_keeps_its_context_when_it_absorbs_another(open_memory):
     memory = open_memory(reconsolidation={"policy": "literal"}, gate={"mode": "off"})
     text = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
     kept = memory.save(text, key="a", context="heron")
-    merged = memory.save(f"{text}\nIt is changed by Ruaridh.", key="b", context="otter")
-    assert merged.outcome == "merge"
+    more = f"{text}\nIt is changed by Ruaridh."
+    assert memory.save(more, key="b").outcome == "merge"
     rows = chunks(memory.store)
     assert rows["memory_id"].to_list() == [kept.memory_id]
     assert "Ruaridh" in rows["text"].item()
     assert rows["search_text"].item().endswith("\nheron")
+    assert memory.save(more, key="c", context="otter").outcome == "related"
 
 
 def test_another_model_embeds_the_text_without_the_context(open_memory, home, hash_embedder, monkeypatch):
