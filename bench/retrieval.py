@@ -1,6 +1,7 @@
 """Retrieval quality on labelled collections: the full ranking, each stage off, and the simple baselines.
 
-    python bench/retrieval.py --data FOLDER [FOLDER ...] [--model NAME] [--cross-encoder] [--cache FOLDER]
+    python bench/retrieval.py --data FOLDER [FOLDER ...] [--model NAME] [--untitled] [--cross-encoder]
+        [--cache FOLDER]
 
 FOLDER holds ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` as in BEIR; documents and queries may name
 a namespace, and documents that have a session, speaker or role are turns of a chat, in their order. Every
@@ -35,6 +36,8 @@ from slowwave.tuning.fit import AS_OF
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg@10", "mrr@5", "recall@10"))
 CROSS_ENCODER_WEIGHT = 0.4
+HEARD = ("bm25", "vector", "as if the model knew")
+"""Measured as if the model knew every language: what the channels give by themselves."""
 
 
 def main() -> None:
@@ -48,12 +51,16 @@ def main() -> None:
         "--cross-encoder", action="store_true", help="also with the cross-encoder (half a second a query)"
     )
     parser.add_argument("--cache", type=Path, help="keep the embedded collections here, for the next time")
+    parser.add_argument("--untitled", action="store_true", help="leave out the titles of the documents")
     parser.add_argument("--queries", type=int, default=100_000, help="at most so many per collection")
     arguments = parser.parse_args()
     rows: list[dict[str, Any]] = []
     notes = []
     for folder in arguments.data:
         collection = read_collection(folder)
+        if arguments.untitled:
+            plain = [{**document, "title": ""} for document in collection.documents]
+            collection = replace(collection, name=f"{collection.name}_untitled", documents=plain)
         with bars(), opened(collection, arguments.model, cache=arguments.cache) as spaces:
             rows += _measure(collection, spaces, arguments.queries, cross_encoder=arguments.cross_encoder)
         notes.append(f"{collection.name}: {len(collection.documents):,} documents")
@@ -71,6 +78,7 @@ def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
         "full": full,
         "bm25": replace(plain, vector_weight=0.0),
         "vector": replace(plain, vector_weight=1.0, cosine_floor=-0.999),
+        "as if the model knew": full,
         "rrf": replace(plain, fusion="rrf"),
         "fused": plain,
         "no mpab": replace(full, mpab=False),
@@ -100,8 +108,10 @@ def _measure(
             memory.namespace, query["text"], memory.settings.ranking.candidates
         )
         source = dict(zip(found.candidates.memory_ids, found.shown.column("source").to_pylist(), strict=True))
+        heard = replace(found.candidates, vector_say=1.0)
         for name, policy in measured.items():
-            ranking = rank(found.candidates, policy, as_of=AS_OF, limit=20)
+            candidates = heard if name in HEARD else found.candidates
+            ranking = rank(candidates, policy, as_of=AS_OF, limit=20)
             runs[name][query["_id"]] = [source[one.memory_id] for one in ranking.results]
             if name == "full":
                 took["full"].append((time.perf_counter() - start) * 1e3)

@@ -1,6 +1,6 @@
 """Short memories among long ones: how often the short one that has the answer is found (rule 3.5).
 
-    python bench/sparse.py [--model NAME] [--limit 5]
+    python bench/sparse.py [--model NAME] [--limit 10]
 
 Ten places have eight long notes each (about ten chunks that all name the place) and five facts in notes
 of one sentence. Questions ask for these facts, or for one that stands in the middle of a long note. ``by
@@ -89,7 +89,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
-    parser.add_argument("--limit", type=int, default=5, help="results asked for")
+    parser.add_argument("--limit", type=int, default=10, help="results asked for")
     arguments = parser.parse_args()
     notes, questions = fixtures()
     with (

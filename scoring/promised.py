@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 
@@ -20,3 +21,19 @@ def require_within(policy: Any, bounds: Mapping[str, tuple[float, float]]) -> No
         value = getattr(policy, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
             raise ValueError(f"{name} = {value} is not in [{low:g}, {high:g}]")
+
+
+def require_rising(**values: float | None) -> None:
+    """Refuse thresholds that are out of order.
+
+    Args:
+        values: in the order in which they have to rise, equal ones allowed; None is not known.
+
+    Raises:
+        ValueError: one is above a later one; the message names both with their values, and the order.
+    """
+    known = [(name, value) for name, value in values.items() if value is not None]
+    for (lower, low), (upper, high) in pairwise(known):
+        if low > high:
+            order = " ≤ ".join(values)
+            raise ValueError(f"{lower} = {low:g} is above {upper} = {high:g}; it has to be {order}")

@@ -11,16 +11,24 @@ from scoring.ranking import RankingPolicy
 from slowwave.errors import SettingsError
 from slowwave.put import putting
 
+LEAST_KEPT = 3
+"""First places of a list that no short memory takes, at least (rule 3.5); only old searches had fewer."""
 
-def read_policy(path: Path) -> RankingPolicy:
+
+def read_policy(path: Path, base: RankingPolicy | None = None) -> RankingPolicy:
     """The policy of a file.
+
+    Args:
+        path: of the file.
+        base: has the parameters that the file leaves out (those of a home's embedding model); without one
+            they are the generic defaults.
 
     Raises:
         SettingsError: the file cannot be read, is no policy, or a parameter has a value that is not allowed.
     """
     try:
         data = json.loads(path.expanduser().read_text(encoding="utf-8"))
-        return RankingPolicy.from_dict(data["policy"])
+        policy = RankingPolicy.from_dict(data["policy"], base)
     except OSError as error:
         raise SettingsError(f"The policy file {path} cannot be read: {error.strerror}.") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -28,6 +36,11 @@ def read_policy(path: Path) -> RankingPolicy:
         raise SettingsError(
             f"The policy file {path} is no ranking policy: {why}. `slowwave tune --out {path}` writes one."
         ) from None
+    if policy.sparse_keeps < LEAST_KEPT:
+        raise SettingsError(
+            f"The policy file {path} has sparse_keeps = {policy.sparse_keeps}: give {LEAST_KEPT} or more."
+        )
+    return policy
 
 
 def write_policy(path: Path, policy: RankingPolicy, about: Mapping[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
 LEAST_BUDGET = 50  # tokens
 AVERAGE_ITEM = 20  # tokens of a short item: so many are read for a start
 EXCERPT_WORDS = 40
+EXCERPT_CHARACTERS = 400  # that these words have at most (count)
+_LOOKED_AT = 4_000  # characters of a text in which they are looked for
+_WITHIN = re.compile(r"\w|[^\w\s]\w")
+_BETWEEN = re.compile(r"^(?:\s|[.:—–-](?=\s|$))+")
 _HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
 _LABELS = ("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)
 COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "updated_at", *_LABELS)))
@@ -34,7 +37,8 @@ class Packet:
     """What an assistant is given when a session starts.
 
     Attributes:
-        sections: one per memory type, each with its best memories and how many were left out.
+        sections: one per memory type, the most important first, each with its best memories and how many were
+            left out. The last item may be cut: then it says so.
         budget: tokens that were allowed.
         tokens: that it takes (an estimate); never more than the budget.
     """
@@ -76,34 +80,25 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
         .otherwise(pl.lit(OTHER)),
     ).sort("score", "memory_id", descending=[True, False])
     counts = dict(rows.group_by("section").len().iter_rows())
-    many = budget / AVERAGE_ITEM
+    rows = pl.concat([rows.filter(section=name) for name in SECTIONS])
+    many = math.ceil(budget / AVERAGE_ITEM) + 1
     while True:
-        best = [
-            rows.filter(section=name).head(math.ceil(share * many) + 1) for name, share in SECTIONS.items()
-        ]
-        items = _items(space, pl.concat(best), filters.where(namespace))
+        items = _items(space, rows.head(many), filters.where(namespace))
         sections = pack(items, counts, budget - tokens(NOTICE) - 1)
         # Short items leave room for more than were read: then more are.
-        if all(_enough(section, items, counts) for section in sections):
+        if sum(len(section.items) for section in sections) < many or many >= rows.height:
             break
         many *= 4
     packet = Packet(namespace, as_of, budget, 0, sections)
     return Packet(namespace, as_of, budget, tokens(packet.text), sections)
 
 
-def _enough(section: Section, items: Mapping[str, Sequence[Item]], counts: Mapping[str, int]) -> bool:
-    """Whether the budget ended the section, or the memories did, and not what was read of them."""
-    read = len(items.get(section.name, ()))
-    return len(section.items) < read or read == counts.get(section.name, 0)
-
-
 def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
-    first = space.store.read_by(
-        "chunks", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "text"],
-        also=f"ordinal = 0 AND {where}",
-    )  # fmt: skip
+    said = space.store.read_by(
+        "memories", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "content"], also=where
+    )
     found: dict[str, list[Item]] = {}
-    for row in best.join(first, on="memory_id", how="left", maintain_order="left").iter_rows(named=True):
+    for row in best.join(said, on="memory_id", maintain_order="left").iter_rows(named=True):
         found.setdefault(row["section"], []).append(_item(row))
     return found
 
@@ -114,7 +109,8 @@ def _item(row: dict[str, Any]) -> Item:
         memory_id=row["memory_id"],
         section=row["section"],
         title=plain_line(title),
-        text=plain_line(excerpt(row["text"] or "", title)),
+        text=plain_line(excerpt(row["content"][:_LOOKED_AT], title)),
+        length=len(row["content"]),
         source=row["source"],
         score=row["score"],
         confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
@@ -126,10 +122,13 @@ def _item(row: dict[str, Any]) -> Item:
 def excerpt(text: str, title: str) -> str:
     """The first words of a text, without headings and without repeating its title, on one line."""
     words = _HEADINGS.sub(" ", text).split()
-    line = " ".join(words[:EXCERPT_WORDS])
+    beginning = " ".join(words[:EXCERPT_WORDS])
+    line = beginning[:EXCERPT_CHARACTERS].rstrip()
+    more = len(words) > EXCERPT_WORDS or line != beginning
     bare = title.rstrip(" …")
     rest = line[len(bare) :]
-    whole = bare != title or not rest[:1].isalnum()  # a title of first words may end within one
+    # A title of first words may end within a word, and what follows may be a sign: "Freezer -20 °C".
+    whole = bare != title or not _WITHIN.match(rest)
     if bare and whole and line.casefold().startswith(bare.casefold()):
-        line = rest.lstrip(" .:—-")
-    return line + " …" if len(words) > EXCERPT_WORDS else line
+        line = _BETWEEN.sub("", rest)
+    return line + " …" if more else line

@@ -15,8 +15,9 @@ NAN = float("nan")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 # Half of a score is the cosine and half the words, and nothing else has a part in it.
 EVEN = RankingPolicy(
-    vector_weight=0.5, cosine_floor=0.0, mpab=False, effectiveness_weight=0.0, sparse_recall=False
-)
+    vector_weight=0.5, cosine_floor=0.0, mpab=False, effectiveness_weight=0.0, sparse_recall=False,
+    sparse_keeps=0, soft_from=1.0,
+)  # fmt: skip
 # The score is the cosine, and nothing else has a part in it.
 PLAIN = dataclasses.replace(EVEN, vector_weight=1.0)
 
@@ -97,6 +98,7 @@ def worlds(draw, min_size: int = 0, **without) -> Candidates:
         "triggers": st.dictionaries(names, st.tuples(st.text(max_size=5), st.sampled_from([0.5, 1.0]))),
         "states": st.dictionaries(names, states),
         "confidence": st.dictionaries(names, confidences),
+        "superseded": st.frozensets(names),
     }
     if "follows" in {part.name for part in dataclasses.fields(Candidates)}:
         known["follows"] = st.dictionaries(names, names)
@@ -130,6 +132,8 @@ policies = st.builds(
     sparse_chunks=st.integers(0, 4),
     sparse_top=st.integers(0, 40),
     sparse_distance=st.floats(0, 2),
+    sparse_keeps=st.integers(0, 4),
+    soft_from=st.floats(0.5, 1) | st.just(1.0),
     abstention_floor=st.floats(0, 1) | st.just(0.0),
     rerank_weight=st.floats(0, 1) | st.just(0.0),
     rerank_top=st.integers(0, 30),

@@ -13,7 +13,7 @@ import polars as pl
 
 from scoring.ranking import Candidates
 from scoring.ranking.candidates import Floats, Integers
-from scoring.ranking.columns import Columns, columns_of, concatenated, first_of_each
+from scoring.ranking.columns import Columns, Flags, columns_of, concatenated, first_of_each
 
 _FLOATS: Final = pl.List(pl.Float64)
 _WHOLE: Final = pl.List(pl.Int64)
@@ -25,7 +25,7 @@ _STATE: Final = pl.Struct(
         "learned": pl.Float64,
     }
 )
-CANDIDATES: Final = {
+CANDIDATES: Final[dict[str, Any]] = {
     "cosine": _FLOATS,
     "bm25": _FLOATS,
     "vector_rank": _WHOLE,
@@ -38,9 +38,11 @@ CANDIDATES: Final = {
     "follows": pl.Map(pl.String, pl.String),
     "states": pl.Map(pl.String, _STATE),
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
+    "superseded": pl.List(pl.String),
+    "vector_say": pl.Float64,
 }
 """Fields of `Candidates.to_dict` by their types; numbers that share a list with text are text."""
-_LISTS: Final = {name: kind for name, kind in CANDIDATES.items() if isinstance(kind, pl.List)}
+_LISTS: Final = {name: kind for name, kind in CANDIDATES.items() if kind in (_FLOATS, _WHOLE)}
 REQUIRED: Final = ("memory_id", "ordinal", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
 _ABSENT: Final = {"title": 0.0, "coverage": 0.0, "rerank": float("nan")}
 
@@ -107,12 +109,14 @@ class Batch:
             starts=np.searchsorted(memories, np.arange(n + 1) * max(len(ids), 1)),
             first=np.append(begins, len(key)),
             as_of=_seconds(searches["as_of"]),
+            vector_say=searches["vector_say"].fill_null(1.0).to_numpy(),
             position=_int(chunks, "position"),
             **plain,
             number=np.arange(size),
             **known.triggers(n),
             **known.states(),
             points=known.points(),
+            superseded=known.superseded(),
             **known.follows(),
         )
         return cls(
@@ -173,6 +177,11 @@ class _Known:
     def points(self) -> Floats:
         rows, of = self._entries("confidence")
         return self._values(of, _second(rows["value"]), 0.0)
+
+    def superseded(self) -> Flags:
+        rows = self._searches.select("search", "superseded").filter(pl.col("superseded").list.len() > 0)
+        rows = rows.explode("superseded")
+        return self._values(self._places(rows, "superseded"), np.ones(rows.height, dtype=np.bool_), False)
 
     def states(self) -> dict[str, Any]:
         rows, of = self._entries("states")

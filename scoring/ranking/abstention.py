@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 
 from scoring.ranking.arrays import bounded, finite
 from scoring.ranking.candidates import Candidates, Floats
-from scoring.ranking.columns import Columns, greatest
+from scoring.ranking.columns import Columns, columns_of, greatest
 
 COVERAGE = 0.2
 """What it counts that a chunk has all words of the query, beside its cosine."""
+WORDS_ALONE = 0.37
+"""Power that brings the share of words to the scale of cosines where nothing else speaks.
+
+A chunk with 15 % of the query's words has .5, which is the default model's floor; 99 of 100 questions have an
+answer with so many in Chinese, and with more in Thai and English.
+"""
 
 
 def signals(columns: Columns) -> Floats:
@@ -17,26 +25,19 @@ def signals(columns: Columns) -> Floats:
 
     The best of ``(cosine + .2 · coverage) / 1.2``, coverage being the share of the query's words that a
     chunk has. It is absolute: fused scores are not, because BM25 is scaled by the query's own best. It tells
-    that a memory is about something else; it cannot tell that it is about this and does not say it. A memory
-    whose trigger phrase the query says is always an answer.
+    that a memory is about something else; it cannot tell that it is about this and does not say it. Where the
+    embedding model does not know the language of the query, as far as it does not, coverage alone speaks. A
+    memory whose trigger phrase the query says is always an answer.
     """
-    best = greatest(_of_chunks(columns.cosine, columns.coverage), columns.chunk_starts)
-    return np.where(columns.phrase_said, 1.0, _scaled(best))
+    near = bounded((finite(columns.cosine) + COVERAGE * columns.coverage) / (1 + COVERAGE), 0.0, 1.0)
+    heard = columns.say * near + (1 - columns.say) * columns.coverage**WORDS_ALONE
+    best = greatest(heard, columns.chunk_starts)
+    return np.where(columns.phrase_said, 1.0, best)
 
 
 def signal(candidates: Candidates) -> float:
     """`signals` of one search."""
-    if any(strength == 1.0 for _, strength in candidates.triggers.values()):
-        return 1.0
-    best = _of_chunks(candidates.cosine, candidates.coverage).max(initial=0.0)
-    return float(_scaled(best))
+    return float(signals(columns_of(candidates, _ANY)[0])[0]) if len(candidates) else 0.0
 
 
-def _of_chunks(cosine: Floats, coverage: Floats) -> Floats:
-    found: Floats = finite(cosine) + COVERAGE * coverage
-    return found
-
-
-def _scaled(best: Floats) -> Floats:
-    scaled: Floats = bounded(best / (1 + COVERAGE), 0.0, 1.0)
-    return scaled
+_ANY = datetime(2000, 1, 1, tzinfo=UTC)  # a signal does not depend on the moment

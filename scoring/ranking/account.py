@@ -8,6 +8,7 @@ from scoring.ranking.breakdown import Contribution
 from scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
 from scoring.ranking.columns import Columns
 from scoring.ranking.confidence import MEDIUM
+from scoring.ranking.effectiveness import is_highly_effective
 from scoring.ranking.policy import RankingPolicy
 from scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
 from scoring.ranking.scored import Scored
@@ -38,6 +39,8 @@ class Account:
         policy: RankingPolicy,
     ) -> None:
         self._candidates, self._names, self._policy = candidates, names, policy
+        say = candidates.vector_say
+        self._meaning = "meaning" if say == 1.0 else f"meaning, the model knows the language by {say:.0%}"
         self._first, self._position = columns.first.tolist(), columns.position.tolist()
         self._parts = {source: part.tolist() for source, part in scored.parts.items()}
         self._terms = {name: getattr(scored, name).tolist() for name in _TERMS}
@@ -48,8 +51,10 @@ class Account:
         state = self._candidates.states.get(name, NEUTRAL)
         chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
         flags = []
-        enough = state.feedback_count >= self._policy.effectiveness_from
-        if enough and term["served"] >= self._policy.highly_effective:
+        if is_highly_effective(
+            term["served"], state.feedback_count,
+            bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
+        ):  # fmt: skip
             flags.append(HIGHLY_EFFECTIVE)
         if injection is not None and injection.memory_id == name:
             flags.append(RECALL_INJECTED)
@@ -76,7 +81,7 @@ class Account:
         weight = self._policy.effectiveness_weight
         phrase, _ = self._candidates.triggers.get(name, ("", 0.0))
         said: Mapping[str, tuple[str, str]] = {
-            VECTOR: ("text", "meaning"),
+            VECTOR: ("text", self._meaning),
             BM25: ("text", "words"),
             TITLE: ("title", "words of the query"),
             TRIGGER: ("trigger_phrases", phrase),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -58,7 +58,8 @@ class Candidates:
         bm25_rank: (n,) rank from 1 in the full-text channel; 0 where that channel did not find it.
         ordinal: (n,) place of the chunk in its memory, from 0; zeros where not given.
         chunk_count: (n,) chunks that its memory has; ones where not given.
-        title: (n,) share of the title's words that the query has, in [0, 1]; zeros where not given.
+        title: (n,) share of the words of a title that somebody gave that the query has, in [0, 1]; 0 where it
+            is only the first words of the text, zeros where not given.
         coverage: (n,) share of the query's words that the chunk has, in [0, 1]; 0 where it was not looked
             at, which is beyond the best of each channel.
         rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it was not asked.
@@ -66,6 +67,9 @@ class Candidates:
         follows: the memory that a memory comes after, as a turn of a chat does; only where it does.
         states: what use has taught, by memory; absent is neutral.
         confidence: by memory; absent is medium.
+        superseded: memories that a newer one has superseded; only where they were asked for.
+        vector_say: how well the embedding model knows the query's language, in [0, 1]; the vector channel
+            has so much of its weight.
     """
 
     chunk_ids: Sequence[str]
@@ -83,6 +87,8 @@ class Candidates:
     follows: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
+    superseded: Set[str] = frozenset()
+    vector_say: float = 1.0
 
     def __post_init__(self) -> None:
         size = len(self.chunk_ids)
@@ -141,6 +147,8 @@ class Candidates:
             "follows": dict(self.follows),
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(one) for memory, one in self.confidence.items()},
+            "superseded": sorted(self.superseded) or None,
+            "vector_say": None if self.vector_say == 1.0 else self.vector_say,
         }
 
     @classmethod
@@ -162,6 +170,8 @@ class Candidates:
             follows=data["follows"],
             states={memory: _state(one) for memory, one in data["states"].items()},
             confidence={memory: Confidence(*one) for memory, one in data["confidence"].items()},
+            superseded=frozenset(data["superseded"] or ()),
+            vector_say=1.0 if data["vector_say"] is None else float(data["vector_say"]),
         )
 
 

@@ -33,12 +33,14 @@ class Columns:
         first: (m + 1,) first chunk of each memory, and c at the end; every memory has a chunk.
         as_of: (n,) moment of each search, in seconds since 1970.
         phrase_said: (n,) whether the query says a trigger phrase whole.
+        vector_say: (n,) as in `Candidates`.
         position: (c,) place of the chunk in the candidates as they were given.
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
         number: (m,) place of the memory's id in the list of ids that came with the columns.
         trigger: (m,) strength of the triggered phrase, 0 where none was.
         effectiveness, feedback_count, learned: (m,) as in `MemoryState`.
         points: (m,) of confidence.
+        superseded: (m,) whether a newer memory has superseded it.
         voted: (v,) memory of each not-useful vote.
         voted_at: (v,) its moment, in seconds since 1970.
         follower: (f,) a memory that comes after another one of the same search.
@@ -49,6 +51,7 @@ class Columns:
     first: Integers
     as_of: Floats
     phrase_said: Flags
+    vector_say: Floats
     position: Integers
     cosine: Floats
     bm25: Floats
@@ -64,6 +67,7 @@ class Columns:
     feedback_count: Integers
     learned: Floats
     points: Floats
+    superseded: Flags
     voted: Integers
     voted_at: Floats
     follower: Integers
@@ -87,6 +91,11 @@ class Columns:
     def search(self) -> Integers:
         """Search of each memory, (m,)."""
         return np.repeat(np.arange(len(self)), self.starts[1:] - self.starts[:-1])
+
+    @cached_property
+    def say(self) -> Floats:
+        """`vector_say` of each chunk, (c,)."""
+        return self.vector_say[self.search][self.memory]
 
     @cached_property
     def chunk_starts(self) -> Integers:
@@ -150,11 +159,11 @@ class Columns:
         )
 
 
-_OF_SEARCHES = ("as_of", "phrase_said")
+_OF_SEARCHES = ("as_of", "phrase_said", "vector_say")
 _OF_CHUNKS = (
     "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
 )  # fmt: skip
-_OF_MEMORIES = ("number", "trigger", "effectiveness", "feedback_count", "learned", "points")
+_OF_MEMORIES = ("number", "trigger", "effectiveness", "feedback_count", "learned", "points", "superseded")
 _POINTERS = ("voted", "follower", "followed")
 
 
@@ -194,6 +203,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         first=np.flatnonzero(first_of_each(np.append(memory, -1))),
         as_of=np.array([as_of.timestamp()]),
         phrase_said=np.array([any(strength == 1.0 for _, strength in candidates.triggers.values())]),
+        vector_say=np.array([candidates.vector_say]),
         position=position,
         **{name: getattr(candidates, name)[position] for name in _OF_CHUNKS[1:]},
         number=np.arange(size),
@@ -202,6 +212,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         feedback_count=feedback_count,
         learned=learned,
         points=points,
+        superseded=np.array([name in candidates.superseded for name in names], dtype=np.bool_),
         voted=np.array([at for at, _ in votes], dtype=np.int64),
         voted_at=np.array([when for _, when in votes], dtype=np.float64),
         follower=np.array([here for here, _ in known], dtype=np.int64),
@@ -225,7 +236,9 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
 
     plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at")
     whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count"}
-    kinds: dict[str, Any] = dict.fromkeys(whole, np.int64) | {"phrase_said": np.bool_}
+    kinds: dict[str, Any] = dict.fromkeys(whole, np.int64) | dict.fromkeys(
+        ("phrase_said", "superseded"), np.bool_
+    )
     joined: dict[str, Any] = {
         name: np.concatenate(
             [np.zeros(0, dtype=kinds.get(name, np.float64)), *(getattr(one, name) for one in batches)]

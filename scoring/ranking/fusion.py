@@ -38,8 +38,12 @@ def normalised_bm25(bm25: Floats, starts: Integers | None = None) -> Floats:
 
 
 def convex_combination(columns: Columns, policy: RankingPolicy) -> tuple[Floats, Floats]:
-    """What each channel contributes to each candidate: (vector part, full-text part), each (c,)."""
-    weight = policy.vector_weight
+    """What each channel contributes to each candidate: (vector part, full-text part), each (c,).
+
+    What the vector channel has not to say of a query in a language that its model does not know, the
+    full-text channel has.
+    """
+    weight = policy.vector_weight * columns.say
     return (
         weight * normalised_cosine(columns.cosine, policy.cosine_floor),
         (1 - weight) * normalised_bm25(columns.bm25, columns.chunk_starts),
@@ -49,14 +53,16 @@ def convex_combination(columns: Columns, policy: RankingPolicy) -> tuple[Floats,
 def reciprocal_rank(columns: Columns, policy: RankingPolicy) -> tuple[Floats, Floats]:
     """Reciprocal rank fusion, scaled so that first place in both channels is 1.
 
-    Cormack, Clarke and Büttcher (2009). It only knows ranks: the score has no absolute meaning.
+    Cormack, Clarke and Büttcher (2009). It only knows ranks: the score has no absolute meaning. The channels
+    weigh the same where the model knows the language of the query.
     """
+    weight = columns.say / 2
 
     def part(rank: np.ndarray) -> Floats:
-        score: Floats = np.where(rank > 0, (policy.rrf_k + 1) / (2 * (policy.rrf_k + np.maximum(rank, 1))), 0)
+        score: Floats = np.where(rank > 0, (policy.rrf_k + 1) / (policy.rrf_k + np.maximum(rank, 1)), 0)
         return score
 
-    return part(columns.vector_rank), part(columns.bm25_rank)
+    return weight * part(columns.vector_rank), (1 - weight) * part(columns.bm25_rank)
 
 
 FUSIONS = {"convex": convex_combination, "rrf": reciprocal_rank}

@@ -6,7 +6,8 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -39,7 +40,7 @@ class RankingPolicy:
         neighbour_weight: what a memory gets of the better score of the two that come before and after it.
         effectiveness_weight: share of effectiveness in the score, .3 at most (rule 3.4).
         effectiveness_from: data points from which effectiveness counts, 3 at least (count).
-        highly_effective: effectiveness from which a result is flagged.
+        highly_effective: effectiveness from which a result is flagged, compared at two decimals.
         learned_cap: most that learned triggers add (rule 3.8); .15 at most (rule 5).
         confidence_point: worth of one point of confidence (rule 3.6).
         negative_feedback: whether not-useful votes lower a score (rule 3.7).
@@ -50,6 +51,10 @@ class RankingPolicy:
         sparse_chunks: most chunks of a short memory (count).
         sparse_top: raw-distance places looked at, at least (count); 3 · limit where that is more.
         sparse_distance: greatest cosine distance of such a chunk, inclusive.
+        sparse_keeps: first places of a list that are never given up for it (count), so a shorter list loses
+            nothing to it.
+        soft_from: score from which one is squeezed toward 1, and not cut there: what differs stays different,
+            and in the same order. 1 cuts.
         abstention_floor: signal below which nothing is shown (rule 3.9); 0 never abstains.
         rerank_weight: share of the cross-encoder in the semantic score; 0 switches it off.
         rerank_top: best memories that the cross-encoder reads (count).
@@ -79,6 +84,8 @@ class RankingPolicy:
     sparse_chunks: int = 2
     sparse_top: int = 20
     sparse_distance: float = 0.20
+    sparse_keeps: int = 5
+    soft_from: float = 0.9
     abstention_floor: float = 0.0
     rerank_weight: float = 0.0
     rerank_top: int = 20
@@ -102,17 +109,30 @@ class RankingPolicy:
         return given
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> RankingPolicy:
-        """The policy that `to_dict` gave; a parameter that is not there has its default.
+    def from_dict(cls, data: Mapping[str, Any], base: RankingPolicy | None = None) -> RankingPolicy:
+        """The policy that `to_dict` gave; a parameter that is not there is as in `base`, or has its default.
 
         Raises:
             ValueError: a parameter is not known, or its value is not allowed.
         """
         known = {part.name for part in fields(cls)}
         if unknown := sorted(set(data) - known):
-            raise ValueError(f"{', '.join(unknown)}: no parameter of a ranking. Known: {sorted(known)}")
+            near = get_close_matches(unknown[0], sorted(known), n=1, cutoff=0.5)
+            meant = f" Did you mean {near[0]}?" if near else ""
+            raise ValueError(
+                f"{', '.join(unknown)}: no parameter of a ranking.{meant} Known: {sorted(known)}"
+            )
         given: dict[str, Any] = {name: math.inf if value is None else value for name, value in data.items()}
-        return cls(**given)
+        return cls(**given) if base is None else replace(base, **given)
+
+    @classmethod
+    def logged(cls, data: Mapping[str, Any]) -> RankingPolicy:
+        """The policy of a search of any age: what it could not name yet is as it was then.
+
+        Raises:
+            ValueError: as of `from_dict`.
+        """
+        return cls.from_dict({**BEFORE, **data})
 
     @property
     def version(self) -> str:
@@ -122,9 +142,17 @@ class RankingPolicy:
 
 @lru_cache(maxsize=256)
 def _version(policy: RankingPolicy) -> str:
-    parameters = {name: value for name, value in policy.to_dict().items() if name != "name"}
+    parameters = {
+        name: value
+        for name, value in policy.to_dict().items()
+        if name != "name" and BEFORE.get(name, ...) != value
+    }
     return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
 
+
+BEFORE: dict[str, float] = {"sparse_keeps": 0, "soft_from": 1.0}
+"""Parameters that are younger than the journal, with what every ranking did before there were any; a policy
+that has these values has the version that it had then."""
 
 _BOUNDS: dict[str, tuple[float, float]] = {
     "vector_weight": (0, 1),
@@ -146,11 +174,13 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "sparse_chunks": (0, 1_000),
     "sparse_top": (0, 100_000),
     "sparse_distance": (0, 2),
+    "sparse_keeps": (0, 1_000),
+    "soft_from": (0.5, 1),
     "abstention_floor": (0, 1),
     "rerank_weight": (0, 1),
     "rerank_top": (0, 1_000),
 }
-_WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "rerank_top")
+_WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "sparse_keeps", "rerank_top")
 _SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 
 SEEDS = RankingPolicy(
@@ -160,5 +190,7 @@ SEEDS = RankingPolicy(
     mpab_coefficient=0.3,
     mpab_cap=math.inf,
     sparse_top=10,
+    sparse_keeps=3,
+    soft_from=1.0,
 )
 """The constants of the seed documents, MPAB unbounded as they have it."""

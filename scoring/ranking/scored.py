@@ -19,6 +19,7 @@ from scoring.ranking.policy import RankingPolicy
 from scoring.ranking.sparse_recall import Recalled, recall
 
 BARRED_BELOW = 0.9  # multiplier below which a short memory has lost its guaranteed place
+LOW = 0.01  # score below which one is squeezed toward 0: only distrust of what has no score else comes there
 
 _DAY = 86_400.0
 _MOST_FILLING = 4  # times the memories, that a table of them may have places
@@ -39,6 +40,7 @@ class Scored:
         multiplier: (m,) of not-useful votes.
         penalty: (m,) what it takes, 0 or less.
         clamp: (m,) what was added to be in [0, 1].
+        raw: (m,) score before that; decides the order unless the policy cuts.
     """
 
     def __init__(self, columns: Columns, policy: RankingPolicy) -> None:
@@ -53,9 +55,9 @@ class Scored:
         self.multiplier = self._penalties()
         # A penalty is never a gain: what is below zero already stays where it is.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
-        final = raised + self.penalty
-        self.score = bounded(final, 0.0, 1.0)
-        self.clamp = self.score - final
+        self.raw = raised + self.penalty
+        self.score = held(self.raw, policy.soft_from)
+        self.clamp = self.score - self.raw
 
     def _semantic(self) -> tuple[dict[str, Floats], Floats]:
         """The terms of the text's score of each memory, and their sum, (m,) each."""
@@ -104,7 +106,8 @@ class Scored:
 
     def order(self) -> Integers:
         """The memories, search after search, best first; of equal ones the one with the lower id. (m,)."""
-        columns, lower = self._columns, -self.score
+        columns = self._columns
+        lower = -(self.score if self._policy.soft_from == 1.0 else self.raw)
         n = len(columns)
         if n == 1:
             return np.argsort(lower, kind="stable")
@@ -119,6 +122,22 @@ class Scored:
         order = np.argsort(table, axis=1, kind="stable") + columns.starts[:-1, None]
         found: Integers = order[there]
         return found
+
+
+def held(raw: Floats, soft_from: float) -> Floats:
+    """Scores in [0, 1] in the order of the raw ones, (m,).
+
+    What is between `LOW` and `soft_from` stays as it is; beyond, a score comes ever nearer to the bound:
+    ``1 - (1 - k)² / (1 - 2k + raw)`` above k, which goes on with the same slope. From 1 on it is only cut.
+    """
+    if soft_from == 1.0:
+        return bounded(raw, 0.0, 1.0)
+    room = 1.0 - soft_from
+    above, below = np.maximum(raw - soft_from, 0.0), np.maximum(LOW - raw, 0.0)
+    squeezed: Floats = np.where(
+        above > 0, 1.0 - room**2 / (room + above), np.where(below > 0, LOW**2 / (LOW + below), raw)
+    )
+    return squeezed
 
 
 class Shown:
@@ -139,7 +158,8 @@ class Shown:
         room = np.where(self.abstained, 0, limit)
         place = np.arange(len(self.order)) - columns.starts[columns.search]
         shown = self.order[place < room[columns.search]]
-        self.recalled: Recalled = recall(columns, policy, shown, room, scored.multiplier < BARRED_BELOW)
+        barred = columns.superseded | (scored.multiplier < BARRED_BELOW)
+        self.recalled: Recalled = recall(columns, policy, shown, room, barred)
         if len(self.recalled.memory):
             stays = np.ones(len(self.order), dtype=np.bool_)
             stays[self.recalled.displaced[self.recalled.displaced >= 0]] = False

@@ -66,7 +66,7 @@ def near_and_short(columns: Columns, policy: RankingPolicy, limit: Integers) -> 
         (rank > 0)
         & (rank <= places[columns.search][columns.memory])
         & (columns.chunk_count <= policy.sparse_chunks)
-        & (distance(columns) <= policy.sparse_distance + _ROUNDING)
+        & (1.0 - columns.say * columns.cosine <= policy.sparse_distance + _ROUNDING)
     )
     return np.flatnonzero(right)
 
@@ -86,7 +86,8 @@ def recall(
         policy: bounds of the rule.
         shown: memories of the results after the cut, search after search, best first.
         limit: (n,) results asked for.
-        barred: (m,) memories that votes have pushed down: they lost their place by use, not by their length.
+        barred: (m,) memories that are not to be shown for their length: votes have pushed them down, or a
+            newer one has superseded them.
     """
     if not policy.sparse_recall:
         return NOBODY
@@ -102,7 +103,9 @@ def recall(
     nearest = np.lexsort((columns.position[missing], memory, distance(columns)[missing], search))
     found = nearest[first_of_each(search[nearest])]
     last = np.full(len(columns), -1)
-    longer = shown[~short[shown]]
+    of = columns.search[shown]
+    place = np.arange(len(shown)) - np.searchsorted(of, of)
+    longer = shown[~short[shown] & (place >= policy.sparse_keeps)]
     last[columns.search[longer]] = longer  # of several the last one stays
     full = np.bincount(columns.search[shown], minlength=len(columns)) >= limit
     displaced = np.where(full, last, -1)[search[found]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scoring.ranking.words import words
+from scoring.ranking.words import as_asked, as_indexed, line, within, words
 
 
 class TriggerIndex:
@@ -19,13 +19,13 @@ class TriggerIndex:
     """
 
     def __init__(self, phrases: Mapping[str, Iterable[str]]) -> None:
-        self._by_word: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+        self._by_word: dict[str, list[tuple[tuple[str, ...], str, str, str]]] = {}
         for memory, texts in phrases.items():
             for text in texts:
-                parts = words(text)
+                parts = words(as_asked(text))
                 if parts:  # filed under its longest word, which is in the fewest queries
                     rarest = max(parts, key=lambda part: (len(part), part))
-                    self._by_word.setdefault(rarest, []).append((parts, text, memory))
+                    self._by_word.setdefault(rarest, []).append((parts, within(text), text, memory))
 
     def __len__(self) -> int:
         """How many phrases there are."""
@@ -36,13 +36,11 @@ class TriggerIndex:
 
         Of several phrases of a memory the strongest counts, then the longest.
         """
-        asked = words(query)
-        there = set(asked)
-        line = " ".join(["", *asked, ""])
+        there, said = set(words(as_indexed(query))), line(query)
         best: dict[str, tuple[float, int, str]] = {}
         for word in there:
-            for parts, text, memory in self._by_word.get(word, ()):
+            for parts, whole, text, memory in self._by_word.get(word, ()):
                 if there.issuperset(parts):
-                    strength = 1.0 if " ".join(["", *parts, ""]) in line else 0.5
+                    strength = 1.0 if whole in said else 0.5
                     best[memory] = max(best.get(memory, (0.0, 0, "")), (strength, len(parts), text))
         return {memory: (text, strength) for memory, (strength, _, text) in best.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,15 +11,18 @@ from typing import Final
 
 import polars as pl
 
-SECTIONS: Final[dict[str, float]] = {
-    "constraint": 0.2, "decision": 0.2, "project": 0.15, "preference": 0.15, "procedure": 0.08,
-    "fact": 0.07, "incident": 0.05, "person": 0.04, "meeting": 0.02, "reference": 0.02, "note": 0.02,
-}  # fmt: skip
-"""Share of the budget of each section, in their order; what one leaves over the next ones get."""
+SECTIONS: Final = (
+    "constraint", "decision", "project", "preference", "procedure", "fact", "incident", "person", "meeting",
+    "reference", "note",
+)  # fmt: skip
+"""The sections, the most important first."""
 OTHER: Final = "note"  # the section of every other memory type
 TIERS: Final = {"critical": 1.0, "important": 0.7, "normal": 0.4, "temporary": 0.1}
 PRIORITIES: Final = {"high": 1.0, "normal": 0.5, "low": 0.0}
 RECENCY_HALF_LIFE_DAYS: Final = 90.0
+LEAST_CUT: Final = 20
+"""Characters of an item that are worth showing when the rest is cut, unless it is all there is (count)."""
+_POINTED: Final = 80  # characters of a cut item from which it says how to read the rest
 _WEIGHTS: Final = {"tier": 0.5, "priority": 0.2, "effectiveness": 0.2, "recency": 0.1}
 
 
@@ -30,7 +34,9 @@ class Item:
         section: the memory type that it stands under.
         score: in [0, 1], which decides what is cut.
         confidence: high, medium or low; shown, without influence on the order.
+        length: characters of the whole text.
         tokens: it takes (an estimate).
+        cut: characters of the whole text that the budget had no room for; 0 where the item was not cut.
     """
 
     memory_id: str
@@ -42,13 +48,27 @@ class Item:
     confidence: str
     importance_tier: str
     updated_at: datetime
+    length: int = 0
     tokens: int = 0
+    cut: int = 0
+
+    @property
+    def said(self) -> str:
+        """Title and text."""
+        return f"{self.title}: {self.text}" if self.text and self.title else self.title or self.text
+
+    @property
+    def mark(self) -> str:
+        """What says that the item was cut; beside a longer one also how to read the rest."""
+        if not self.cut:
+            return ""
+        short = f" … cut, {self.cut:,} more"
+        return f"{short} characters: `slowwave get {self.memory_id}`" if len(self.said) > _POINTED else short
 
     @property
     def line(self) -> str:
         """The item as it is given to an assistant: marked as a quote, whose title and text are one line."""
-        said = f"{self.title}: {self.text}" if self.text and self.title else self.title or self.text
-        return f"> [{self.confidence}] {said}"
+        return f"> [{self.confidence}] {self.said}{self.mark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +118,10 @@ def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
 def pack(
     candidates: Mapping[str, Sequence[Item]], counts: Mapping[str, int], budget: int
 ) -> tuple[Section, ...]:
-    """Fill the sections, each within its share of the budget and what those before it left over.
+    """Fill the sections from the front: a less important one gets what those before it leave over.
 
-    An item that does not fit ends its section: a worse one never comes in because it is shorter.
+    The first item that does not fit is cut, and ends the packet: nothing worse comes in because it is
+    shorter. So of two budgets the larger has every item of the smaller.
 
     Args:
         candidates: items by section, best first.
@@ -108,20 +129,54 @@ def pack(
         budget: tokens for everything, headings and line breaks with them.
     """
     found: list[Section] = []
-    spare = 0.0
-    for name, share in SECTIONS.items():
-        spare += share * budget
+    room, whole = budget, True
+    for name in SECTIONS:
         section = Section(name, (), counts.get(name, 0))
-        room = int(spare + 1e-9) - tokens(section.heading) - 1
         chosen: list[Item] = []
-        for item in candidates.get(name, ()):
-            cost = tokens(item.line) + 1
-            if cost > room:
+        for item in candidates.get(name, ()) if whole else ():
+            left = room - (0 if chosen else tokens(section.heading) + 1)
+            fitted = _fitted(item, left, least=LEAST_CUT if chosen or any(one.items for one in found) else 1)
+            whole = fitted is not None and not fitted.cut
+            if fitted is not None:
+                chosen.append(fitted)
+                room = left - fitted.tokens
+            if not whole:
                 break
-            room -= cost
-            chosen.append(replace(item, tokens=cost))
-        if chosen:
-            spare -= sum(item.tokens for item in chosen) + tokens(section.heading) + 1
         left_out = section.left_out - len(chosen)
         found.append(replace(section, items=tuple(chosen), left_out=left_out))
     return tuple(section for section in found if section.items or section.left_out)
+
+
+def _fitted(item: Item, room: int, *, least: int) -> Item | None:
+    """The item, or its beginning where it is too long for the room; None where not even that fits.
+
+    Args:
+        item: whole.
+        room: tokens that are left, for its line break, too.
+        least: characters that are worth it.
+    """
+
+    def sized(one: Item) -> Item:
+        return replace(one, tokens=tokens(one.line) + 1)
+
+    whole = sized(item)
+    if whole.tokens <= room:
+        return whole
+    # The pointer to the rest comes with longer texts, so the cost is no steady function of the length:
+    # the longest beginning with it counts, else the longest without.
+    for low, high in ((_POINTED + 1, len(item.said) - 1), (least, min(_POINTED, len(item.said) - 1))):
+        fits = bisect_right(range(low, high + 1), room, key=lambda end: sized(_cut(item, end)).tokens)
+        cut = _cut(item, low + fits - 1) if fits else None
+        if cut is not None:
+            return sized(cut)
+    return None
+
+
+def _cut(item: Item, end: int) -> Item:
+    """The item with the first characters of what it says."""
+    said = item.said[:end].rstrip()
+    title, text = (said, "") if end <= len(item.title) else (item.title, said[len(item.title) :].lstrip(": "))
+    if not item.title:
+        title, text = "", said
+    hidden = max(item.length, len(item.text)) - len(text)
+    return replace(item, title=title, text=text, cut=max(hidden, 1))

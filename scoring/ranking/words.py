@@ -1,17 +1,41 @@
-"""Words of queries, titles and texts, compared by their stems."""
+"""Words of queries, titles and texts, compared by their stems.
+
+Scripts that are written without spaces have pieces of a fixed length instead of words, wherever one
+begins: two characters of Han and kana, three of the scripts that Unicode breaks by dictionary (Thai, Lao,
+Khmer, Burmese, ...). A text has the shorter pieces, too, so that a query of one character finds it. Pieces of
+two find Chinese best and pieces of three Thai (docs/measurements.md): McNamee and Mayfield, "Character N-Gram
+Tokenization for European Language Text Retrieval" (2004); Kwok, "Comparing Representations in Chinese
+Information Retrieval" (1997).
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]
 
 Floats = npt.NDArray[np.float64]
+
+HIRAGANA = "\u3041-\u3096\u3099-\u309f"
+PAIRED = (  # Han, kana, Bopomofo: two characters are about a word
+    f"{HIRAGANA}\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+SPELLED = (  # of Unicode's line breaking class SA: Thai, Lao, Burmese, Khmer, Tai Le, Tai Lue, Tai Viet, Ahom
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
+    "\U00011700-\U0001174f"
+)
+UNSPACED = f"[{PAIRED}{SPELLED}]"
+"""Pattern of a character of such a script."""
+_UNSPACED = re.compile(f"(?P<paired>[{PAIRED}]+)|(?P<spelled>[{SPELLED}]+)")
+_PIECE = {"paired": 2, "spelled": 3}  # characters
 
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
@@ -35,9 +59,63 @@ def words(text: str) -> tuple[str, ...]:
     return tuple("".join(one if _in_word(one) else " " for one in plain).split())
 
 
+def asked_words(query: str) -> list[str]:
+    """The words that a query has for the full-text index, as they are written."""
+    if query.isascii():
+        return _WORD.findall(query)
+    return "".join(one if _in_word(one) else " " for one in as_asked(query)).split()
+
+
 @lru_cache(maxsize=4_096)
 def _in_word(character: str) -> bool:
     return character == "_" or unicodedata.category(character)[0] in "LMN"
+
+
+def as_asked(text: str) -> str:
+    """A query for the full-text index: pieces in the place of what is written without spaces."""
+    if text.isascii() or not _UNSPACED.search(text):
+        return text
+    return _UNSPACED.sub(lambda found: f" {' '.join(_pieces(found, shorter=False))} ", text)
+
+
+def as_indexed(text: str) -> str:
+    """A text for the full-text index, line for line: as :func:`as_asked`, with the shorter pieces beside."""
+    if text.isascii() or not _UNSPACED.search(text):
+        return text
+    return _UNSPACED.sub(lambda found: f" {' '.join(_pieces(found, shorter=True))} ", text)
+
+
+def line(text: str) -> str:
+    """The words of a text between single spaces, what is written without spaces whole and apart."""
+    if not text.isascii():
+        text = _UNSPACED.sub(r" \g<0> ", text)
+    return f" {' '.join(words(text))} "
+
+
+def within(text: str) -> str:
+    """A text as it stands in the `line` of one that has it whole; without spaces it may begin anywhere."""
+    said = line(text)
+    return said[bool(_UNSPACED.match(said[1])) : len(said) - bool(_UNSPACED.match(said[-2]))]
+
+
+def _pieces(found: re.Match[str], *, shorter: bool) -> Iterator[str]:
+    run, size = unicodedata.normalize("NFKC", found.group()), _PIECE[found.lastgroup or "paired"]
+    if found.lastgroup == "spelled":
+        run = "".join(one for one in run if one in _spelled_letters()) or run
+    if len(run) < size:
+        yield run
+        return
+    for length in (size, size - 1) if shorter else (size,):
+        yield from (run[at : at + length] for at in range(len(run) - length + 1))
+
+
+@cache
+def _spelled_letters() -> frozenset[str]:
+    """Letters, digits and vowel signs; a full-text index would cut a word at other signs (tone marks)."""
+    ranges = re.findall("(.)-(.)", SPELLED)
+    every = [chr(code) for first, last in ranges for code in range(ord(first), ord(last) + 1)]
+    alphabetic = pl.Series(every, dtype=pl.String).str.contains(r"^[\p{Alphabetic}\p{N}]$")
+    return frozenset(one for one, here in zip(every, alphabetic, strict=True) if here)
 
 
 @lru_cache(maxsize=65_536)
@@ -47,7 +125,16 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """The distinct stems of a text's content words."""
+    """The distinct stems of the content words of a query or a title."""
+    return _stems(as_asked(text))
+
+
+def text_stems(text: str) -> frozenset[str]:
+    """`stems` that a text has: it has the shorter pieces, too, where it is written without spaces."""
+    return _stems(as_indexed(text))
+
+
+def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in set(words(text)) if word not in _FUNCTION_WORDS)
 
 
@@ -66,7 +153,7 @@ def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
     """Share of the query's stems that each text has; 0 for a query without content words."""
     if not query:
         return [0.0 for _ in texts]
-    return [len(query & stems(text)) / len(query) for text in texts]
+    return [len(query & text_stems(text)) / len(query) for text in texts]
 
 
 def title_share(query: frozenset[str], titles: Sequence[str]) -> Floats:

@@ -55,15 +55,13 @@ def named(space: Workspace, name: str) -> Tried | None:
     """
     if name == LOGGED:
         return None
-    known = {
-        one.variant.name: one
-        for one in variants(space.policy, space.settings.evaluation.model_copy(update={"ablations": True}))
-    }
+    everything = space.settings.evaluation.model_copy(update={"shadow": True, "ablations": True})
+    known = {one.variant.name: one for one in variants(space.policy, everything, space.policy_of)}
     if name in known:
         return known[name]
     if not Path(name).expanduser().is_file():
         raise SlowwaveError(f"{name!r} is neither a policy file nor one of: {', '.join([LOGGED, *known])}.")
-    return Tried(Variant(name, read_policy(Path(name))), "shadow")
+    return Tried(Variant(name, read_policy(Path(name), space.model_policy)), "shadow")
 
 
 def trial(space: Workspace, namespace: str, first: str, second: str, *, since: date, until: date) -> Trial:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from scoring.evaluation.replay import Variant
@@ -61,25 +62,33 @@ class Tried:
         }
 
 
-def variants(policy: RankingPolicy, settings: EvaluationSettings) -> list[Tried]:
-    """Everything that is tried, the ranking in force first.
+def variants(
+    policy: RankingPolicy,
+    settings: EvaluationSettings,
+    read: Callable[[Path], RankingPolicy] = read_policy,
+) -> list[Tried]:
+    """Everything that is tried, the ranking in force first; nothing where shadow scoring is off.
 
     Args:
         policy: the one in force.
         settings: names the shadow policies, and whether what is left without each part is tried.
+        read: gives the policy of a file that they name.
 
     Raises:
         SettingsError: a policy file cannot be read, or has the name of something else that is tried.
     """
+    if not settings.shadow:
+        return []
     own = [Tried(Variant(IN_FORCE, policy), "in force"), *baselines(policy)]
     own += ablations(policy) if settings.ablations else []
     taken = {LOGGED, *(one.variant.name for one in own)}
-    if clash := sorted(taken.intersection(settings.shadow)):
+    if clash := sorted(taken.intersection(settings.shadow_policies)):
         raise SettingsError(
-            f"evaluation.shadow has a policy called {clash[0]!r}, the name of what is tried anyway. "
+            f"evaluation.shadow_policies has one called {clash[0]!r}, the name of what is tried anyway. "
             f"Give it another name."
         )
-    return own + [Tried(Variant(name, read_policy(path)), "shadow") for name, path in settings.shadow.items()]
+    files = settings.shadow_policies.items()
+    return own + [Tried(Variant(name, read(path)), "shadow") for name, path in files]
 
 
 def baselines(policy: RankingPolicy) -> list[Tried]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scoring.ranking import Candidates
 from slowwave import ids, progress
 from slowwave.errors import SlowwaveError
+from slowwave.notes.decoding import says_nothing
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory
@@ -124,15 +125,21 @@ def _lines(path: Path, wanted: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def notes_of(documents: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The documents as notes to save, by namespace; turns of a chat know the turn before them."""
+    """The documents as notes to save, by namespace; turns of a chat know the turn before them.
+
+    A document without a word is nothing that can be saved; it is never found.
+    """
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     before: dict[tuple[str, Any], str] = {}
     for document in documents:
+        content = document["text"] or document.get("title") or ""
+        if says_nothing(content):
+            continue
         space = document.get("namespace") or "default"
         note = {
             "key": document["_id"],
             "title": document.get("title") or document.get("speaker") or "",
-            "content": document["text"] or document.get("title", ""),
+            "content": content,
         }
         if any(name in document for name in _TURN_FIELDS):
             chat = (space, document.get("session"))

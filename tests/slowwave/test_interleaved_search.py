@@ -14,7 +14,7 @@ from scoring.ranking import RankingPolicy
 from scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.evaluation.interleaved import interleaved_days
 from slowwave.memory import Memory
-from slowwave.policies import write_policy
+from slowwave.policies import LEAST_KEPT, write_policy
 from slowwave.search.log import replay
 
 OTHER = RankingPolicy(name="other", vector_weight=0.0, title_weight=0.6, effectiveness_weight=0.0)
@@ -133,10 +133,13 @@ def test_every_account_sums_to_the_score_by_its_own_policy(interleaving):
 
 def test_a_short_memory_that_one_ranking_recalls_has_its_own_reason(interleaving):
     """Only the other ranking gives short memories a place here; it is drawn by chance, so ask until it is."""
-    memory = interleaving(replace(OTHER, sparse_recall=True, sparse_distance=2.0), sparse_recall=False)
+    memory = interleaving(
+        replace(OTHER, sparse_distance=2.0, sparse_keeps=LEAST_KEPT),
+        vector_weight=0.0, title_weight=0.6, effectiveness_weight=0.0, sparse_recall=False,
+    )  # fmt: skip
     recalled = []
     for query in QUERIES * 50:
-        found = memory.search(query, limit=3, explain=True)
+        found = memory.search(query, limit=LEAST_KEPT + 1, explain=True)
         recalled += [one for one in found if RECALL_INJECTED in one.flags]
         if recalled:
             break

@@ -116,6 +116,55 @@ def test_the_text_fits_and_everything_is_counted(house, budget):
         assert any(section.left_out for section in packet.sections)
 
 
+@pytest.mark.parametrize("budget", [LEAST_BUDGET, 75, 100, 200, 300])
+@pytest.mark.parametrize(
+    "script", ["Never deploy from a laptop that is on a train. ", "列車の中から配置しないこと。"]
+)
+def test_a_critical_constraint_is_there_at_every_budget(memory, budget, script):
+    text = script * 40
+    saved = memory.save(
+        text, key="rule", title="Deploys", memory_type="constraint", importance_tier="critical"
+    )
+    packet = memory.wakeup(budget=budget)
+    (section,) = packet.sections
+    (item,) = section.items
+    assert packet.tokens <= budget
+    assert item.line in packet.text
+    assert text.startswith(item.text.removesuffix(" …"))
+    if item.cut:
+        assert item.cut == len(text) - len(item.text)
+        assert f"cut, {item.cut:,} more" in packet.text
+    if budget >= 200:
+        assert budget - 80 < packet.tokens or not item.cut
+        assert not item.cut or f"`slowwave get {saved.memory_id}`" in packet.text
+
+
+def test_no_constraint_is_left_out_for_a_remark(open_memory):
+    memory = open_memory(gate={"mode": "off"}, reconsolidation={"policy": "off"})
+    words = " ".join(f"word{at}" for at in range(30))
+    memory.save_many(
+        [
+            {
+                "content": f"{kind} {at}: {words}",
+                "key": f"{kind}{at}",
+                "title": f"{kind} {at}",
+                "memory_type": kind,
+            }
+            for kind in ("constraint", "note")
+            for at in range(60)
+        ]
+    )
+    for budget in (1_000, 4_000, 6_000):
+        packet = memory.wakeup(budget=budget)
+        constraints, notes = packet.sections
+        if constraints.left_out:
+            assert not notes.items
+        if notes.left_out:
+            assert packet.tokens > 0.95 * budget
+    assert (constraints.left_out, len(constraints.items)) == (0, 60)
+    assert notes.items
+
+
 @pytest.mark.parametrize("budget", [LEAST_BUDGET - 1, 0, -5])
 def test_a_budget_too_small_is_an_error(memory, budget):
     with pytest.raises(SlowwaveError, match=f"^budget = {budget}: a packet needs {LEAST_BUDGET} tokens"):

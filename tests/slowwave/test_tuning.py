@@ -195,7 +195,7 @@ def test_the_digest_changes_with_the_documents_only(folder):
 def test_documents_become_notes_by_namespace():
     notes = notes_of(
         [{"_id": "a", "title": "T", "text": "x"}, {"_id": "b", "text": "y", "namespace": "bob"},
-         {"_id": "c", "title": "only a title", "text": ""}]
+         {"_id": "c", "title": "only a title", "text": ""}, {"_id": "d", "title": "", "text": " "}]
     )  # fmt: skip
     assert notes == {
         "default": [{"key": "a", "title": "T", "content": "x"},

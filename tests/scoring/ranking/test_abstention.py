@@ -23,6 +23,17 @@ def test_the_signal_is_the_best_cosine_of_what_it_could_be(found, expected):
     assert signal(build(found)) == pytest.approx(expected, abs=1e-6)
 
 
+def test_where_the_model_does_not_know_the_language_words_alone_speak():
+    found = replace(build(near(a=0.9, b=0.9)), coverage=np.array([0.0, 0.15]))
+    assert signal(replace(found, vector_say=0.0)) == pytest.approx(0.15**0.37)
+    assert signal(replace(found, vector_say=0.0, coverage=np.zeros(2))) == 0
+    half = 0.5 * (0.9 + 0.2 * 0.15) / 1.2 + 0.5 * 0.15**0.37
+    assert signal(replace(found, vector_say=0.5)) == pytest.approx(half)
+    strange = rank(replace(found, vector_say=0.0), replace(PLAIN, abstention_floor=0.5), as_of=NOW)
+    assert strange.abstained
+    assert not rank(found, replace(PLAIN, abstention_floor=0.5), as_of=NOW).abstained
+
+
 def test_words_of_the_query_in_a_chunk_add_to_its_cosine():
     found = replace(build(near(a=0.7, b=0.6)), coverage=np.array([0.0, 1.0]))
     assert signal(found) == pytest.approx((0.6 + 0.2) / 1.2)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
 from hypothesis import given
-from ranking_helpers import NAN, NOW, build, worlds
+from ranking_helpers import NAN, NOW, build, near, worlds
 
 from scoring.ranking import Candidates, MemoryState
 
@@ -71,3 +72,9 @@ def test_a_moment_keeps_its_time_zone():
     found = build([("a", 0.5, NAN, 1, 0)], states={"a": MemoryState(not_useful_at=(NOW, elsewhere))})
     again = Candidates.from_dict(json.loads(json.dumps(found.to_dict())))
     assert again.states["a"].not_useful_at == (NOW, elsewhere)
+
+
+@pytest.mark.parametrize("say", [0.0, 0.25, 1.0])
+def test_what_the_vector_channel_had_to_say_is_kept(say):
+    found = replace(build(near(a=0.5)), vector_say=say)
+    assert Candidates.from_dict(json.loads(json.dumps(found.to_dict()))).vector_say == say

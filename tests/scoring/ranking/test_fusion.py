@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -109,3 +110,12 @@ def test_a_better_rank_is_never_worth_less(ranks, k):
 def test_nothing_found_gives_no_scores(fusion):
     vector, text = FUSIONS[fusion](columns([], []), RankingPolicy())
     assert (len(vector), len(text)) == (0, 0)
+
+
+@pytest.mark.parametrize(("say", "vector", "text"), [(1.0, 0.3, 0.5), (0.5, 0.15, 0.75), (0.0, 0.0, 1.0)])
+def test_the_text_has_the_weight_of_a_channel_that_does_not_know_the_language(say, vector, text):
+    found = replace(columns([0.6], [4.0], [1], [1]), vector_say=np.array([say]))
+    policy = RankingPolicy(vector_weight=0.5, cosine_floor=0.0)
+    assert [part.item() for part in convex_combination(found, policy)] == pytest.approx([vector, text])
+    ranks = [part.item() for part in reciprocal_rank(found, policy)]
+    assert ranks == pytest.approx([say / 2, 1 - say / 2])

@@ -9,6 +9,7 @@ from hypothesis import given
 from ranking_helpers import policies
 
 from scoring.ranking import SEEDS, RankingPolicy
+from scoring.ranking.policy import BEFORE
 
 CHANGES = {
     "fusion": "rrf", "vector_weight": 0.71, "cosine_floor": 0.51, "rrf_k": 11, "title_weight": 0.11,
@@ -17,7 +18,8 @@ CHANGES = {
     "effectiveness_weight": 0.29, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.14,
     "confidence_point": 0.011, "negative_feedback": False, "negative_step": 0.09, "negative_floor": 0.31,
     "negative_half_life_days": 31.0, "sparse_recall": False, "sparse_chunks": 3, "sparse_top": 21,
-    "sparse_distance": 0.21, "abstention_floor": 0.01, "rerank_weight": 0.01, "rerank_top": 21,
+    "sparse_distance": 0.21, "sparse_keeps": 4, "soft_from": 0.91,
+    "abstention_floor": 0.01, "rerank_weight": 0.01, "rerank_top": 21,
 }  # fmt: skip
 BOUNDS = {
     "vector_weight": (0, 1), "cosine_floor": (-1, 0.999), "rrf_k": (1, 10_000), "title_weight": (0, 1),
@@ -27,9 +29,10 @@ BOUNDS = {
     "learned_cap": (0, 0.15), "confidence_point": (0, 0.1), "negative_step": (0, 0.1),
     "negative_floor": (0.3, 1),
     "negative_half_life_days": (0.001, 100_000), "sparse_chunks": (0, 1_000), "sparse_top": (0, 100_000),
-    "sparse_distance": (0, 2), "abstention_floor": (0, 1), "rerank_weight": (0, 1), "rerank_top": (0, 1_000),
+    "sparse_distance": (0, 2), "sparse_keeps": (0, 1_000), "soft_from": (0.5, 1),
+    "abstention_floor": (0, 1), "rerank_weight": (0, 1), "rerank_top": (0, 1_000),
 }  # fmt: skip
-WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "rerank_top")
+WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "sparse_keeps", "rerank_top")
 SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 
 
@@ -76,6 +79,17 @@ def test_an_infinite_cap_is_none_in_json_and_infinite_again():
 def test_a_parameter_that_is_not_there_has_its_default():
     assert RankingPolicy.from_dict({}) == RankingPolicy()
     assert RankingPolicy.from_dict({"rrf_k": 60}) == RankingPolicy(rrf_k=60)
+
+
+def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
+    """The version was logged before there were these parameters."""
+    old = RankingPolicy().to_dict()
+    for name in BEFORE:
+        del old[name]
+    assert RankingPolicy.logged(old) == dataclasses.replace(RankingPolicy(), sparse_keeps=0, soft_from=1.0)
+    assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
+    present = RankingPolicy(rrf_k=60)
+    assert RankingPolicy.logged(present.to_dict()) == present
 
 
 def test_an_unknown_parameter_is_named_with_those_that_are_known():

@@ -25,7 +25,9 @@ from ranking_helpers import (
 )
 
 from scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
+from scoring.ranking.columns import columns_of
 from scoring.ranking.ranked import positions
+from scoring.ranking.scored import LOW, Scored, held
 
 
 def ranked(found, policy=EVEN, limit=10, as_of=NOW):
@@ -293,6 +295,57 @@ def test_a_score_below_zero_is_held_and_votes_are_no_gain_there():
     assert "negative_feedback" not in parts(only)
 
 
+SOFT = replace(PLAIN, soft_from=0.9)
+
+
+def test_scores_above_one_stay_different_and_below_one():
+    """Cut at 1, all three would be equal, and the order that of their ids."""
+    high = Confidence("high", 6, "source_of_truth")
+    found = build(
+        near(a=0.97, b=0.99, c=0.98, d=0.9, e=0.5),
+        triggers=dict.fromkeys("abc", ("said", 1.0)),
+        confidence=dict.fromkeys("abcd", high),
+    )
+    policy = replace(SOFT, trigger_weight=0.2)
+    assert names(ranked(found, replace(policy, soft_from=1.0)))[:3] == ["a", "b", "c"]
+    ranking = ranked(found, policy)
+    assert names(ranking) == ["b", "c", "a", "d", "e"]
+    assert scores(ranking) == pytest.approx(
+        {"b": 1 - 0.01 / 0.45, "c": 1 - 0.01 / 0.44, "a": 1 - 0.01 / 0.43, "d": 1 - 0.01 / 0.16, "e": 0.5}
+    )
+    assert parts(ranking.results[0])["clamp"] == pytest.approx(1 - 0.01 / 0.45 - 1.25)
+
+
+def test_scores_below_zero_stay_different_and_above_zero():
+    low = Confidence("low", -4, "sensitivity")
+    found = build(near(a=0.0, b=0.02, c=0.01), confidence=dict.fromkeys("abc", low))
+    ranking = ranked(found, SOFT)
+    assert names(ranking) == ["b", "c", "a"]
+    assert scores(ranking) == pytest.approx({"b": 1e-4 / 0.04, "c": 1e-4 / 0.05, "a": 1e-4 / 0.06})
+
+
+@given(st.lists(st.floats(-3, 30), min_size=2, max_size=20), st.floats(0.5, 0.99))
+def test_squeezing_keeps_the_order_and_the_middle(raw, soft_from):
+    raw = np.sort(np.array(raw))
+    score = held(raw, soft_from)
+    assert ((score > 0) & (score < 1)).all()
+    assert (np.diff(score) >= 0).all()
+    assert (np.diff(score)[np.diff(raw) > 1e-6] > 0).all()
+    middle = (raw >= LOW) & (raw <= soft_from)
+    assert (score[middle] == raw[middle]).all()
+
+
+@given(worlds(), policies)
+def test_ties_are_only_broken_by_id_where_scores_are_equal(found, policy):
+    policy = replace(policy, soft_from=min(policy.soft_from, 0.95), sparse_recall=False)
+    columns, known = columns_of(found, NOW)
+    if not known:
+        return
+    raw = dict(zip(known, Scored(columns, policy).raw.tolist(), strict=True))
+    shown = names(ranked(found, policy, limit=100))
+    assert shown == sorted(shown, key=lambda name: (-raw[name], name))
+
+
 def test_the_cut_comes_after_everything_that_changes_a_score():
     found = build(
         near(a=0.9, b=0.5),
@@ -444,6 +497,10 @@ def test_more_confidence_is_worth_its_points_and_no_more(found, policy, said, da
     ("effectiveness", "count", "flags"),
     [
         (0.8, 3, ("highly_effective",)),
+        (0.7998, 3, ("highly_effective",)),  # three helpful votes of three, some hours old
+        (0.795001, 3, ("highly_effective",)),
+        (0.794999, 3, ()),
+        (0.7998, 2, ()),
         (0.79, 3, ()),
         (1.0, 2, ()),
         (1.0, 0, ()),

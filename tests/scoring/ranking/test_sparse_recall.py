@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
 
-from scoring.ranking import MemoryState, rank
+from scoring.ranking import MemoryState, RankingPolicy, rank
 from scoring.ranking.columns import columns_of
 from scoring.ranking.scored import BARRED_BELOW
 from scoring.ranking.sparse_recall import REASON, near_and_short, recall
 
 ON = replace(PLAIN, sparse_recall=True)
 # Long memories that outscore everything: their words decide, and the short ones have none.
-WORDS = replace(ON, vector_weight=0.0)
+WORDS = replace(ON, vector_weight=0.0, sparse_keeps=0)
 
 
 def world(long: int, short: dict[str, float], **known):
@@ -66,6 +66,42 @@ def test_a_limit_of_nothing_shows_nothing():
 def test_a_limit_of_one_shows_the_short_memory():
     shown, ranking = ask(world(2, {"s": 0.1}), 1)
     assert (shown, ranking.injection.displaced) == (["s"], "l0")
+
+
+@pytest.mark.parametrize(("keeps", "limit", "enters"), [
+    (3, 1, False), (3, 2, False), (3, 3, False), (3, 4, True), (5, 4, False), (5, 5, False), (5, 6, True),
+    (5, 10, True), (0, 1, True),
+])  # fmt: skip
+def test_the_first_places_are_never_given_up(keeps, limit, enters):
+    shown, ranking = ask(world(12, {"s": 0.1}), limit, replace(WORDS, sparse_keeps=keeps))
+    best = [f"l{at}" for at in range(limit)]
+    assert shown == ([*best[:-1], "s"] if enters else best)
+    assert (ranking.injection is not None) == enters
+
+
+def test_by_default_a_list_of_five_or_less_is_in_the_order_of_its_scores():
+    for limit in range(6):
+        found = world(8, {"s": 0.0})
+        policy = replace(WORDS, sparse_keeps=RankingPolicy().sparse_keeps)
+        plain = rank(found, replace(policy, sparse_recall=False), as_of=NOW, limit=limit)
+        assert rank(found, policy, as_of=NOW, limit=limit).results == plain.results
+
+
+def test_the_lowest_that_may_be_displaced_is_not_among_the_first():
+    """The fourth place is protected, so nobody can go."""
+    found = build(
+        [*((f"l{at}", 0.1, 50.0 - at, 90 + at, at + 1) for at in range(3)), ("s", 0.9, 40.0, 1, 4),
+         ("t", 0.85, NAN, 2, 0)],
+        chunk_count=[5, 5, 5, 1, 1],
+    )  # fmt: skip
+    shown, ranking = ask(found, 4, replace(WORDS, sparse_keeps=3))
+    assert (shown, ranking.injection) == (["l0", "l1", "l2", "s"], None)
+
+
+def test_what_is_superseded_is_never_injected():
+    found = world(6, {"s": 0.1, "t": 0.15}, superseded=frozenset({"s"}))
+    assert ask(found, 3)[0] == ["l0", "l1", "t"]
+    assert ask(world(6, {"s": 0.1}, superseded=frozenset({"s"})), 3)[0] == ["l0", "l1", "l2"]
 
 
 def test_of_several_short_memories_the_nearest_gets_the_one_place():
@@ -192,6 +228,7 @@ def test_at_most_one_is_injected_and_all_bounds_hold(found, policy, limit):
     if injection is None:
         return
     assert policy.sparse_recall
+    assert injection.memory_id not in found.superseded
     assert ranking.results[-1].memory_id == injection.memory_id
     at = found.chunk_ids.index(injection.chunk_id)
     assert found.memory_ids[at] == injection.memory_id
@@ -200,8 +237,16 @@ def test_at_most_one_is_injected_and_all_bounds_hold(found, policy, limit):
     assert 1 - found.cosine[at] <= policy.sparse_distance + 1e-6
     assert ranking.results[-1].multiplier >= BARRED_BELOW
     if injection.displaced is not None:
-        assert len(ranking.results) == limit
+        assert len(ranking.results) == limit > policy.sparse_keeps
         columns, names = columns_of(found, NOW)
         short = columns.memory[near_and_short(columns, policy, np.array([limit]))]
         assert names.index(injection.displaced) not in short
         assert injection.displaced not in {one.memory_id for one in ranking.results}
+
+
+@pytest.mark.parametrize(("say", "there"), [(1.0, True), (0.5, False), (0.0, False)])
+def test_nearness_in_a_language_that_the_model_does_not_know_is_none(say, there):
+    found = replace(build(near(**{f"m{at}": 0.95 - at / 1000 for at in range(9)})), vector_say=say)
+    policy = replace(RankingPolicy(), sparse_distance=0.2)
+    seen, _ = columns_of(found, NOW)
+    assert bool(len(near_and_short(seen, policy, np.array([3])))) is there

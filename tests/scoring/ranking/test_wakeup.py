@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import polars as pl
@@ -150,63 +151,69 @@ def test_a_line_has_the_confidence_the_title_and_the_text():
 # -- packing ---------------------------------------------------------------------------------------
 
 
-def test_the_shares_are_the_whole_budget():
-    assert sum(SECTIONS.values()) == pytest.approx(1.0)
-
-
 def test_nothing_is_packed_into_nothing():
     assert pack({}, {}, 1_000) == ()
     assert pack({"note": [item("x")]}, {"note": 1}, 0) == (Section("note", (), 1),)
 
 
-def test_a_section_has_its_share_and_no_more():
-    candidates = {"constraint": [sized(10, "constraint") for _ in range(9)]}
-    (section,) = pack(candidates, {"constraint": 9}, 200)
-    # A fifth of 200 are 40 tokens: 5 for the heading and its line break, 30 for three items.
+def test_what_is_important_takes_all_that_it_needs():
+    """A fifth of the budget once was all that constraints could have."""
+    candidates = {
+        "constraint": [sized(10, "constraint") for _ in range(15)],
+        "note": [sized(10) for _ in range(9)],
+    }
+    constraints, notes = pack(candidates, {"constraint": 15, "note": 9}, 200)
+    # 5 tokens for the heading and its line break, 150 for the items; 3 and 40 are left for notes.
     assert tokens("## Constraint") + 1 == 5
-    assert [one.tokens for one in section.items] == [10, 10, 10]
-    assert section.left_out == 6
+    assert [one.tokens for one in constraints.items] == [10] * 15
+    assert [len(notes.items), notes.left_out] == [4, 5]
+    (alone,) = (one for one in pack(candidates, {"constraint": 15, "note": 9}, 110) if one.items)
+    assert (alone.name, len(alone.items), alone.left_out) == ("constraint", 10, 5)
 
 
-def test_what_fits_exactly_is_packed():
+def test_what_fits_exactly_is_packed_whole():
     candidates = {"constraint": [sized(35, "constraint")]}
-    assert len(pack(candidates, {"constraint": 1}, 200)[0].items) == 1
-    assert pack(candidates, {"constraint": 1}, 195) == (Section("constraint", (), 1),)
+    (section,) = pack(candidates, {"constraint": 1}, 40)
+    assert (section.items[0].tokens, section.items[0].cut) == (35, 0)
+    (section,) = pack(candidates, {"constraint": 1}, 39)
+    assert section.items[0].cut > 0
 
 
-def test_what_a_section_leaves_over_the_next_ones_get():
-    decisions = [sized(10, "decision") for _ in range(20)]
-    alone = pack({"decision": decisions}, {"decision": 20}, 200)
-    # 80 tokens, with the share of the empty constraints: 4 for the heading, 70 for seven items.
-    assert tokens("## Decision") + 1 == 4
-    assert len(alone[0].items) == 7
-    beside = pack(
-        {"constraint": [sized(35, "constraint")], "decision": decisions},
-        {"constraint": 1, "decision": 20}, 200,
-    )  # fmt: skip
-    assert [len(section.items) for section in beside] == [1, 3]
+def test_an_item_larger_than_the_room_is_cut_and_says_so():
+    long = item("a rule that says this and that, " * 20, section="constraint", title="Rule")
+    long = replace(long, length=700, memory_id="m1")
+    (section,) = pack({"constraint": [long]}, {"constraint": 1}, 100)
+    (cut,) = section.items
+    assert cut.text == long.text[: len(cut.text)].rstrip()
+    assert cut.cut == 700 - len(cut.text)
+    assert cut.line == (
+        f"> [medium] Rule: {cut.text} … cut, {cut.cut} more characters: `slowwave get {long.memory_id}`"
+    )
+    assert 94 < tokens(section.heading) + 1 + cut.tokens <= 100
+    (tight,) = pack({"constraint": [long]}, {"constraint": 1}, 22)
+    assert tight.items[0].line == f"> [medium] {tight.items[0].said} … cut, {tight.items[0].cut} more"
+    assert tight.items[0].said.startswith("Rule: a rule that")
 
 
-def test_room_rolls_on_and_never_back():
-    notes = [sized(10) for _ in range(30)]
-    assert len(pack({"note": notes}, {"note": 30}, 200)[0].items) == 19  # all of it, less a heading of 3
-    constraints = [sized(10, "constraint") for _ in range(30)]
-    assert len(pack({"constraint": constraints}, {"constraint": 30}, 200)[0].items) == 3
+def test_a_title_too_long_is_cut_as_well():
+    (section,) = pack({"note": [item("text", title="t" * 400)]}, {"note": 1}, 30)
+    (cut,) = section.items
+    assert (set(cut.title), cut.text) == ({"t"}, "")
+    assert cut.cut == 4
 
 
-def test_a_section_without_items_costs_no_heading():
-    huge = {"constraint": [sized(500, "constraint")], "decision": [sized(10, "decision")] * 20}
-    sections = pack(huge, {"constraint": 1, "decision": 20}, 200)
-    assert [(section.name, len(section.items), section.left_out) for section in sections] == [
-        ("constraint", 0, 1), ("decision", 7, 13),
-    ]  # fmt: skip
-
-
-def test_an_item_that_does_not_fit_ends_its_section():
+def test_an_item_that_was_cut_ends_the_packet():
     best, long, short = sized(10, "constraint"), sized(100, "constraint"), sized(5, "constraint")
-    (section,) = pack({"constraint": [best, long, short]}, {"constraint": 3}, 200)
-    assert [one.text for one in section.items] == [best.text]
-    assert section.left_out == 2
+    candidates = {"constraint": [best, long, short], "note": [sized(5)]}
+    constraints, notes = pack(candidates, {"constraint": 3, "note": 1}, 60)
+    assert [one.cut > 0 for one in constraints.items] == [False, True]
+    assert (constraints.left_out, notes) == (1, Section("note", (), 1))
+
+
+def test_a_few_letters_of_the_next_item_are_not_worth_it():
+    candidates = {"constraint": [sized(10, "constraint"), sized(100, "constraint")], "note": [sized(5)]}
+    constraints, notes = pack(candidates, {"constraint": 2, "note": 1}, 27)
+    assert (len(constraints.items), constraints.left_out, notes.items) == (1, 1, ())
 
 
 def test_what_was_never_read_is_left_out_too():
@@ -244,15 +251,35 @@ def test_the_budget_is_never_exceeded(candidates, budget, more):
     assert pack(dict(reversed(candidates.items())), counts, budget) == sections
 
 
-@given(worlds, st.integers(0, 400), st.integers(0, 400))
-def test_no_section_takes_more_than_the_shares_up_to_it(candidates, budget, more):
+def flat(sections) -> list[Item]:
+    return [one for section in sections for one in section.items]
+
+
+@given(worlds, st.integers(0, 800))
+def test_what_is_less_important_never_takes_the_room_of_what_is_left_out(candidates, budget):
+    """The packet is the beginning of one list, the most important first; only its last item may be cut."""
+    chosen = flat(pack(candidates, {name: len(ones) for name, ones in candidates.items()}, budget))
+    everything = [one for name in SECTIONS for one in candidates.get(name, ())]
+    assert [one.memory_id for one in chosen] == [one.memory_id for one in everything[: len(chosen)]]
+    assert not any(one.cut for one in chosen[:-1])
+    for whole, shown in zip(everything, chosen, strict=False):
+        assert shown.cut or (shown.title, shown.text) == (whole.title, whole.text)
+        assert whole.said.startswith(shown.title)
+
+
+@given(worlds, st.integers(0, 500), st.integers(0, 200))
+def test_more_budget_loses_nothing(candidates, budget, more):
     counts = {name: len(ones) for name, ones in candidates.items()}
-    packed = {section.name: section.items for section in pack(candidates, counts, budget)}
-    taken = share = 0.0
-    for name, part in SECTIONS.items():
-        share += part
-        if packed.get(name):
-            taken += tokens(f"## {name}") + 1 + sum(one.tokens for one in packed[name])
-        assert taken <= share * budget + 1e-6
-    largest = pack(candidates, counts, 1_000_000 + more)
-    assert all(section.left_out == 0 for section in largest)
+    less, greater = flat(pack(candidates, counts, budget)), flat(pack(candidates, counts, budget + more))
+    assert [one.memory_id for one in less] == [one.memory_id for one in greater[: len(less)]]
+    assert all(two.cut == 0 for one, two in zip(less, greater, strict=False) if one.cut == 0)
+    assert all(not flat(pack(candidates, counts, 1_000_000))[at].cut for at in range(len(less)))
+
+
+@given(items, st.sampled_from(list(SECTIONS)), st.integers(26, 60))
+def test_what_can_be_cut_to_fit_is_never_left_out(one, section, budget):
+    """26 tokens are what the least budget leaves beside the notice."""
+    one = replace(one, section=section, length=12_345)
+    (packed,) = pack({section: [one]}, {section: 1}, budget)
+    assert len(packed.items) == 1
+    assert bool(packed.items[0].cut) == (tokens(one.line) + 1 + tokens(packed.heading) + 1 > budget)

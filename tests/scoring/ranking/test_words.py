@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ranking.words import coverage, stem, stems, title_share, title_stems, words
+from scoring.ranking.words import (
+    as_asked,
+    as_indexed,
+    asked_words,
+    coverage,
+    stem,
+    stems,
+    title_share,
+    title_stems,
+    words,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +31,9 @@ from scoring.ranking.words import coverage, stem, stems, title_share, title_stem
         ("what is it that you would have?", set()),
         ("", set()),
         ("?! …", set()),
-        ("デプロイの日", {"デプロイの日"}),
+        ("デプロイの日", {"デプ", "プロ", "ロイ", "イの", "の日"}),
+        ("用Kubernetes部署", {"用", "kubernet", "部署"}),
+        ("ﾊﾟﾝ", {"パン"}),
         ("हिन्दी में", {"हिन्दी", "में"}),
         ("Причал 7", {"причал", "7"}),
         ("🌊 tide", {"tide"}),
@@ -107,3 +119,48 @@ def test_both_are_shares(query, texts):
     assert all(0 <= one <= 1 for one in coverage(asked, texts))
     itself = 1.0 if asked else 0.0
     assert title_share(asked, [query]).tolist() == coverage(asked, [query]) == [itself]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "indexed"),
+    [
+        ("plain words, naïve ones", None, None),
+        ("Обычные слова", None, None),
+        ("북쪽 검조기", None, None),  # Korean has spaces
+        ("部署日", ["部署", "署日"], ["部署", "署日", "部", "署", "日"]),
+        ("部署", ["部署"], ["部署", "部", "署"]),
+        ("猫", ["猫"], ["猫"]),
+        ("用k8s部署。", ["用", "k8s", "部署", "。"], ["用", "k8s", "部署", "部", "署", "。"]),
+        ("ﾊﾟﾝ", ["パン"], ["パン", "パ", "ン"]),
+        ("วันนี้", ["วัน", "ันน", "นนี"], ["วัน", "ันน", "นนี", "วั", "ัน", "นน", "นี"]),  # without the tone mark
+        ("ยา", ["ยา"], ["ยา"]),
+        ("ខ្មែរ", ["ខមែ", "មែរ"], ["ខមែ", "មែរ", "ខម", "មែ", "ែរ"]),
+        ("\u0e48", ["\u0e48"], ["\u0e48"]),  # a tone mark alone
+    ],
+)
+def test_what_is_written_without_spaces_is_taken_to_pieces(text, asked, indexed):
+    if asked is None:
+        assert as_asked(text) == as_indexed(text) == text
+    else:
+        assert as_asked(text).split() == asked
+        assert as_indexed(text).split() == indexed
+
+
+@given(st.text("部署日ตัวอย่าง a,\n", max_size=20), st.text("部署日ตัวอย่าง a,\n", max_size=20))
+def test_what_a_text_says_is_covered_by_it_and_lines_stay_apart(text, other):
+    whole = f"{other} {text}\n{other}"
+    assert coverage(stems(text), [whole])[0] in (0.0, 1.0)
+    assert as_indexed(whole).split("\n") == [as_indexed(line) for line in whole.split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("When do we Deploy?", ["When", "do", "we", "Deploy"]),
+        ("naïve gauge_7", ["naïve", "gauge_7"]),
+        ("हिन्दी में?", ["हिन्दी", "में"]),
+        ("何时部署 K8s?", ["何时", "时部", "部署", "K8s"]),
+    ],
+)
+def test_words_of_a_query_as_they_are_written(query, expected):
+    assert asked_words(query) == expected
