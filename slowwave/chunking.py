@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from semantic_text_splitter import MarkdownSplitter
 
+from scoring.ranking.words import as_indexed
 from slowwave.notes.markdown import Heading, outline, plain_heading
 
 SMALL_CHUNK = 20
@@ -156,13 +157,14 @@ def indexed_text(title: str, headings: Sequence[str], text: str) -> str:
 
 
 def found_by(text: str, context: str | None) -> str:
-    """Text of a chunk as it is put in the full-text index.
+    """Text of a chunk as it is put in the full-text index, taken apart where it is written without spaces.
 
     Args:
         text: as of :func:`indexed_text`.
         context: of the note, if it has one. What the chunk says itself counts twice beside it.
     """
-    return f"{text}\n{text}\n{context}" if context else text
+    own = as_indexed(text)
+    return f"{own}\n{own}\n{as_indexed(context)}" if context else own
 
 
 def _leading_headings(text: str) -> Iterator[str]:

@@ -12,11 +12,11 @@ name                        what it is
 
 from __future__ import annotations
 
-from slowwave.embedding.base import Embedder, ModelProfile, profile
+from slowwave.embedding.base import Embedder, ModelProfile, knows, profile
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
-__all__ = ["Embedder", "ModelProfile", "load_embedder", "profile"]
+__all__ = ["Embedder", "ModelProfile", "knows", "load_embedder", "profile"]
 
 
 def load_embedder(settings: EmbeddingSettings) -> Embedder:

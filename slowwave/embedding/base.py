@@ -16,7 +16,11 @@ Progress = Callable[[int], None]  # called with the number of texts just finishe
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors."""
+    """Turns texts into unit vectors.
+
+    One that has a method ``knows(text)`` says with it how well it knows the language of a query, in [0, 1];
+    the vector channel of a search has so much of its weight. Without it a model knows every language.
+    """
 
     name: str
 
@@ -29,6 +33,12 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """Vector (dimension,), float32, of length 1 (or zeros)."""
+
+
+def knows(embedder: Embedder, text: str) -> float:
+    """How well an embedder knows the language of a text, in [0, 1]; 1 for one that does not say."""
+    say = getattr(embedder, "knows", None)
+    return 1.0 if say is None else min(max(float(say(text)), 0.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from slowwave.carrier import bundled_folder, verify_file
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
+from slowwave.embedding.known import known
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
@@ -20,6 +23,8 @@ _BGE_DIMENSION = 384
 _BGE_SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
 _BGE_FILES = ("model.onnx", "tokenizer.json", "tokenizer_config.json", "config.json")
 _BGE_QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
+_ENGLISH = re.compile(r"\), (?:supports )?English(?: only|,)")
+"""What fastembed's catalogue says of a model that knows no other language."""
 
 
 class FastEmbedder:
@@ -29,6 +34,7 @@ class FastEmbedder:
         name: name that is stored with the tables.
         dimension: numbers per vector.
         query_prefix: what the model wants in front of a query.
+        english: whether it was made for English alone; of others nobody knows what their tokenisers say.
         model: fastembed's name of it; `folder` holds its files when they are not to be downloaded.
     """
 
@@ -41,6 +47,7 @@ class FastEmbedder:
         model: str,
         folder: Path | None = None,
         query_prefix: str = "",
+        english: bool = False,
     ) -> None:
         self.name = name
         self.dimension = dimension
@@ -48,6 +55,7 @@ class FastEmbedder:
         self._model = model
         self._folder = folder
         self._query_prefix = query_prefix
+        self._english = english
 
     @cached_property
     def _session(self) -> Any:  # noqa: ANN401 - fastembed.TextEmbedding
@@ -76,6 +84,10 @@ class FastEmbedder:
             return np.zeros(self.dimension, dtype=np.float32)
         return unit(next(iter(self._session.embed([self._query_prefix + text]))))
 
+    def knows(self, text: str) -> float:
+        """How well the model knows the language of a text, in [0, 1]."""
+        return known(self._session.model.tokenizer, text) if self._english else 1.0
+
 
 def bundled_bge(settings: EmbeddingSettings) -> FastEmbedder:
     """The default model, from the files that travel with the installation.
@@ -91,6 +103,7 @@ def bundled_bge(settings: EmbeddingSettings) -> FastEmbedder:
         model=f"slowwave/{BGE}",
         folder=folder,
         query_prefix=_BGE_QUERY_PREFIX,
+        english=True,
     )
 
 
@@ -102,9 +115,12 @@ def catalogue_model(name: str, settings: EmbeddingSettings) -> FastEmbedder:
     """
     from fastembed import TextEmbedding
 
-    for known in TextEmbedding.list_supported_models():
-        if known["model"].lower() == name.lower():
-            return FastEmbedder(f"fastembed:{known['model']}", known["dim"], settings, model=known["model"])
+    for listed in TextEmbedding.list_supported_models():
+        if listed["model"].lower() == name.lower():
+            return FastEmbedder(
+                f"fastembed:{listed['model']}", listed["dim"], settings, model=listed["model"],
+                english=bool(_ENGLISH.search(listed["description"])),
+            )  # fmt: skip
     raise ModelError(
         f"fastembed has no model {name!r}. Its catalogue: "
         f"{', '.join(sorted(known['model'] for known in TextEmbedding.list_supported_models()))}."
@@ -120,6 +136,17 @@ def verify_bundled() -> Path:
     folder = _bundled_folder()
     verify_file(folder / "model.onnx", _BGE_SHA256)
     return folder
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> frozenset[str]:
+    told = json.loads((_bundled_folder() / "tokenizer.json").read_text(encoding="utf-8"))
+    return frozenset(told["model"]["vocab"])
+
+
+def is_word(word: str) -> bool:
+    """Whether the tokeniser of the bundled model has a lower-case word whole: then it is a frequent one."""
+    return word in _vocabulary()
 
 
 def _bundled_folder() -> Path:

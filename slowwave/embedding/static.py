@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from slowwave.embedding.base import Progress, Vectors, in_batches
+from slowwave.embedding.known import known
 
 _BATCH = 512
 
@@ -33,3 +34,7 @@ class WordLlamaEmbedder:
         """Vector of a query; this model makes no difference between queries and documents."""
         query: Vectors = self.embed_documents([text])[0]
         return query
+
+    def knows(self, text: str) -> float:
+        """How well the model knows the language of a text, in [0, 1]."""
+        return known(self._model.tokenizer, text)

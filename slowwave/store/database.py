@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 12
 IDS_PER_FILTER = 2_000
 
 METADATA_CACHE_BYTES = 64 * 2**20

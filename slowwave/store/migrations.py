@@ -13,6 +13,12 @@ from datetime import datetime
 
 import polars as pl
 
+from quality.admission.labels import NAMES
+from quality.admission.records import A_PERSON_DECIDES
+from quality.divergence import Guard, Statement, says_more
+from scoring.ranking.words import UNSPACED
+from slowwave.chunking import found_by, indexed_text
+from slowwave.labels import folded, own, with_united
 from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
 from slowwave.store.database import SCHEMA_VERSION, Store, batches
 from slowwave.store.frames import one_of
@@ -133,6 +139,92 @@ def _dates(store: Store) -> None:
         store.upsert("memories", own.join(told, on=["memory_id", "note"], how="inner").drop("note"))
 
 
+def _sole(store: Store) -> None:
+    """A decision about promotion says whether it counts the votes of the only principal there is."""
+    _columns_of_today(store, "promotions")
+
+
+_SEARCHED = {"chunks": "memories", "embedded_chunks": "staged_notes"}  # and where their notes' contexts are
+
+
+def _unspaced(store: Store) -> None:
+    """What is written without spaces is found by its pieces; the text of such chunks is taken apart anew."""
+    for name, origin in _SEARCHED.items():
+        key = store.specs[name].key
+        texts = store.read(name, columns=[key, "search_text"])
+        for part in batches(texts.filter(pl.col("search_text").str.contains(UNSPACED))[key].to_list()):
+            rows = store.read(name, one_of(key, part))
+            of_note = ["memory_id", "revision", *({"day"} & set(rows.columns))]
+            known = [*of_note, "context", *({"title"} - set(rows.columns))]
+            notes = store.read_by(origin, "memory_id", rows["memory_id"].to_list(), columns=known)
+            told = rows.join(notes.unique(of_note), on=of_note, how="left", maintain_order="left")
+            found = [
+                found_by(indexed_text(title or "", headings or (), text), context)
+                for title, headings, text, context in told.select(
+                    "title", "headings", "text", "context"
+                ).iter_rows()
+            ]
+            store.upsert(name, rows.with_columns(search_text=pl.Series(found, dtype=pl.String)))
+
+
+_LABELS = ("memories", "chunks", "decisions")
+
+
+def _labels(store: Store) -> None:
+    """What was merged has the labels of all its parts, and so have its chunks; what waits says for what."""
+    _columns_of_today(store, "memories", "decisions")
+    columns = ["memory_id", "absorbed", "own_labels", *NAMES]
+    grown = store.read("memories", "array_length(absorbed) > 0", columns=columns)
+    rows = own(grown)
+    while lacking := sorted(set(rows["absorbed"].explode().drop_nulls()) - set(rows["memory_id"])):
+        more = own(store.read_by("memories", "memory_id", lacking, columns=columns))
+        if more.is_empty():
+            break
+        rows = pl.concat([rows, more])
+    united = folded(rows)
+    for part in batches(sorted(united)):
+        memories = with_united(store.read("memories", one_of("memory_id", part)), united)
+        chunks = store.read("chunks", one_of("memory_id", part))
+        shared = [name for name in NAMES if name in chunks.columns]
+        told = memories.select("memory_id", *shared)
+        store.upsert("chunks", chunks.drop(shared).join(told, on="memory_id"))
+        store.upsert("memories", memories)
+    _proposals(store)
+
+
+def _proposals(store: Store) -> None:
+    """What protected memories wait for: a merge where nothing was exchanged or denied, else a superseding."""
+    rows = store.read(
+        "decisions",
+        "outcome = 'related' AND undone_at IS NULL AND proposed IS NULL "
+        f"AND starts_with(evidence, 'protected: {A_PERSON_DECIDES}')",
+    )
+    names = [*rows["memory_id"], *rows["other_memory"]]
+    known = store.read_by("memories", "memory_id", names, columns=["memory_id", "title", "source", "content"])
+    said = {name: Statement(*(text or "" for text in rest)) for name, *rest in known.iter_rows()}
+    guard, proposed = Guard(), list[str | None]()
+    for name, other in rows.select("memory_id", "other_memory").iter_rows():
+        if name in said and other in said:
+            differences, _ = guard.compare(said[name], said[other])
+            proposed.append("merge" if not differences or says_more(differences) else "supersede")
+        else:
+            proposed.append(None)
+    if proposed:
+        store.upsert("decisions", rows.with_columns(proposed=pl.Series(proposed, dtype=pl.String)))
+
+
+_OF_TEXTS = (
+    "usage_signals", "effectiveness", "strength", "promotions", "learned_proposals", "learned_triggers",
+)  # fmt: skip
+
+
+def _texts(store: Store) -> None:
+    """What was earned belongs to a text; every day is folded anew, so that what was said finds its own."""
+    _columns_of_today(store, *_OF_TEXTS)
+    for record in ("fold-", "evaluated-"):
+        store.delete("meta", f"starts_with(name, '{record}')")
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
@@ -142,6 +234,10 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, "learning", (), _learning),
     Migration(7, "voices", _VOICES, _voices),
     Migration(8, "dates", ("memories",), _dates),
+    Migration(9, "sole principals", ("promotions",), _sole),
+    Migration(10, "unspaced", tuple(_SEARCHED), _unspaced),
+    Migration(11, "labels", _LABELS, _labels),
+    Migration(12, "texts", _OF_TEXTS, _texts),
 )
 
 

@@ -133,12 +133,14 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         replaced_by=TEXT,
                         absorbed=LIST,
                         original=TEXT,
+                        own_labels=TEXT,
                     ),
                     pa.field("vector", pa.list_(pa.float32(), dimension)),
                 ]
             ),
             "One row per memory. status: live, merged, superseded or retired; a row goes by erasure alone. "
-            "original: its own text where its content holds lines of memories that it absorbed; dated: the "
+            "original: its own text where its content holds lines of memories that it absorbed; "
+            "own_labels: its own labels (JSON) where those in the columns are united with theirs; dated: the "
             "date that its text carries, if it does; released: a person let it in.",
             bitmap=("namespace",),
         ),
@@ -218,7 +220,9 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                         memory_id=TEXT,
                         revision=TEXT,
                         other_memory=TEXT,
+                        other_revision=TEXT,
                         outcome=TEXT,
+                        proposed=TEXT,
                         similarity=pa.float64(),
                         reasons=LIST,
                         refused=FLAG,
@@ -234,7 +238,8 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                 ]
             ),
             "The decision log: what became of each note beside the others (duplicate, merge, supersede, "
-            "related, complement), why, and whether that was taken back.",
+            "related, complement), why, and whether that was taken back. proposed: merge or supersede, where "
+            "that waits for a person's word.",
         ),
         TableSpec(
             "quarantine",
@@ -283,7 +288,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     ),
                 ]
             ),
-            "What a day brought: the last act (save, forget, undo, unreadable) on each memory.",
+            "What a day brought: the last act (save, forget, undo, accept, unreadable) on each memory.",
             partition="day",
         ),
         TableSpec(
@@ -304,8 +309,8 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     ),
                 ]
             ),
-            "The gate's verdict on each staged note by itself: pass, refuse, retire or undo, with all "
-            "reasons. One that passes with reasons would be refused if the gate did more than warn.",
+            "The gate's verdict on each staged note by itself: pass, refuse, retire, undo or accept, "
+            "with all reasons. One that passes with reasons would be refused if the gate did more than warn.",
             partition="day",
         ),
         TableSpec(
@@ -357,12 +362,13 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     *_fields(principal=TEXT, event_id=TEXT, search_id=TEXT, project=TEXT),
                     *_fields(tier=TEXT, verdict=TEXT, value=FLOAT, weight=FLOAT, evidence=TEXT),
                     *_fields(ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT, imported=FLAG),
-                    *_fields(behind=TEXT),
+                    *_fields(behind=TEXT, text=TEXT),
                 ]
             ),
             "What each act of feedback says of each memory. value: 1 useful, .5 neutral, 0 not; weight: what "
             "it counts for effectiveness when it is fresh; imported: the act came with a log; "
-            "behind: whose word an outcome is that rests on what another one said.",
+            "behind: whose word an outcome is that rests on what another one said; text: which of the "
+            "memory's texts was shown, empty for its first, else the revision with which that began.",
             partition="day",
         ),
         TableSpec(
@@ -373,6 +379,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT),
                     *_fields(effectiveness=FLOAT, feedback_count=COUNT),
                     *_EVIDENCE,
+                    *_fields(text=TEXT),
                 ]
             ),
             "How well a chunk served, as of the end of each day that changed it; without chunk_id: the "
@@ -386,6 +393,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     _key("strength_id"),
                     *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, current=FLOAT, strength=FLOAT),
                     *_fields(stability=FLOAT, interval=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME),
+                    *_fields(text=TEXT),
                 ]
             ),
             "How firmly use has set each memory, after the last verdict of each day that has one. current: "
@@ -398,10 +406,12 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                 [
                     _key("promotion_id"),
                     *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, from_tier=TEXT, to_tier=TEXT),
-                    *_fields(reason=TEXT, useful=COUNT, voters=COUNT, decided_at=TIME),
+                    *_fields(reason=TEXT, useful=COUNT, voters=COUNT, decided_at=TIME, detail=TEXT),
+                    *_fields(text=TEXT),
                 ]
             ),
-            "Memories that useful votes promote, or would: decided at the end of each day, with the reason.",
+            "Memories that useful votes promote, or would: decided at the end of each day, with the reason. "
+            "detail: sole_principal where the author's votes count, as nobody else was ever seen there.",
             partition="day",
         ),
         TableSpec(
@@ -515,7 +525,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     _key("proposal_id"),
                     *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, search_id=TEXT, query=TEXT),
                     *_fields(question=TEXT, principal=TEXT, selected_at=TIME, rank=COUNT, terms=LIST),
-                    *_fields(refusal=TEXT),
+                    *_fields(refusal=TEXT, text=TEXT),
                 ]
             ),
             "Every selection, and what it could teach the memory that was selected; refusal: why it teaches "
@@ -567,7 +577,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
                     _key("trigger_id"),
                     *_fields(day=TEXT, namespace=TEXT, memory_id=TEXT, term=TEXT, added_at=TIME),
                     *_fields(search_id=TEXT, question=TEXT, principal=TEXT, expires_at=TIME, weight=FLOAT),
-                    *_fields(proposal_id=TEXT),
+                    *_fields(proposal_id=TEXT, text=TEXT),
                 ]
             ),
             "What was learned on each day: a term that a selection taught a memory. It has an effect once "

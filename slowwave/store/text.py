@@ -2,7 +2,8 @@
 
 Words are cut at what is no letter or digit, put into lower case, folded to ASCII and stemmed, and then the
 stop words go. LanceDB compares these after stemming, so the list holds stems: `own` takes `owned` away too,
-and a word that is not its own stem (`because`) would take nothing away.
+and a word that is not its own stem (`because`) would take nothing away. What is written without spaces, as
+Chinese and Thai are, comes to the index in pieces (`scoring.ranking.words`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from scoring.ranking.words import as_asked
 from slowwave.errors import StoreError
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def full_text(store: Tables, name: str, column: str, query: str) -> Any:  # noqa
 
     if column not in store.specs[name].full_text:
         raise StoreError(f"{name}.{column} is not searched by text. Columns that are: see its schema.")
-    return store.table(name).search(MatchQuery(query, column), query_type="fts")
+    return store.table(name).search(MatchQuery(as_asked(query), column), query_type="fts")
 
 
 def full_text_config() -> FTS:

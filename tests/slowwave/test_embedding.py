@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from slowwave import carrier
-from slowwave.embedding import bundled, load_embedder, profile
+from slowwave.embedding import bundled, knows, load_embedder, profile
 from slowwave.embedding.base import unit
 from slowwave.embedding.bundled import verify_bundled
 from slowwave.embedding.registry import RegistryEmbedder
@@ -193,3 +193,45 @@ def test_scaling_to_length_one_never_gives_what_is_not_a_number():
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0, 0], [0, 1], [0, 0]]))
     assert rows.dtype == np.float32
     assert unit(np.array([0.0, 2.0])).tolist() == [0, 1]
+
+
+STRANGE = {
+    "Chinese": "谁带领黑豹队擒杀对方的四分卫？",
+    "one Chinese character": "猫",
+    "mixed": "Kubernetes 集群怎么部署新版本",
+    "Thai": "ทีมรับของแพนเธอร์สยอมแพ้ที่คะแนนเท่าไร",
+    "Greek": "Σε ποια πόλη ζει η αδελφή μου;",
+    "Hindi": "मेरी बहन किस शहर में रहती है?",
+    "Arabic": "في أي مدينة تعيش أختي؟",
+    "Korean": "내 누나는 어느 도시에 사나요?",
+}
+OWN = [
+    "When do we deploy the new version?", "do i need a pin", "4032", "", "?!", "kubectl",
+    "What areas of the U.S. has John been to or is planning to visit?",
+    "papers on shear buckling of unstiffened rectangular plates under shear .",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", STRANGE.values(), ids=STRANGE)
+def test_a_model_does_not_know_what_its_tokeniser_breaks(embedder, text):
+    assert knows(embedder, text) < 0.15
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_a_model_knows_its_own_language(embedder, text):
+    assert knows(embedder, text) == (1 if text != "kubectl" else pytest.approx(0.8, abs=0.3))
+
+
+def test_who_does_not_say_knows_every_language(hash_embedder):
+    assert knows(hash_embedder(), STRANGE["Thai"]) == 1
+    assert knows(bundled.catalogue_model("intfloat/multilingual-e5-large", EmbeddingSettings()), "猫") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "english"),
+    [("BAAI/bge-base-en-v1.5", True), ("thenlper/gte-base", True),
+     ("jinaai/jina-embeddings-v2-base-de", False),
+     ("jinaai/jina-embeddings-v2-base-zh", False), ("sentence-transformers/all-MiniLM-L6-v2", True)],
+)  # fmt: skip
+def test_which_models_of_the_catalogue_are_asked(name, english):
+    assert bundled.catalogue_model(name, EmbeddingSettings())._english is english

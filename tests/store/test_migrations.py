@@ -295,9 +295,9 @@ def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_spac
     after = untouched(store)
     for name, frame in before.items():
         assert frame.equals(after[name]), name
-    assert [one.name for one in list_checkpoints(store)] == [
+    assert {one.name for one in list_checkpoints(store)} == {
         f"before-migration-{step.version}" for step in MIGRATIONS
-    ]
+    }
 
     memories = {row["source"]: row for row in store.read("memories").iter_rows(named=True)}
     chunks = store.read("chunks").sort("memory_id", "ordinal")
@@ -466,7 +466,7 @@ def test_a_store_of_version_6_learns_what_was_imported_and_folds_every_day_anew(
         store.table(name).drop_columns(columns)
     store.put_metas({"fold-2026-03-01": {"seqs": [1, 1]}, "evaluated-2026-03-01": {}, "night-2026-03-01": {}})
     store.put_meta("schema", {"version": 6})
-    assert [step.version for step in migrate(store, NOON)] == [7, 8]
+    assert [step.version for step in migrate(store, NOON)] == list(range(7, NEXT))
     for name, columns in lacking.items():
         assert set(columns) <= set(store.table(name).schema.names), name
     assert not store.list_meta("fold-")
@@ -499,7 +499,7 @@ def test_a_store_of_version_7_learns_the_dates_that_its_nights_saw(store):
     store.put_meta("schema", {"version": 7})
     store.refresh()
 
-    assert [step.version for step in migrate(store, NOON)] == [8]
+    assert [step.version for step in migrate(store, NOON)] == list(range(8, NEXT))
     columns = ["memory_id", "dated", "released"]
     rows = {name: rest for name, *rest in store.read("memories", columns=columns).iter_rows()}
     assert rows == {
