@@ -1,6 +1,7 @@
 """One search: the candidates of the channels, one pure ranking, one line in the journal."""
 
 from slowwave.search.filters import Filters
+from slowwave.search.nothing import Nothing
 from slowwave.search.results import Explanation, Passage, Result, SearchResponse, Timings
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, PROBES, Found, Searcher
 
@@ -10,6 +11,7 @@ __all__ = [
     "Explanation",
     "Filters",
     "Found",
+    "Nothing",
     "Passage",
     "Result",
     "SearchResponse",

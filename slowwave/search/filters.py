@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from quality.admission import LIVE, SUPERSEDED
-from slowwave.arguments import moment
+from quality.structure import KNOWN_WORDS
+from slowwave.arguments import moment, shown
 from slowwave.errors import SlowwaveError
 from slowwave.store import one_of, quote
 from slowwave.tiers import tier_filter
 from slowwave.visibility import open_where
+
+if TYPE_CHECKING:
+    from lancedb.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +27,9 @@ class Filters:
     Attributes:
         memory_type: one of these types.
         tier: one of these importance tiers.
-        tags: has one of these tags.
+        tags: has one of these tags, in whatever case.
         sensitivity: one of these; without it everything but ``secret``.
-        source: begins with this (a vault's folder, a key).
+        source: begins with this (a vault's folder, a key), of the memory or of one that it absorbed.
         since: created at this moment or later.
         until: created before this moment.
         superseded: also what a newer memory has superseded.
@@ -45,20 +51,62 @@ class Filters:
         Raises:
             SlowwaveError: a value has the wrong type.
         """
-        values = {name: _checked(name, value) for name, value in given.items()}
-        return cls(**values)  # type: ignore[arg-type]
+        found = cls(**{name: _checked(name, value) for name, value in given.items()})  # type: ignore[arg-type]
+        if found.since is not None and found.until is not None and found.since >= found.until:
+            raise SlowwaveError(
+                f"since = {found.since} is not before until = {found.until}: nothing can match."
+            )
+        return found
+
+    def __str__(self) -> str:
+        """What is asked of a memory, for people."""
+        asked = [f"{name} {', '.join(values)}" for name in _LABELS if (values := getattr(self, name))]
+        asked += [f"tag {', '.join(self.tags)}"] if self.tags else []
+        asked += [f"source {self.source}…"] if self.source else []
+        asked += [f"since {self.since:%F}"] if self.since else []
+        asked += [f"until {self.until:%F}"] if self.until else []
+        return " and ".join(asked) or "no filter"
+
+    def refuse_unknown(self, namespace: str, table: Table) -> None:
+        """See that every label is one that there is: one that nobody knows can match nothing.
+
+        Args:
+            namespace: the tenant.
+            table: ``chunks`` or ``memories``; only words that are not among the known ones are looked up.
+
+        Raises:
+            SlowwaveError: a label is unknown; says which, and what there is.
+        """
+        for name, column in _LABELS.items():
+            known = KNOWN_WORDS[column]
+            for word in getattr(self, name):
+                mine = f"namespace = {quote(namespace)}"
+                if word in known or table.count_rows(f"{mine} AND {column} = {quote(word)}"):
+                    continue
+                rows = (
+                    table.search().where(f"{mine} AND {open_where()}").select([column]).limit(None).to_arrow()
+                )
+                there = sorted(known | set(rows.column(column).to_pylist()))
+                near = get_close_matches(word, there, 1)
+                meant = f" Did you mean {near[0]!r}?" if near else ""
+                raise SlowwaveError(
+                    f"{name} = {shown(word)} is unknown.{meant} There are {', '.join(there)}."
+                )
 
     @property
     def statuses(self) -> list[str]:
         """Which memories are looked at."""
         return [LIVE, SUPERSEDED] if self.superseded else [LIVE]
 
-    def where(self, namespace: str, promoted: Mapping[str, str] | None = None) -> str:
+    def where(
+        self, namespace: str, promoted: Mapping[str, str] | None = None, heirs: Collection[str] = ()
+    ) -> str:
         """The condition on ``chunks`` (or ``memories``).
 
         Args:
             namespace: the tenant.
             promoted: memories of it that use has promoted, with their tier.
+            heirs: memories that absorbed one of the source.
         """
         parts = [f"namespace = {quote(namespace)}"]
         parts.append(one_of("status", self.statuses) if self.superseded else f"status = {quote(LIVE)}")
@@ -71,9 +119,11 @@ class Filters:
         else:
             parts.append(open_where())
         if self.tags:
-            parts.append(f"array_has_any(tags, [{', '.join(map(quote, self.tags))}])")
+            wanted = ", ".join(quote(tag.lower()) for tag in self.tags)
+            parts.append(f"array_has_any({_TAGS_IN_LOWER_CASE}, [{wanted}])")
         if self.source:
-            parts.append(f"starts_with(source, {quote(self.source)})")
+            mine = f"starts_with(source, {quote(self.source)})"
+            parts.append(f"({mine} OR {one_of('memory_id', heirs)})" if heirs else mine)
         for sign, bound in ((">=", self.since), ("<", self.until)):
             if bound is not None:
                 at = bound.astimezone(UTC).isoformat(timespec="microseconds")
@@ -81,6 +131,8 @@ class Filters:
         return " AND ".join(parts)
 
 
+_LABELS = {"memory_type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
+_TAGS_IN_LOWER_CASE = "string_to_array(lower(array_to_string(tags, '\x1f')), '\x1f')"
 _LISTS = frozenset({"memory_type", "tier", "tags", "sensitivity"})
 _KNOWN = frozenset(part.name for part in fields(Filters))
 

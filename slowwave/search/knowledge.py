@@ -15,7 +15,7 @@ from typing import Protocol
 import polars as pl
 import pyarrow as pa
 
-from quality.admission import LIVE, SUPERSEDED
+from quality.admission import LIVE, MERGED, SUPERSEDED
 from scoring.feedback.coded import DAY_US
 from scoring.feedback.effectiveness import SUMS, effectiveness
 from scoring.feedback.policy import FeedbackPolicy
@@ -24,12 +24,16 @@ from scoring.ranking import Confidence, MemoryState
 from scoring.ranking.confidence import lifecycle_confidence, note_confidence
 from scoring.ranking.learned import Learned
 from scoring.ranking.triggers import TriggerIndex
+from slowwave.feedback.texts import Texts
+from slowwave.labels import heirs
+from slowwave.search.filters import Filters
 from slowwave.search.learned import LearnedTriggers
 from slowwave.store import Store, one_of, quote
 
 CONFIDENCE_LABELS = (
     "origin", "source_of_truth", "retrieval_priority", "memory_type", "sensitivity", "state", "source_kind",
 )  # fmt: skip
+HEIR = ("memory_id", "source", "replaced_by")
 
 
 class Knowledge(Protocol):
@@ -43,6 +47,9 @@ class Knowledge(Protocol):
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""
+
+    def heirs(self, namespace: str, source: str) -> list[str]:
+        """The memories that absorbed one whose source begins with this."""
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
@@ -60,6 +67,7 @@ class StoredKnowledge:
         until: the last day that counts; None is today.
         clock: says which day that is.
         triggers: what was learned; None where nothing is.
+        texts: gives the texts of memories; asked of past days.
     """
 
     def __init__(
@@ -69,7 +77,9 @@ class StoredKnowledge:
         until: date | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         triggers: LearnedTriggers | None = None,
+        texts: Texts | None = None,
     ) -> None:
+        self._texts = texts
         self._store = store
         self._policy = policy or FeedbackPolicy()
         self._until = until
@@ -96,6 +106,11 @@ class StoredKnowledge:
     def promoted(self, namespace: str) -> dict[str, str]:
         """See `Knowledge`."""
         return self._known(namespace)[1]
+
+    def heirs(self, namespace: str, source: str) -> list[str]:
+        """See `Knowledge`."""
+        merged = f"namespace = {quote(namespace)} AND status = {quote(MERGED)}"
+        return heirs(self._store.read("memories", merged, columns=HEIR), source)
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """See `Knowledge`."""
@@ -131,7 +146,7 @@ class StoredKnowledge:
             return self._store.read("memory_state", mine)
         from slowwave.feedback.fold import states_of
 
-        return states_of(self._store, namespace, self._until.isoformat(), self._policy)
+        return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)
 
     def _read_triggers(self, namespace: str) -> TriggerIndex:
         where = (
@@ -192,6 +207,12 @@ def confidence(
             source_of_truth=True, retrieval_priority="", memory_type="", sensitivity=sensitivity
         )
     return lifecycle_confidence(state=state, source_kind=source_kind, sensitivity=sensitivity)
+
+
+def condition(knowledge: Knowledge, namespace: str, filters: Filters) -> str:
+    """What a search may show, as a condition on ``chunks`` (or ``memories``)."""
+    heirs = knowledge.heirs(namespace, filters.source) if filters.source else ()
+    return filters.where(namespace, knowledge.promoted(namespace), heirs)
 
 
 def confidence_of(rows: pa.Table) -> dict[str, Confidence]:

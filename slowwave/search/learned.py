@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from scoring.feedback.learned import LearningPolicy, Rollback, live
+from scoring.feedback.promotion import end_of
 from scoring.ranking.learned import Learned, LearnedTerms
+from slowwave.feedback.texts import Texts, in_force, of_text
 from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 _KEY: Final = ("namespace", "memory_id", "term")
-_COLUMNS = [*_KEY, "added_at", "expires_at", "question", "principal", "search_id"]
+_COLUMNS = [*_KEY, "text", "added_at", "expires_at", "question", "principal", "search_id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +37,19 @@ class _Held:
     """Terms of a namespace as they were put together.
 
     Attributes:
-        version: of the table.
+        version: of the table, and of the memories: they may say something else.
         taken_back: what was taken back by then.
         since: the moment at which they were put together.
         until: from which they have to be put together again: something taught later begins to count.
     """
 
-    version: int
+    version: tuple[int, int]
     taken_back: tuple[Rollback, ...]
     since: datetime
     until: datetime | None
     terms: LearnedTerms
 
-    def serves(self, version: int, taken_back: tuple[Rollback, ...], now: datetime) -> bool:
+    def serves(self, version: tuple[int, int], taken_back: tuple[Rollback, ...], now: datetime) -> bool:
         """Whether they are what would be put together now."""
         same = (self.version, self.taken_back) == (version, taken_back)
         return same and self.since <= now and (self.until is None or now <= self.until)
@@ -64,6 +66,7 @@ class LearnedTriggers:
         journal: opens what knows the approvals; asked where there are terms.
         policy: bounds.
         until: the last day that counts; None is today.
+        texts: gives the texts of memories: what one was taught, another one does not know (rule 7.6).
     """
 
     def __init__(
@@ -72,7 +75,9 @@ class LearnedTriggers:
         journal: Callable[[], Journal],
         policy: LearningPolicy,
         until: date | None = None,
+        texts: Texts | None = None,
     ) -> None:
+        self._texts = texts
         self._store, self._journal, self._policy, self._until = store, journal, policy, until
         self._watch = Watch(store)
         self._lock = threading.Lock()
@@ -98,6 +103,7 @@ class LearnedTriggers:
 
     def _match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         version = int(self._store.table(TABLE).version)
+        said = int(self._store.table("memories").version)
         if not self._has_any(namespace, version):
             return {}
         approved, taken_back = self._decided(namespace, now)
@@ -111,8 +117,8 @@ class LearnedTriggers:
             return {}
         with self._lock:
             held = self._held.get(namespace)
-            if held is None or not held.serves(version, taken_back, now):
-                held = self._held[namespace] = self._put_together(namespace, version, taken_back, now)
+            if held is None or not held.serves((version, said), taken_back, now):
+                held = self._held[namespace] = self._put_together(namespace, (version, said), taken_back, now)
         return held.terms.match(query, now)
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
@@ -145,9 +151,12 @@ class LearnedTriggers:
         return known[1:]
 
     def _put_together(
-        self, namespace: str, version: int, taken_back: tuple[Rollback, ...], now: datetime
+        self, namespace: str, version: tuple[int, int], taken_back: tuple[Rollback, ...], now: datetime
     ) -> _Held:
         rows = self._store.scan(TABLE, self._where(namespace), columns=_COLUMNS)
+        if self._texts is not None:
+            as_of = None if self._until is None else end_of(self._until.isoformat())
+            rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))
         lessons = rows.rename({"added_at": "taught_at"})
         to_come = lessons.filter(pl.col("taught_at") >= now)["taught_at"].min()
         assert to_come is None or isinstance(to_come, datetime)

@@ -67,7 +67,11 @@ def logged(
             }
             for one in ranking.results
         ],
-        "candidates": {name: column for name, column in candidates.items() if name not in DERIVED and column},
+        "candidates": {
+            name: column
+            for name, column in candidates.items()
+            if name not in DERIVED and (column or column == 0)
+        },
     }
 
 
@@ -83,6 +87,8 @@ def candidates_of(payload: Mapping[str, Any]) -> Candidates:
         "follows": {},
         "states": {},
         "confidence": {},
+        "superseded": None,
+        "vector_say": None,
     }
     columns = dict.fromkeys(("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count"), ())
     return Candidates.from_dict(
@@ -111,9 +117,9 @@ def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> R
 
     if policy is not None:
         return ranked(policy)
-    own, drawn = ranked(RankingPolicy.from_dict(payload["policy"])), payload.get("interleaving")
+    own, drawn = ranked(RankingPolicy.logged(payload["policy"])), payload.get("interleaving")
     if drawn is None:
         return own
-    other = RankingPolicy.from_dict(drawn["policy"])
+    other = RankingPolicy.logged(drawn["policy"])
     turns = in_turn(own, ranked(other), other, seed=drawn["seed"], limit=limit)
     return turns.ranking if turns else own

@@ -12,6 +12,7 @@ import pyarrow as pa
 from scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
 from scoring.ranking.ranked import RECALL_INJECTED, positions
 from scoring.ranking.sparse_recall import Injection
+from slowwave.search.nothing import Nothing
 from slowwave.search.searcher import Found
 
 SUPERSEDED = "superseded"
@@ -125,6 +126,7 @@ class SearchResponse:
         policy: version of the ranking policy.
         warnings: what the caller should know, such as a journal that could not be written.
         not_shown: what else was found, the best first, when an explanation was asked for.
+        nothing: why there are no results; None where there are some.
     """
 
     search_id: str
@@ -137,6 +139,7 @@ class SearchResponse:
     timings: Timings
     warnings: tuple[str, ...] = field(default=())
     not_shown: tuple[NotShown, ...] = ()
+    nothing: Nothing | None = None
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)

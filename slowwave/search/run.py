@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -21,14 +20,17 @@ from scoring.ranking import (
 )
 from scoring.ranking.breakdown import split_by_term
 from scoring.ranking.candidates import BM25, LEARNED
+from scoring.ranking.words import asked_words
 from slowwave import ids
 from slowwave.chunking import indexed_text
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.recent import recent_votes
+from slowwave.feedback.texts import texts_in
 from slowwave.journal import Entry, JournalError
 from slowwave.search.filters import Filters
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
+from slowwave.search.nothing import why_nothing
 from slowwave.search.results import (
     NotShown,
     Result,
@@ -45,7 +47,6 @@ if TYPE_CHECKING:
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
 MAX_PROJECT_CHARACTERS = 200
 NOT_SHOWN = 20  # listed in an account (count)
-_WORD = re.compile(r"\w+")
 
 
 def search(
@@ -64,6 +65,7 @@ def search(
     _check(query, limit, project)
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
+    searcher.refuse_unknown(namespace, filters)
     policy = space.policy
     start = time.perf_counter()
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places
@@ -82,9 +84,10 @@ def search(
     results = present(ranking, found, turns.labels if turns else ())
     if explain:
         best = [found.candidates.chunk_ids[one.best] for one in ranking.results]
-        words = _WORD.findall(query)[:WORDS_EXPLAINED]
+        words = asked_words(query)[:WORDS_EXPLAINED]
         terms = searcher.term_scores(namespace, words, best, filters) if policy.fusion == "convex" else {}
-        recent = recent_votes(space.store, namespace, [one.memory_id for one in ranking.results], moment)
+        shown = [one.memory_id for one in ranking.results]
+        recent = recent_votes(space.store, namespace, shown, moment, texts_in(space))
         whose = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
         results = _explained(results, ranking, found, whose, terms, recent)
     ranked = time.perf_counter()
@@ -97,6 +100,11 @@ def search(
         # One warning tells of a journal that can be neither read nor written.
         doubts = _journal(space, search_id, namespace, payload, moment, principal, project) or doubts
     warnings += doubts
+    nothing = None
+    if not results:
+        nothing = why_nothing(
+            space, namespace, filters, limit=limit, abstained=ranking.abstained, as_of=as_of
+        )
     end = time.perf_counter()
     timings = Timings(
         embedding=found.embedding_ms,
@@ -116,6 +124,7 @@ def search(
         timings,
         warnings,
         _not_shown(ranking, found) if explain else (),
+        nothing,
     )
 
 

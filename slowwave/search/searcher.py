@@ -1,8 +1,9 @@
 """The candidates of one search: two channel queries, and what is known of the memories they found.
 
-The full-text query runs in a thread while the query is being embedded; the vector query follows. Only a
-memory that nothing but its trigger phrase or a learned term found costs another query: the candidates carry
-all that a result shows. Of one that only a learned term found its nearest chunk is a candidate.
+The full-text query runs in a thread while the query is being embedded; the vector query follows. Two kinds of
+memory cost another query: one that nothing but its trigger phrase or a learned term found, and a long one
+whose title may be its own first line. Else the candidates carry all that a result shows. Of one that only a
+learned term found its nearest chunk is a candidate.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from quality.admission import SUPERSEDED
+from quality.titles import is_cut, is_from_first_words
 from scoring.ranking import Candidates, MemoryState
 from scoring.ranking.candidates import NEUTRAL
 from scoring.ranking.learned import Learned
-from scoring.ranking.words import coverage, stems, title_share
-from slowwave.embedding import Embedder
+from scoring.ranking.words import coverage, stems, text_stems, title_share
+from slowwave import ids
+from slowwave.embedding import Embedder, knows
 from slowwave.search.filters import Filters
-from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, confidence_of
+from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, condition, confidence_of
 from slowwave.store import one_of
 from slowwave.store.text import Tables as TextTables
 from slowwave.store.text import full_text
@@ -81,13 +85,17 @@ class Searcher:
         boost: Callable[[Learned], float] = Learned.boost,
     ) -> None:
         self._store, self._embedder, self._knowledge, self._boost = store, embedder, knowledge, boost
-        self._pool = ThreadPoolExecutor(3, thread_name_prefix="slowwave-search")
+        self._pool = ThreadPoolExecutor(4, thread_name_prefix="slowwave-search")
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
     def close(self) -> None:
         """Stop the threads."""
         self._pool.shutdown(wait=False)
+
+    def refuse_unknown(self, namespace: str, filters: Filters) -> None:
+        """See that the labels of filters are known; see `Filters.refuse_unknown`."""
+        filters.refuse_unknown(namespace, self._store.table("chunks"))
 
     def find(
         self,
@@ -108,10 +116,11 @@ class Searcher:
         """
         start = time.perf_counter()
         promoted = self._knowledge.promoted(namespace)
-        where = (filters or Filters()).where(namespace, promoted)
+        where = condition(self._knowledge, namespace, filters or Filters())
         text = self._pool.submit(self._full_text, query, where, size)
         triggered = self._pool.submit(self._knowledge.triggered, namespace, query)
         asked = None if now is None else self._pool.submit(self._knowledge.learned, namespace, query, now)
+        saying = self._pool.submit(knows, self._embedder, query)
         vector = self._embedder.embed_query(query)
         embedded = time.perf_counter()
         nearest = self._nearest(vector, where, size)
@@ -126,6 +135,7 @@ class Searcher:
             lists.append(_best_of_each(self._chunks_of(best, where, LEARNED_CHUNKS), vector))
         channels, shown = _merge(lists, vector)
         channels |= _words(query, channels, shown)
+        channels["title"] = self._given(channels["title"], shown)
         ids = shown.column("memory_id").to_pylist()
         there = set(ids)
         if not there.isdisjoint(promoted):
@@ -141,6 +151,8 @@ class Searcher:
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
             states=self._states(namespace, there, learned),
             confidence=confidence_of(shown),
+            superseded=_superseded(shown),
+            vector_say=round(saying.result(), DIGITS),
         )
         done = time.perf_counter()
         return Found(
@@ -151,6 +163,25 @@ class Searcher:
             {memory: one for memory, one in learned.items() if memory in there},
             () if now is None else self._knowledge.doubts(namespace),
         )
+
+    def _given(self, share: np.ndarray, shown: pa.Table) -> np.ndarray:
+        """The shares of titles, 0 of those that are only the first words of their text."""
+        asked = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
+        rows = [
+            row for row in asked.to_pylist() if not row["origin"]
+        ]  # a note of a vault has a title or a name
+        title = {row["memory_id"]: row["title"] for row in rows}
+        first = {row["memory_id"]: row["text"] for row in rows if row["ordinal"] == 0}
+        derived = {memory for memory, said in title.items() if memory not in first and is_cut(said)}
+        if unread := sorted(title.keys() - first.keys() - derived):
+            wanted = one_of("chunk_id", [ids.chunk_id(memory, 0) for memory in unread])
+            found = self._store.table("chunks").search().where(wanted).limit(len(unread))
+            first |= dict(
+                zip(*found.select(["memory_id", "text"]).to_arrow().to_pydict().values(), strict=True)
+            )
+        derived |= {memory for memory, text in first.items() if is_from_first_words(title[memory], text)}
+        mine = pc.is_in(shown.column("memory_id"), pa.array(sorted(derived), pa.string()))
+        return np.where(mine.to_numpy(), 0.0, share)
 
     def _states(
         self, namespace: str, there: Collection[str], learned: Mapping[str, Learned]
@@ -170,7 +201,7 @@ class Searcher:
         The filters are those of the search: in rows that the index does not have yet, LanceDB weighs a word
         by how rare it is among the rows that pass.
         """
-        where = (filters or Filters()).where(namespace, self._knowledge.promoted(namespace))
+        where = condition(self._knowledge, namespace, filters or Filters())
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(query_words if chunk_ids else []):
             search = full_text(self._store, "chunks", "search_text", word)
@@ -251,13 +282,18 @@ def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, n
     looked = np.flatnonzero(((vector > 0) & (vector <= COVERED)) | ((text > 0) & (text <= COVERED)))
     covered = np.zeros(len(vector))
     covered[looked] = coverage(asked, shown.column("text").take(pa.array(looked)).to_pylist())
-    title = title_share(asked, shown.column("title").to_pylist())
+    title = title_share(text_stems(query), shown.column("title").to_pylist())
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
 
 
 def _follows(rows: pa.Table) -> dict[str, str]:
     pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
     return {memory: before for memory, before in pairs if before}
+
+
+def _superseded(rows: pa.Table) -> frozenset[str]:
+    old = pc.equal(rows.column("status"), SUPERSEDED)
+    return frozenset(rows.column("memory_id").filter(old).to_pylist())
 
 
 def _whole(rows: pa.Table, name: str) -> np.ndarray:

@@ -17,6 +17,7 @@ from slowwave.embedding import profile
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.policies import read_policy, write_policy
 from slowwave.search.log import replay
+from slowwave.vault import scan_all, watch
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
@@ -221,12 +222,14 @@ def labelled(memory):
         ({"memory_type": "decision"}, {"decision"}),
         ({"memory_type": " DECISION "}, {"decision"}),
         ({"memory_type": ["decision", "project"]}, {"decision", "project"}),
-        ({"memory_type": "nothing"}, set()),
+        ({"memory_type": "incident"}, set()),
         ({"tier": "important"}, {"decision"}),
         ({"tier": ("important", "critical")}, {"decision", "project"}),
         ({"tags": "ops"}, {"decision", "project"}),
         ({"tags": {"ops", "日本語"}}, {"decision", "project", "public"}),
         ({"tags": "It's"}, {"decision"}),
+        ({"tags": ["OPS"]}, {"decision", "project"}),
+        ({"tags": "it'S"}, {"decision"}),
         ({"tags": "op"}, set()),
         ({"tags": "' OR 1=1 --"}, set()),
         ({"sensitivity": "secret"}, {"hidden"}),
@@ -255,6 +258,89 @@ def test_filters(labelled, filters, expected):
     logged = payload(labelled, response)["candidates"]
     allowed = {ids.memory_id("ada", name) for name in expected}
     assert {ids.memory_of(chunk) for chunk in logged.get("chunk_id", [])} <= allowed
+
+
+@pytest.mark.parametrize(
+    ("filters", "meant", "there"),
+    [
+        ({"memory_type": "decison"}, "'decision'", "constraint, decision, document"),
+        ({"memory_type": ["fact", "zzz"]}, "", "constraint, decision"),
+        ({"tier": "criticl"}, "'critical'", "critical, important, normal, temporary"),
+        ({"sensitivity": "Secrets"}, "'secret'", "internal, public, secret"),
+        ({"sensitivity": " "}, "", "internal, public, secret"),
+    ],
+)  # fmt: skip
+def test_a_label_that_nobody_knows_is_an_error(labelled, filters, meant, there):
+    with pytest.raises(SlowwaveError, match=r"^\w+ = '[^']*' is unknown\.") as refused:
+        labelled.search("ferry", **filters)
+    assert ("Did you mean" in str(refused.value)) == bool(meant)
+    assert meant in str(refused.value)
+    assert there in str(refused.value)
+    assert labelled.journal.read(kinds=["search"]).height == 0
+
+
+def test_a_label_of_ones_own_is_known_where_it_is(open_memory):
+    mine, other = open_memory("ada", gate={"mode": "off"}), open_memory("bob")
+    mine.save(FERRY, key="a", memory_type="voyage")
+    mine.save(ROTA, key="b", memory_type="kvxsecret", sensitivity="secret")
+    assert sources(mine.search("ferry", memory_type="voyage")) == {"a"}
+    with pytest.raises(SlowwaveError, match=r"There are .*, voyage\.") as refused:
+        mine.search("ferry", memory_type="voyages")
+    assert "kvxsecret" not in str(refused.value)
+    with pytest.raises(SlowwaveError, match="is unknown") as refused:
+        other.search("ferry", memory_type="voyage")
+    assert ", voyage" not in str(refused.value)
+    assert sources(mine.search("ferry", memory_type="voyage", as_of=datetime.now(UTC).date())) == {"a"}
+
+
+def test_a_time_in_which_nothing_can_be_is_an_error(labelled):
+    day = datetime(2026, 1, 2, tzinfo=UTC)
+    with pytest.raises(SlowwaveError, match="is not before until"):
+        labelled.search("ferry", since=day, until=day)
+
+
+def why(memory, query="ferry", **given) -> str:
+    response = memory.search(query, **given)
+    told = response.nothing
+    assert (told is None) == bool(response.results)
+    assert response.to_dict()["nothing"] == (told and {"kind": told.kind, "message": told.message})
+    return told.kind if told else ""
+
+
+def test_a_search_without_results_says_why(open_memory):
+    memory, other = open_memory("ada"), open_memory("bob")
+    assert why(memory) == "empty"
+    assert "slowwave ingest" in memory.search("ferry").nothing.message
+    other.save(FERRY, key="ferry", title="Ferry", memory_type="fact")
+    assert why(memory) == "unknown"
+    assert "'bob'" in memory.search("ferry").nothing.message
+    assert why(other) == ""
+    assert why(other, limit=0) == "limit"
+    told = other.search("ferry", memory_type="decision", tags="x").nothing
+    assert (told.kind, told.message) == (
+        "filtered", "No memory of namespace 'bob' passes memory_type decision and tag x (1 looked at).",
+    )  # fmt: skip
+    assert why(other, source="zzz") == "filtered"
+    assert why(other, as_of=datetime.now(UTC).date() - timedelta(days=3)) == "past"
+    assert why(open_memory("bob", ranking={"abstention_floor": 0.999}), "the moon") == "abstained"
+    memory.save(ROTA, key="rota", sensitivity="secret")
+    assert why(memory) == "hidden"
+    assert why(memory, sensitivity="secret") == ""
+    refused = open_memory("eve", gate={"mode": "enforce"})
+    assert refused.save("== ^^ ==", key="x").status == "quarantined"
+    assert why(refused) == "refused"
+
+
+def test_what_no_night_has_taken_in_is_said_to_be_waiting(open_memory, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "ferry.md").write_text(f"# Ferry\n\n{FERRY}\n")
+    memory = open_memory("ada")
+    open_memory("bob").save(ROTA, key="rota")
+    now = datetime.now(UTC)
+    watch(memory.journal, "ada", tmp_path / "notes", name="", as_of=now, principal="ada")
+    scan_all(memory.journal, memory.settings.notes, as_of=now)
+    assert why(memory) == "waiting"
+    assert "slowwave night" in memory.search("ferry").nothing.message
 
 
 def test_a_source_prefix_is_plain_text(memory):
@@ -387,10 +473,14 @@ def test_what_use_has_taught_changes_the_ranking_of_an_open_searcher(memory, thr
 
 
 def test_what_was_taught_before_is_replaced(memory, three):
-    plain = {one.memory_id: one.score for one in memory.search("deploy day")}[three["deploy"]]
+    def combined() -> float:
+        response = memory.search("deploy day", explain=True)
+        return {one.memory_id: one.explanation.combined_score for one in response}[three["deploy"]]
+
+    plain = combined()
     for value in (0.0, 1.0):
         teach(memory, three["deploy"], effectiveness=value, feedback_count=3)
-    now = {one.memory_id: one.score for one in memory.search("deploy day")}[three["deploy"]]
+    now = combined()
     assert now == pytest.approx(plain + 0.15, abs=1e-6)
 
 
@@ -458,25 +548,41 @@ def test_no_read_path_of_a_search_shows_another_namespace(open_memory):
 
 
 def test_a_short_memory_that_is_very_near_gets_a_place(open_memory):
-    """The long note has the words more often; the short one is nearest, and would be cut."""
+    """The long notes have the words more often; the short one is nearest, and would be cut."""
     settings = {"vector_weight": 0.0}
     memory = open_memory(ranking=settings)
     query = "deploy the ferry on Thursday at the quay"
     often = f"{LONG}\n\n## End\n\n" + "Ferry, Thursday, quay: deploy! " * 20
-    long = memory.save(often, key="long")
+    long = memory.save_many(
+        [{"content": f"Pier {at}.\n\n{often}", "key": f"long {at}", "title": f"Pier {at}"} for at in range(7)]
+    )
     short = memory.save("We deploy the ferry on Thursday at the quay, as always.", key="short")
-    assert (long.status, short.status) == ("live", "live")
-    plain = open_memory(ranking={**settings, "sparse_recall": False}).search(query, limit=1)
-    assert found(plain) == [long.memory_id]
-    response = memory.search(query, limit=1, explain=True)
-    assert found(response) == [short.memory_id]
-    assert response[0].flags == ("recall_injected",)
-    told = response[0].explanation.recall
-    assert (told.memory_id, told.reason, told.displaced) == (
-        short.memory_id, "sparse_doc_recall", long.memory_id,
-    )  # fmt: skip
+    assert {one.status for one in (*long, short)} == {"live"}
+    plain = open_memory(ranking={**settings, "sparse_recall": False})
+    for limit in range(1, 6):  # a better result is never given up for it among the first five
+        assert found(memory.search(query, limit=limit)) == found(plain.search(query, limit=limit))
+    cut = found(plain.search(query, limit=6))
+    assert short.memory_id not in cut
+    response = memory.search(query, limit=6, explain=True)
+    assert found(response) == [*cut[:5], short.memory_id]
+    assert response[5].flags == ("recall_injected",)
+    told = response[5].explanation.recall
+    assert (told.memory_id, told.reason, told.displaced) == (short.memory_id, "sparse_doc_recall", cut[5])
     assert told.distance <= memory.policy.sparse_distance
-    assert [(one.memory_id, one.reason) for one in response.not_shown] == [(long.memory_id, "displaced")]
+    assert (response.not_shown[0].memory_id, response.not_shown[0].reason) == (cut[5], "displaced")
+
+
+def test_the_candidates_say_what_is_superseded(open_memory):
+    """So a replay, too, gives it no place for being short."""
+    memory = open_memory(
+        reconsolidation={"policy": "literal", "conflict": 0.3, "merge": 0.98, "duplicate": 0.99}
+    )
+    old = memory.save(DEPLOY, key="old")
+    memory.save(DEPLOY.replace("Thursday", "Friday").replace("second", "ninth"), key="new")
+    assert memory.get(old.memory_id).status == "superseded"
+    kept = payload(memory, memory.search("deploy day", superseded=True))["candidates"]
+    assert kept["superseded"] == [old.memory_id]
+    assert "superseded" not in payload(memory, memory.search("deploy day"))["candidates"]
 
 
 def test_below_the_floor_a_search_says_that_it_knows_nothing(open_memory):
@@ -589,6 +695,27 @@ def test_a_title_that_the_query_says_adds_to_the_score(memory, three):
     half = memory.search("the deploy team", explain=True)
     (row,) = rows_of(next(one for one in half if one.source == "deploy"), "title")
     assert row.value == pytest.approx(0.7 * weight / 2)
+
+
+def test_first_words_are_no_title(open_memory):
+    """Three texts without a title, short, long, and with a first line of their own, and a heading."""
+    memory = open_memory(gate={"mode": "off"}, reconsolidation={"policy": "off"})
+    part = "Gauge number one hangs under the pier and reports every six minutes to the station. " * 30
+    memory.save_many(
+        [
+            {"content": "The deploy day is Thursday.", "key": "short"},
+            {"content": f"The deploy day of the gauges {part}", "key": "long"},
+            {"content": f"The deploy day\n\n{part}", "key": "line"},
+            {"content": f"# The deploy day\n\n{part}", "key": "heading"},
+            {"content": f"Pier. {part}", "title": "The deploy day", "key": "given"},
+        ]
+    )
+    for query in ("the deploy day of the gauges under the pier", "which deploy day has the station"):
+        response = memory.search(query, explain=True, limit=10)
+        titled = {result.source for result in response if rows_of(result, "title")}
+        assert sources(response) == {"short", "long", "line", "heading", "given"}
+        assert titled == {"heading", "given"}
+    assert {one.title for one in response} >= {"The deploy day is Thursday.", "The deploy day"}
 
 
 def test_a_chat_is_found_by_its_speaker(memory):

@@ -1,0 +1,117 @@
+"""Why a search shows nothing: only what was looked at is said, the reason that comes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Literal
+
+from quality.admission import LIVE
+from slowwave.errors import NotFoundError
+from slowwave.journal.entry import SOURCE_KINDS
+from slowwave.quarantine import HELD
+from slowwave.search.filters import Filters
+from slowwave.search.knowledge import condition
+from slowwave.store import quote
+
+if TYPE_CHECKING:
+    from slowwave.workspace import Workspace
+
+Kind = Literal[
+    "limit", "abstained", "unrelated", "past", "filtered", "hidden", "refused", "waiting", "unknown", "empty"
+]
+NOTHING_THERE: frozenset[Kind] = frozenset({"hidden", "refused", "waiting", "unknown", "empty"})
+"""Where there is nothing that may be shown, whatever is asked; an assistant is told no more than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Why nothing is shown.
+
+    Attributes:
+        kind: ``limit``: nothing was asked for. ``abstained``: nothing is near enough. ``unrelated``: nothing
+            has to do with the query. ``past``: of a past day. ``filtered``: no memory passes the filters.
+            ``hidden``: all are secret, superseded or forgotten. ``refused``: all are in quarantine.
+            ``waiting``: no night has taken in what there is. ``unknown``: the home has other namespaces, and
+            not this one. ``empty``: the home has nothing.
+        message: for the owner of the home: it names other namespaces.
+    """
+
+    kind: Kind
+    message: str
+
+
+def why_nothing(
+    space: Workspace,
+    namespace: str,
+    filters: Filters,
+    *,
+    limit: int,
+    abstained: bool,
+    as_of: date | None,
+) -> Nothing:
+    """The reason why a search has no results."""
+    if limit == 0:
+        return Nothing("limit", "Nothing was asked for: the limit is 0.")
+    if abstained:
+        return Nothing("abstained", "Nothing that was found is near enough to be an answer.")
+    if as_of is not None:
+        return Nothing("past", f"Nothing that namespace {namespace!r} held at the end of {as_of} matches.")
+    if space.store.count("memories", condition(space.knowledge, namespace, filters)):
+        return Nothing("unrelated", f"Nothing in namespace {namespace!r} has to do with the query.")
+    if shown := space.store.count("memories", Filters().where(namespace)):
+        told = f"No memory of namespace {namespace!r} passes {filters} ({shown:,} looked at)."
+        return Nothing("filtered", told)
+    return _nothing_there(space, namespace)
+
+
+def refuse_unknown(space: Workspace, namespace: str) -> None:
+    """See that the home has the namespace; one that has nothing at all is no mistake of the namespace.
+
+    Raises:
+        NotFoundError: it has others, which are named.
+    """
+    mine = f"namespace = {quote(namespace)} AND status = {quote(LIVE)}"
+    if space.store.count("memories", mine):
+        return
+    found = _nothing_there(space, namespace)
+    if found.kind == "unknown":
+        raise NotFoundError(found.message)
+
+
+def _nothing_there(space: Workspace, namespace: str) -> Nothing:
+    mine = f"namespace = {quote(namespace)}"
+    if there := space.store.count("memories", mine):
+        return Nothing(
+            "hidden",
+            f"None of the {there:,} memories of namespace {namespace!r} may be shown: they are secret "
+            f"(--sensitivity secret), superseded (--superseded) or forgotten.",
+        )
+    if refused := space.store.count("quarantine", f"{mine} AND status = {quote(HELD)}"):
+        return Nothing(
+            "refused",
+            f"Namespace {namespace!r} has no memories yet: {refused:,} notes were not let in. "
+            f"`slowwave quarantine list` says why.",
+        )
+    if space.journal.read(kinds=SOURCE_KINDS, namespace=namespace, limit=1).height:
+        return Nothing(
+            "waiting",
+            f"Notes of namespace {namespace!r} are in the journal and not yet in the memory: "
+            f"`slowwave night` takes them in.",
+        )
+    others = sorted(set(space.store.scan("memories", columns=["namespace"])["namespace"]))
+    if others:
+        return Nothing(
+            "unknown",
+            f"namespace = {namespace!r} is unknown: nothing was saved in it. There are {_listed(others)}.",
+        )
+    return Nothing(
+        "empty",
+        "Nothing is in this home yet: `slowwave save TEXT` saves a note, `slowwave ingest FOLDER` and "
+        "`slowwave night` take in a folder of them.",
+    )
+
+
+def _listed(names: list[str], most: int = 20) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
