@@ -11,6 +11,7 @@ import polars as pl
 from slowwave import ids
 from slowwave.feedback import drain, fold
 from slowwave.feedback.pending import begin, finish, last_of
+from slowwave.feedback.texts import texts_in
 from slowwave.journal import Entry
 from slowwave.workspace import Workspace
 
@@ -89,11 +90,11 @@ def fold_days(
     for table, rows in made.items():
         store.replace_partition(table, rows, days)
     begin(store, "test", last_of(made["searches"], made["events"]), days[0])
-    signals = fold.signals(store, made["events"], policy, 0.3)
+    signals = fold.signals(store, made["events"], policy, 0.3, texts_in(space))
     store.replace_partition("usage_signals", signals, days)
     for table in ("effectiveness", "strength", "promotions"):
         store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy), days)
-    fold.take_effect(store, days, policy)
+    fold.take_effect(store, days, policy, texts_in(space))
     finish(store, "test")
 
 

@@ -174,12 +174,14 @@ class Nights:
         }
 
 
-def refusal(done: dg.ExecuteInProcessResult) -> dg.Failure:
-    """Why a run was refused: it failed before anything was written, and is not to be tried again."""
-    assert not done.success
+def refusal(done: dg.ExecuteInProcessResult) -> dg.AssetObservation:
+    """Why a run was refused: it made nothing, failed nothing (so nobody is alerted), and says why.
+
+    A check that was not run counts as skipped in a run that did not fail, and is red in one that did.
+    """
+    assert done.success
     assert not done.get_asset_materialization_events()
-    (failed,) = [one for one in done.all_events if one.is_step_failure]
-    assert not [one for one in done.all_events if one.is_step_up_for_retry]
-    data = failed.step_failure_data.user_failure_data
-    assert data is not None
-    return dg.Failure(description=data.description, metadata=data.metadata)
+    assert not done.get_asset_check_evaluations()
+    assert not [one for one in done.all_events if one.is_step_failure or one.is_step_up_for_retry]
+    (said,) = [one for one in done.all_events if one.event_type_value == "ASSET_OBSERVATION"]
+    return said.asset_observation_data.asset_observation

@@ -6,18 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from scoring.ranking.words import words
+from scoring.ranking.words import HIRAGANA, PAIRED, SPELLED, words
 
 MORE_THAN = 4  # letters or digits
 
-_HIRAGANA = "\u3041-\u3096\u3099-\u309f"
-_PAIRED = (  # Han, kana, Bopomofo: two characters are about a word
-    f"{_HIRAGANA}\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303b\u30a1-\u30fa\u30fc-\u30ff"
-    "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_SPELLED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"  # Thai, Lao, Burmese, Khmer
-_PIECE = re.compile(f"(?P<paired>[{_PAIRED}]+)|(?P<spelled>[{_SPELLED}]+)|[^{_PAIRED}{_SPELLED}]+")
-_GRAMMAR = re.compile(f"[{_HIRAGANA}]+")  # endings and particles are in every Japanese text
+_PIECE = re.compile(f"(?P<paired>[{PAIRED}]+)|(?P<spelled>[{SPELLED}]+)|[^{PAIRED}{SPELLED}]+")
+_GRAMMAR = re.compile(f"[{HIRAGANA}]+")  # endings and particles are in every Japanese text
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 

@@ -128,9 +128,11 @@ PROPOSAL: Final[dict[str, pl.DataType]] = {
     "rank": pl.Int32(),
     "terms": pl.List(pl.String()),
     "refusal": pl.String(),
+    "text": pl.String(),
 }
 """Columns of a proposal. question: the query's learnable words, sorted: two queries with the same ones teach
-as one. terms: that it could teach, the best first. refusal: a reason that needs no look at the others."""
+as one. terms: that it could teach, the best first. refusal: a reason that needs no look at the others.
+text: which of the memory's texts was selected; what one is taught, another one does not know (rule 7.6)."""
 
 LESSON: Final[dict[str, pl.DataType]] = {
     "proposal_id": pl.String(),
@@ -142,6 +144,7 @@ LESSON: Final[dict[str, pl.DataType]] = {
     "principal": pl.String(),
     "taught_at": pl.Datetime("us", "UTC"),
     "expires_at": pl.Datetime("us", "UTC"),
+    "text": pl.String(),
 }
 """Columns of a lesson: one term that one selection teaches one memory."""
 
@@ -153,7 +156,8 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
     Args:
         selections: ``proposal_id``, ``namespace``, ``memory_id``, ``search_id``, ``principal``,
             ``selected_at``, ``rank`` (null where the search is not logged, was imported, or did not show the
-            memory), ``born_at`` (when the memory first came in; null where there is none),
+            memory), ``text`` (that was selected), ``born_at`` (when the memory first said so; null where
+            there is none),
             ``gone_at`` (when it was retired, else null), ``asked`` (the query's learnable terms, in order;
             empty where the query is no question but an order to an assistant) and ``triggers`` (terms of the
             memory's own trigger phrases).
@@ -222,7 +226,8 @@ class _Learning:
     """What a memory learned lately."""
 
     events: deque[datetime] = field(default_factory=deque)
-    lessons: list[tuple[str, datetime, str, str]] = field(default_factory=list)  # term, taught, search, who
+    # term, when it was taught, search, who, text
+    lessons: list[tuple[str, datetime, str, str, str]] = field(default_factory=list)
 
 
 def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: LearningPolicy) -> Decided:
@@ -244,8 +249,9 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
     taught: list[tuple[str, str]] = []
     window = timedelta(hours=policy.window_hours)
     columns = ["proposal_id", "namespace", "memory_id", "search_id", "principal", "selected_at", "terms"]
+    said = pl.col("text").fill_null("")
     done = 0
-    for name, namespace, memory, search, who, at, terms in eligible.select(columns).iter_rows():
+    for name, namespace, memory, search, who, at, terms, text in eligible.select(*columns, said).iter_rows():
         while done < len(taken_back) and taken_back[done].covers < at:
             _take_back(memories, taken_back[done])
             done += 1
@@ -256,13 +262,13 @@ def decide(proposals: pl.DataFrame, rollbacks: Sequence[Rollback], policy: Learn
             decided.append((name, RATE_LIMITED))
             continue
         here.lessons = [one for one in here.lessons if one[1] > at - policy.ttl]
-        chosen = _choose(terms, {one[0] for one in here.lessons}, policy)
+        chosen = _choose(terms, {one[0] for one in here.lessons if one[4] == text}, policy)
         if not chosen:
             decided.append((name, NO_TERMS))
             continue
         decided.append((name, PROPOSED))
         here.events.append(at)
-        here.lessons += [(term, at, search, who) for term in chosen]
+        here.lessons += [(term, at, search, who, text) for term in chosen]
         taught += [(name, term) for term in chosen]
     found = pl.DataFrame(decided, schema={"proposal_id": pl.String, "found": pl.String}, orient="row")
     terms = pl.DataFrame(taught, schema={"proposal_id": pl.String, "term": pl.String}, orient="row")

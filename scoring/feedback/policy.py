@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from scoring.promised import require_within
+from scoring.promised import require_rising, require_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class FeedbackPolicy:
         promotion_hours: length of that window.
 
     Raises:
-        ValueError: it goes beyond what the rules promise.
+        ValueError: it goes beyond what the rules promise, or its thresholds are out of order.
     """
 
     prior: float = 0.5
@@ -43,6 +43,7 @@ class FeedbackPolicy:
 
     def __post_init__(self) -> None:
         require_within(self, _PROMISED)
+        require_rising(important_at=self.important_at, critical_at=self.critical_at)
 
 
 _PROMISED = {

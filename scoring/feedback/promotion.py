@@ -1,8 +1,10 @@
 """What useful votes promote a memory to (rule 4.4): normal, important, critical; a few at a time.
 
-Only explicit useful votes count, never those of the memory's authors, and of one principal only so many.
-Nothing is ever demoted by a vote. It is decided at the end of each day that brings a useful vote; who has to
-wait because others were promoted is asked again the next day.
+Only explicit useful votes count, not those of the memory's authors, and of one principal only so many. In a
+namespace that has one principal only nobody else could ever vote: there each of its votes counts, and the
+decision says so (`SOLE`). Once a second one is seen, the author's votes count no more; what was promoted
+stays. Nothing is ever demoted by a vote. It is decided at the end of each day that brings a useful vote; who
+has to wait because others were promoted is asked again the next day.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from scoring.feedback.votes import VOICE
 TIERS = ("normal", "important", "critical")
 PROMOTED, RATE_LIMITED = "promoted", "rate_limited"
 BELOW_THRESHOLD, NOT_PROMOTABLE = "below_threshold", "tier_not_promotable"
+SOLE = "sole_principal"
+"""Detail of a decision that counts the votes of the only principal of its namespace, the author's too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +35,14 @@ class Candidate:
             promoted.
         useful: votes (count), the authors' left out and each principal's capped.
         voters: principals that they are of (count).
+        detail: `SOLE`, or nothing.
     """
 
     memory_id: str
     tier: str
     useful: int
     voters: int = 0
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class Promotion:
     useful: int
     voters: int
     decided_at: datetime
+    detail: str = ""
 
 
 def effective_tier(own: str, promoted: str | None) -> str:
@@ -87,11 +94,30 @@ def promote(
         else:
             reason, free = PROMOTED, free - 1
         to = TIERS[TIERS.index(one.tier) + 1] if reason in (PROMOTED, RATE_LIMITED) else one.tier
-        decided.append(Promotion(one.memory_id, one.tier, to, reason, one.useful, one.voters, as_of))
+        decided.append(
+            Promotion(one.memory_id, one.tier, to, reason, one.useful, one.voters, as_of, one.detail)
+        )
     return decided
 
 
-def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPolicy) -> pl.DataFrame:
+def principals(seen: pl.DataFrame) -> pl.DataFrame:
+    """How long each namespace had one principal only.
+
+    Args:
+        seen: namespace, principal, day: who saved, searched or gave feedback there, and was not imported.
+
+    Returns:
+        namespace, and shared_from: the day on which a second principal was first seen; null while there is
+        one.
+    """
+    first = seen.filter(pl.col("principal") != "").group_by("namespace", "principal").agg(pl.col("day").min())
+    days = pl.col("day").sort()
+    return first.group_by("namespace").agg(shared_from=days.get(1, null_on_oob=True)).sort("namespace")
+
+
+def useful_votes(
+    votes: pl.DataFrame, authors: pl.DataFrame, principals: pl.DataFrame, policy: FeedbackPolicy
+) -> pl.DataFrame:
     """How many useful votes each memory has after each day that brings it one.
 
     Args:
@@ -100,21 +126,38 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
             of one.
         authors: memory_id and principal of those who wrote a memory, and the day (`since`) on which they
             first did.
+        principals: of the function of that name. By the end of a day on which a namespace has one, the
+            author's votes count and no number of them is too many.
         policy: how many votes of one principal count.
 
     Returns:
-        namespace, memory_id, day, useful, voters (counts), sorted by day and memory; no day without a useful
-        vote.
+        namespace, memory_id, day, useful, voters (counts), detail (`SOLE` or nothing), sorted by day and
+        memory; no day without a useful vote.
     """
-    helpful = (pl.col("verdict") == "helpful").cast(pl.Int32)
-    capped = pl.col("all").clip(0, policy.principal_votes)
-    before = pl.col("all").shift(fill_value=0).over("mine")
-    rows = (
-        votes.join(authors, on=["memory_id", "principal"], how="left")
+    shared = pl.col("shared_from")
+    rows = votes.join(principals, on="namespace", how="left")
+    by_others = (
+        rows.join(authors, on=["memory_id", "principal"], how="left")
         .filter((pl.col("day") < pl.col("since")).fill_null(value=True))
-        .with_columns(voice=VOICE)
-        .sort("occurred_at", "signal_id")
+        .drop("since")
     )
+    alone = principals.filter(shared.is_null() | (shared > votes["day"].min()))
+    rows = rows.join(alone, on="namespace", how="semi")
+    own = pl.col("imported").fill_null(value=False).not_()
+    sole = _counted(rows, pl.when(own).then(pl.len()).otherwise(policy.principal_votes)).filter(
+        shared.is_null() | (pl.col("day") < shared)
+    )
+    others = _counted(by_others, pl.lit(policy.principal_votes))
+    others = others.join(sole, on=["namespace", "day"], how="anti")
+    both = pl.concat([others.with_columns(detail=pl.lit("")), sole.with_columns(detail=pl.lit(SOLE))])
+    return both.drop("shared_from").sort("day", "memory_id")
+
+
+def _counted(rows: pl.DataFrame, most: pl.Expr) -> pl.DataFrame:
+    """Useful votes after each day that brings one, of a voice at most so many."""
+    helpful = (pl.col("verdict") == "helpful").cast(pl.Int32)
+    before = pl.col("all").shift(fill_value=0).over("mine")
+    rows = rows.with_columns(voice=VOICE, most=most).sort("occurred_at", "signal_id")
     coded = {
         "memory": codes(rows, "memory_id"),
         "mine": codes(rows, "memory_id", "voice"),
@@ -125,18 +168,17 @@ def useful_votes(votes: pl.DataFrame, authors: pl.DataFrame, policy: FeedbackPol
         .with_columns(now=helpful, change=helpful - helpful.shift(fill_value=0).over("search"))
         .with_columns(all=pl.col("change").cum_sum().over("mine"))
         .with_columns(
-            useful=capped - before.clip(0, policy.principal_votes),
+            useful=pl.min_horizontal("all", "most") - pl.min_horizontal(before, "most"),
             voters=(pl.col("all") > 0).cast(pl.Int32) - (before > 0).cast(pl.Int32),
         )
-        .with_columns(pl.col("useful", "voters").cum_sum().over("memory"))
+        .with_columns(pl.col("useful", "voters").cum_sum().over("memory").cast(pl.Int32))
     )
     last = rows.group_by("memory", "day", maintain_order=True).agg(
-        pl.col("namespace", "memory_id").first(),
+        pl.col("namespace", "memory_id", "shared_from").first(),
         pl.col("useful", "voters").last(),
         praised=pl.col("now").max() > 0,
     )
-    wanted = last.filter("praised").select("namespace", "memory_id", "day", "useful", "voters")
-    return wanted.sort("day", "memory_id")
+    return last.filter("praised").select("namespace", "memory_id", "day", "useful", "voters", "shared_from")
 
 
 def fold_promotions(
@@ -155,10 +197,13 @@ def fold_promotions(
     given = dict(promoted.select("memory_id", "to_tier").iter_rows())
     moments = promoted["decided_at"].to_list()
     last_day = before.filter((pl.col("day") == pl.col("day").max()) & (pl.col("reason") == RATE_LIMITED))
-    waiting = {name: (useful, voters) for name, useful, voters in last_day.select(_VOTES).iter_rows()}
+    waiting = _by_name(last_day)
     decided: list[Promotion] = []
     for (day,), rows in counts.sort("day").group_by("day", maintain_order=True):
-        today = waiting | {name: (useful, voters) for name, useful, voters in rows.select(_VOTES).iter_rows()}
+        asked = _by_name(rows)
+        if not any(detail for *_, detail in asked.values()):  # its author is not the only one any more
+            waiting = {name: votes for name, votes in waiting.items() if not votes[-1]}
+        today = waiting | asked
         candidates = [
             Candidate(name, effective_tier(own_tier(name, str(day)), given.get(name)), *votes)
             for name, votes in today.items()
@@ -166,12 +211,20 @@ def fold_promotions(
         news = promote(candidates, moments, end_of(str(day)), policy)
         given |= {one.memory_id: one.to_tier for one in news if one.reason == PROMOTED}
         moments += [one.decided_at for one in news if one.reason == PROMOTED]
-        waiting = {one.memory_id: (one.useful, one.voters) for one in news if one.reason == RATE_LIMITED}
+        waiting = {
+            one.memory_id: (one.useful, one.voters, one.detail) for one in news if one.reason == RATE_LIMITED
+        }
         decided += news
     return decided
 
 
-_VOTES = ("memory_id", "useful", "voters")
+_VOTES = ("memory_id", "useful", "voters", "detail")
+
+
+def _by_name(rows: pl.DataFrame) -> dict[str, tuple[int, int, str]]:
+    """Useful votes, voters and detail of each memory."""
+    told = rows.select(_VOTES).with_columns(pl.col("detail").fill_null(""))
+    return {name: (useful, voters, detail) for name, useful, voters, detail in told.iter_rows()}
 
 
 def end_of(day: str) -> datetime:

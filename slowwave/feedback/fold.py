@@ -6,7 +6,7 @@ one table. The days of a run follow one another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,13 @@ from scoring.feedback.coded import DAY_US
 from scoring.feedback.effectiveness import SUMS, fold_effectiveness
 from scoring.feedback.effectiveness import effectiveness as rated
 from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.promotion import Promotion, end_of, fold_promotions, useful_votes
+from scoring.feedback.promotion import Promotion, end_of, fold_promotions, principals, useful_votes
 from scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
 from scoring.feedback.strength import fold_strength
 from scoring.feedback.voices import company, heard, voices_by
 from scoring.feedback.votes import WHO
 from slowwave.feedback.pending import folded_days
+from slowwave.feedback.texts import FIRST, Texts, in_force, named, of_text
 from slowwave.store import one_of, quote
 from slowwave.store.database import IDS_PER_FILTER, batches
 
@@ -30,23 +31,88 @@ if TYPE_CHECKING:
 
 FOLDED = (
     "signal_id", "day", "namespace", "memory_id", "chunk_id", "occurred_at", *WHO, "search_id",
-    "tier", "verdict", "value", "weight", "evidence",
+    "tier", "verdict", "value", "weight", "evidence", "text",
 )  # fmt: skip
 """Columns of ``usage_signals`` that the folds read."""
-_USE = ("namespace", "memory_id", *WHO)
+_USE = ("namespace", "memory_id", "text", *WHO)
 _WHO = ("namespace", "day", *WHO)
-_DECIDED = ("day", "namespace", "memory_id", "to_tier", "reason", "useful", "voters", "decided_at")
+_DECIDED = (
+    "day",
+    "namespace",
+    "memory_id",
+    "to_tier",
+    "reason",
+    "useful",
+    "voters",
+    "decided_at",
+    "detail",
+    "text",
+)
 EXPLICIT = "tier != 'implicit'"
 _OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at", "imported_from"]
 COMPANY = "voices"
 """Name in ``meta`` of how many voices each namespace had when ``memory_state`` was written."""
 
 
-def signals(store: Store, events: pl.DataFrame, policy: FeedbackPolicy, used_ratio: float) -> pl.DataFrame:
-    """Rows of ``usage_signals`` of the days of these events."""
+def signals(
+    store: Store,
+    events: pl.DataFrame,
+    policy: FeedbackPolicy,
+    used_ratio: float,
+    texts: Texts | None = None,
+) -> pl.DataFrame:
+    """Rows of ``usage_signals`` of the days of these events.
+
+    Args:
+        store: the memory.
+        events: rows of ``events``.
+        policy: weight of a use.
+        used_ratio: above which words beyond the query's are evidence of use.
+        texts: gives the texts of memories: what is said of one belongs to the text that the search showed
+            (rule 7.6). None: nobody knows of more than one.
+    """
     own = [rating_signals(events), usage_signals(events, policy, used_ratio=used_ratio)]
     outcomes = events.filter(pl.col("kind") == "outcome")
-    return pl.concat([*own, _credited(store, outcomes, pl.concat(own))])
+    rows = pl.concat([*own, _credited(store, outcomes, pl.concat(own))])
+    return rows.with_columns(text=_texts_shown(store, rows, texts))
+
+
+def _texts_shown(store: Store, rows: pl.DataFrame, texts: Texts | None) -> pl.Series:
+    """The text that the search of each signal showed; where the search is not there, that of its moment."""
+    known = texts(_ids(rows)) if texts else None
+    if known is None or known.is_empty():
+        return pl.repeat(FIRST, rows.height, dtype=pl.String, eager=True)
+    about = rows.filter(pl.col("memory_id").is_in(known["memory_id"].implode()))["search_id"].drop_nulls()
+    searches = store.read_by("searches", "search_id", about.unique().to_list(), columns=["search_id", "seq"])
+    placed = rows.select("memory_id", "search_id", since="occurred_at").join(
+        searches, on="search_id", how="left", maintain_order="left"
+    )
+    shown, then = named(placed, known, "seq"), named(placed, known, "since")
+    return placed.select(text=pl.when(pl.col("seq").is_null()).then(then).otherwise(shown)).to_series()
+
+
+_BEHIND = "@"  # between the id of a memory or chunk and the name of its text; no id has it
+
+
+def _apart(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows in which each text of a memory is a memory of its own, as the rules fold them."""
+    said = pl.col("text").fill_null(FIRST)
+    ids = [name for name in ("memory_id", "chunk_id") if name in rows.columns]
+    return rows.with_columns(
+        pl.when(said == FIRST).then(name).otherwise(pl.concat_str(name, pl.lit(_BEHIND), said)).alias(name)
+        for name in ids
+    )
+
+
+def _together(rows: pl.DataFrame) -> pl.DataFrame:
+    """The same rows under the ids of their memories, with the text."""
+    parts = pl.col("memory_id").str.split_exact(_BEHIND, 1).struct
+    whole = [
+        pl.col(name).str.split_exact(_BEHIND, 1).struct[0].alias(name)
+        for name in ("memory_id", "chunk_id")
+        if name in rows.columns
+    ]
+    return rows.with_columns(*whole, text=parts[1].fill_null(FIRST))
 
 
 def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.DataFrame:
@@ -96,15 +162,16 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
 def effectiveness(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
     """Rows of ``effectiveness`` of the days of these signals; `first` is the first day of the run."""
     touched, before = _ids(signals), f"day < {quote(first)}"
-    known = _about(store, "effectiveness", touched, before)
-    votes = _about(store, "usage_signals", touched, f"{EXPLICIT} AND {before}", FOLDED)
-    return fold_effectiveness(signals, _newest(known, "memory_id", "chunk_id"), votes, policy)
+    known = _apart(_about(store, "effectiveness", touched, before))
+    votes = _apart(_about(store, "usage_signals", touched, f"{EXPLICIT} AND {before}", FOLDED))
+    rows = fold_effectiveness(_apart(signals), _newest(known, "memory_id", "chunk_id"), votes, policy)
+    return _together(rows)
 
 
 def strength(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
     """Rows of ``strength`` of the days of these signals; `first` is the first day of the run."""
-    known = _about(store, "strength", _ids(signals), f"day < {quote(first)}")
-    return fold_strength(signals, _newest(known, "memory_id"), policy)
+    known = _apart(_about(store, "strength", _ids(signals), f"day < {quote(first)}"))
+    return _together(fold_strength(_apart(signals), _newest(known, "memory_id"), policy))
 
 
 def promotions(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
@@ -132,13 +199,18 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
         .group_by("memory_id", "principal")
         .agg(since=pl.col("day").min())
     )
-    counts = useful_votes(votes, authors, policy).filter(pl.col("day") >= first)
-    own_tier = _own_tiers(store, notes, names)
+    seen = _seen(store, votes["namespace"].unique().to_list())
+    authors = authors.join(votes.select("memory_id", "text").unique(), on="memory_id")
+    counts = useful_votes(_apart(votes), _apart(authors).drop("text"), principals(seen), policy).filter(
+        pl.col("day") >= first
+    )
+    own_tier, earlier = _own_tiers(store, notes, names), _apart(earlier)
     decided: list[dict[str, object]] = []
     for (namespace,), mine in counts.sort("namespace").group_by("namespace", maintain_order=True):
         rows = fold_promotions(mine, own_tier, earlier.filter(pl.col("namespace") == namespace), policy)
         decided += [_promotion_row(str(namespace), one) for one in rows]
-    return pl.DataFrame(decided, schema=empty.schema) if decided else empty
+    made = pl.DataFrame(decided, schema=empty.drop("text").schema) if decided else empty
+    return _together(made).select(empty.columns)
 
 
 def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
@@ -147,8 +219,16 @@ def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
         "promotion_id": f"{day}:{one.memory_id}", "day": day, "namespace": namespace,
         "memory_id": one.memory_id,
         "from_tier": one.from_tier, "to_tier": one.to_tier, "reason": one.reason, "useful": one.useful,
-        "voters": one.voters, "decided_at": one.decided_at,
+        "voters": one.voters, "decided_at": one.decided_at, "detail": one.detail,
     }  # fmt: skip
+
+
+def _seen(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:
+    """Who saved, searched or gave feedback in these namespaces on which days; what was imported is nobody."""
+    mine, who = one_of("namespace", namespaces), ["namespace", "principal", "day"]
+    own = f"{mine} AND imported_from IS NULL"
+    where = {"staged_notes": f"{mine} AND act = 'save'", "searches": own, "events": own}
+    return pl.concat([store.scan(name, rows, columns=who) for name, rows in where.items()]).unique()
 
 
 def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Callable[[str, str], str]:
@@ -166,6 +246,7 @@ def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Calla
         gone.setdefault(name, []).append((since, until))
 
     def own_tier(name: str, day: str) -> str:
+        name = name.partition(_BEHIND)[0]
         _, act, tier = next(
             (row for row in reversed(said.get(name, [])) if row[0] <= day), ("", "forget", "")
         )
@@ -176,7 +257,13 @@ def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Calla
     return own_tier
 
 
-def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPolicy) -> pl.DataFrame:
+def states(
+    store: Store,
+    memories: pl.DataFrame,
+    until: str,
+    policy: FeedbackPolicy,
+    has: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
     """Rows of ``memory_state``: what use has taught of these memories by the end of a day.
 
     Args:
@@ -184,15 +271,17 @@ def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPol
         memories: namespace and memory_id; those that nothing is known of are left out.
         until: the last day that counts.
         policy: whose votes count.
+        has: the text that memories have, where it is not their first: what another text earned waits until
+            that comes back.
     """
+    has = has or {}
     names, by = memories["memory_id"].to_list(), f"day <= {quote(until)}"
-    whole = _about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}")
-    strong = _about(store, "strength", names, by)
-    votes = _about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", FOLDED)
-    uses = _about(
-        store, "usage_signals", names, f"tier = 'implicit' AND verdict = 'used' AND weight > 0 AND {by}", _USE
-    )
-    promoted = _about(store, "promotions", names, f"reason = 'promoted' AND {by}")
+    used = f"tier = 'implicit' AND verdict = 'used' AND weight > 0 AND {by}"
+    whole = of_text(_about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}"), has)
+    strong = of_text(_about(store, "strength", names, by), has)
+    votes = of_text(_about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", FOLDED), has)
+    uses = of_text(_about(store, "usage_signals", names, used, _USE), has).drop("text")
+    promoted = of_text(_about(store, "promotions", names, f"reason = 'promoted' AND {by}"), has)
     effective = _newest(whole, "memory_id")
     where = f"{one_of('namespace', memories['namespace'].unique().to_list())} AND {by}"
     voices = voices_by(company(store.scan("usage_signals", where, columns=_WHO)), until)
@@ -201,7 +290,9 @@ def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPol
     ends = effective["day"].str.to_date().dt.epoch("d").cast(pl.Int64).to_numpy() + 1
     parts = {
         "effective": effective.with_columns(rated(effective, ends * DAY_US, policy)),
-        "strong": _newest(strong, "memory_id").drop("strength_id", "namespace", "current", "interval"),
+        "strong": _newest(strong, "memory_id").drop(
+            "strength_id", "namespace", "current", "interval", "text"
+        ),
         "promoted": _newest(promoted, "memory_id").select("memory_id", "day", tier="to_tier"),
     }
     rows = memories.select("namespace", "memory_id").unique("memory_id")
@@ -216,13 +307,21 @@ def states(store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPol
     )
 
 
-def states_of(store: Store, namespace: str, until: str, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Rows of ``memory_state`` of a namespace as they were at the end of a day."""
+def states_of(
+    store: Store,
+    namespace: str,
+    until: str,
+    policy: FeedbackPolicy,
+    texts: Texts | None = None,
+) -> pl.DataFrame:
+    """Rows of ``memory_state`` of a namespace as they were at the end of a day; see `take_effect`."""
     by = f"namespace = {quote(namespace)} AND day <= {quote(until)}"
     names = pl.concat(
         [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
     )
-    return states(store, names.unique("memory_id"), until, policy)
+    names = names.unique("memory_id")
+    has = in_force(texts(names["memory_id"].to_list()), end_of(until)) if texts else None
+    return states(store, names, until, policy, has)
 
 
 def _about(
@@ -245,8 +344,15 @@ def _newest(rows: pl.DataFrame, *key: str) -> pl.DataFrame:
     return rows.sort("day").unique(key, keep="last", maintain_order=True)
 
 
-def take_effect(store: Store, days: Sequence[str], policy: FeedbackPolicy) -> int:
-    """Bring ``memory_state`` up to date with what the folds of these days wrote; returns its changed rows."""
+def take_effect(store: Store, days: Sequence[str], policy: FeedbackPolicy, texts: Texts | None = None) -> int:
+    """Bring ``memory_state`` up to date with what the folds of these days wrote; returns its changed rows.
+
+    Args:
+        store: the memory.
+        days: that were folded.
+        policy: whose votes count.
+        texts: gives the texts of memories; what one earned counts while it is what the memory says.
+    """
     here = one_of("day", days)
     columns = ["namespace", "memory_id"]
     touched = pl.concat(
@@ -260,10 +366,36 @@ def take_effect(store: Store, days: Sequence[str], policy: FeedbackPolicy) -> in
         others = store.scan("memory_state", one_of("namespace", changed), columns=columns)
         touched = pl.concat([touched, others]).unique("memory_id")
     if touched.height:
-        rows = states(store, touched, newest, policy)
-        store.upsert("memory_state", rows)
-        for gone in batches(touched.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
-            store.delete("memory_state", one_of("state_id", gone))
+        rows = _put(store, touched, newest, policy, texts)
     if voices != before:
         store.put_meta(COMPANY, voices)
     return rows.height if touched.height else 0
+
+
+def follow_texts(store: Store, memories: pl.DataFrame, policy: FeedbackPolicy, texts: Texts) -> None:
+    """Bring ``memory_state`` up to date with what memories say now, by all that nights have folded.
+
+    A new text begins with a clean slate, and an old one that is back has what it earned, at once.
+
+    Args:
+        store: the memory.
+        memories: namespace and memory_id of those that were saved.
+        policy: whose votes count.
+        texts: gives their texts.
+    """
+    said = store.read_by("usage_signals", "memory_id", _ids(memories), columns=["memory_id"]).unique()
+    touched = memories.select("namespace", "memory_id").join(said, on="memory_id", how="semi")
+    if touched.height and (folded := folded_days(store)):
+        _put(store, touched.unique("memory_id"), max(folded), policy, texts)
+
+
+def _put(
+    store: Store, memories: pl.DataFrame, until: str, policy: FeedbackPolicy, texts: Texts | None
+) -> pl.DataFrame:
+    """Write ``memory_state`` of these memories, as it is now; what nothing is known of any more goes."""
+    has = in_force(texts(_ids(memories))) if texts else None
+    rows = states(store, memories, until, policy, has)
+    store.upsert("memory_state", rows)
+    for gone in batches(memories.join(rows, on="memory_id", how="anti")["memory_id"].to_list()):
+        store.delete("memory_state", one_of("state_id", gone))
+    return rows

@@ -94,6 +94,8 @@ class MemoryStats:
         stability: seconds after which e^-1 of it is left.
         waiting: of the acts above, those that no night has taken up (count).
         recent: the last ratings and outcomes, the newest first.
+        earlier: votes that an earlier text of it earned, which said something else (count): they are among
+            none of the others, and count again if that text comes back.
     """
 
     memory_id: str
@@ -114,3 +116,4 @@ class MemoryStats:
     last_used_at: datetime | None
     waiting: int
     recent: tuple[Mapping[str, Any], ...]
+    earlier: int = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from slowwave.feedback.texts import Texts, in_force, of_text
 from slowwave.store.frames import one_of, quote
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ COLUMNS = ("memory_id", "verdict", "tier", "principal", "search_id", "project", 
 
 
 def recent_votes(
-    store: Store, namespace: str, memory_ids: Sequence[str], as_of: datetime
+    store: Store, namespace: str, memory_ids: Sequence[str], as_of: datetime, texts: Texts
 ) -> dict[str, list[dict[str, Any]]]:
-    """The last votes on these memories that a night has taken up by a moment, the newest first."""
+    """The last votes on what these memories said at a moment, that a night took up by then; newest first."""
     if not memory_ids:
         return {}
     at = as_of.astimezone(UTC).isoformat(timespec="microseconds")
@@ -29,7 +30,8 @@ def recent_votes(
         f"namespace = {quote(namespace)} AND {one_of('memory_id', memory_ids)} AND tier != 'implicit' "
         f"AND occurred_at <= CAST({quote(at)} AS TIMESTAMP)"
     )
-    rows = store.read("usage_signals", where, columns=COLUMNS)
+    rows = store.read("usage_signals", where, columns=[*COLUMNS, "text"])
+    rows = of_text(rows, in_force(texts(rows["memory_id"].unique().to_list()), as_of))
     newest = rows.sort("occurred_at", "signal_id", descending=True).group_by("memory_id").head(RECENT)
     found: dict[str, list[dict[str, Any]]] = {}
     for row in newest.iter_rows(named=True):

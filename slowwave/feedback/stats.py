@@ -12,6 +12,7 @@ from slowwave.feedback import drain, fold
 from slowwave.feedback.model import MemoryStats
 from slowwave.feedback.pending import folded_days, unseen
 from slowwave.feedback.recent import RECENT, VOTES, said
+from slowwave.feedback.texts import in_force, of_text, texts_in
 from slowwave.store import quote
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at",
-    "day", "namespace", "memory_id", "response", "event_id",
+    "day", "namespace", "memory_id", "response", "event_id", "text",
 )  # fmt: skip
 
 
@@ -30,7 +31,9 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
     taken = space.store.read("usage_signals", about, columns=_COLUMNS)
     new = waiting(space, record.namespace).filter(pl.col("memory_id") == record.memory_id).select(_COLUMNS)
     new = new.join(taken, on="signal_id", how="anti")
-    signals = _one_word(pl.concat([taken, new])).sort("occurred_at", "signal_id", descending=True)
+    everything = _one_word(pl.concat([taken, new])).sort("occurred_at", "signal_id", descending=True)
+    has = in_force(texts_in(space)([record.memory_id]))
+    signals = of_text(everything, has)
     counted = signals.filter(pl.col("evidence") != "none")
     counts = dict(counted.group_by("verdict").len().iter_rows())
     used = counted.filter(pl.col("verdict") == "used")
@@ -56,6 +59,7 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
         stability=row.get("stability"),
         last_used_at=used["occurred_at"].max(),  # type: ignore[arg-type]
         waiting=new.height,
+        earlier=everything.filter(VOTES).height - signals.filter(VOTES).height,
         recent=tuple(said(one) for one in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
     )
 
@@ -74,7 +78,8 @@ def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
     after = pl.col("day").replace_strict(seen, default=0, return_dtype=pl.Int64)
     events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
     policy, ratio = space.feedback_policy, space.settings.feedback.used_ratio
-    return fold.signals(space.store, events.filter(pl.col("kind") != "outcome"), policy, ratio)
+    own = events.filter(pl.col("kind") != "outcome")
+    return fold.signals(space.store, own, policy, ratio, texts_in(space))
 
 
 def _left(row: dict[str, Any], as_of: datetime) -> float | None:

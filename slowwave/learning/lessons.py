@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from scoring.feedback.learned import LESSON, PROPOSAL, Decided, Rollback, decide, live, standing
+from slowwave.feedback.texts import in_force, of_text, texts
 from slowwave.learning.acts import Act, acts, approved_namespaces, as_said_by, rollbacks
 from slowwave.store.frames import one_of, quote
 
@@ -39,12 +40,14 @@ class Known:
         decided: of them.
         acts: everything that was decided about learning in these namespaces, at any time.
         rollbacks: those that took something back.
+        texts: of the memories that proposals are about.
     """
 
     proposals: pl.DataFrame
     decided: Decided
     acts: list[Act]
     rollbacks: list[Rollback]
+    texts: pl.DataFrame
 
 
 def known(space: Workspace, until: str, namespace: str | None = None) -> Known:
@@ -53,12 +56,14 @@ def known(space: Workspace, until: str, namespace: str | None = None) -> Known:
     proposals = space.store.scan("learned_proposals", where)
     said = as_said_by(acts(space.journal, namespace), space.now())
     back = rollbacks(said)
-    return Known(proposals, decide(proposals.select(*PROPOSAL), back, space.learning_policy), said, back)
+    decided = decide(proposals.select(*PROPOSAL), back, space.learning_policy)
+    return Known(proposals, decided, said, back, texts(space, proposals["memory_id"].unique().to_list()))
 
 
 def would_be(space: Workspace, known: Known, as_of: datetime) -> pl.DataFrame:
     """Terms that would have an effect at a moment if every proposal before it had been applied."""
-    return live(standing(known.decided.lessons, known.rollbacks, as_of), as_of, space.learning_policy)
+    lessons = of_text(known.decided.lessons, in_force(known.texts, as_of))
+    return live(standing(lessons, known.rollbacks, as_of), as_of, space.learning_policy)
 
 
 def taught(space: Workspace, known: Known, opened: Iterable[tuple[str, str]], now: datetime) -> pl.DataFrame:

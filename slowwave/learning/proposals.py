@@ -13,6 +13,7 @@ from scoring.ranking.learned import learnable
 from scoring.ranking.words import words
 from slowwave import ids
 from slowwave.evaluation.truth import clicked_results, said_here
+from slowwave.feedback.texts import FIRST, texts
 from slowwave.store.frames import one_of, quote
 from slowwave.store.text import full_text
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _SIGNAL = [
     "day", "namespace", "memory_id", "search_id", "event_id", "principal", "occurred_at", "tier", "verdict",
-    "weight", "imported",
+    "weight", "imported", "text",
 ]  # fmt: skip
 _UTC = pl.Datetime("us", "UTC")
 
@@ -41,7 +42,7 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     store = space.store
     chosen = _selections(store, days)
     chosen = _provenance(store, chosen)
-    chosen = _memories(store, chosen)
+    chosen = _memories(space, chosen)
     asked = _asked(chosen)
     chosen = chosen.join(asked.select("namespace", "query", "asked"), on=["namespace", "query"], how="left")
     chosen = chosen.with_columns(pl.col("asked").fill_null([]))
@@ -85,7 +86,8 @@ def _selected(store: Store, said: pl.DataFrame, days: Sequence[str], *, imported
     ]
     return first.select(
         "day", "namespace", "memory_id", "search_id", "event_id", "principal",
-        selected_at="occurred_at", proposal_id=pl.Series(names, dtype=pl.String),
+        text=pl.col("text").fill_null(FIRST), selected_at="occurred_at",
+        proposal_id=pl.Series(names, dtype=pl.String),
     )  # fmt: skip
 
 
@@ -117,11 +119,12 @@ def _provenance(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _memories(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
-    """With when each memory first came in, when it was retired, and the terms of its trigger phrases.
+def _memories(space: Workspace, chosen: pl.DataFrame) -> pl.DataFrame:
+    """With when each memory first said so, when it was retired, and the terms of its trigger phrases.
 
-    The age is that of the first save, whatever date the note gives itself.
+    The age is that of the first save of the text that was selected, whatever date the note gives itself.
     """
+    store = space.store
     names = chosen["memory_id"].to_list()
     saved = store.read_by(
         "staged_notes",
@@ -143,6 +146,11 @@ def _memories(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
         triggers=pl.Series(triggers, dtype=pl.List(pl.String)),
     ).join(born, on=["namespace", "memory_id"])  # fmt: skip
     found = chosen.join(known, on=["namespace", "memory_id"], how="left", maintain_order="left")
+    later = texts(space, names).filter(pl.col("text") != FIRST).group_by("memory_id", "text")
+    began = later.agg(began=pl.col("since").min())
+    found = found.join(began, on=["memory_id", "text"], how="left", maintain_order="left").with_columns(
+        born_at=pl.coalesce("began", "born_at")
+    )
     return found.with_columns(
         pl.col("triggers").fill_null([]), pl.col("born_at").cast(_UTC), pl.col("gone_at").cast(_UTC)
     )

@@ -353,6 +353,7 @@ class Learning:
 
     def _live(self, known: Known, rows: pl.DataFrame | None = None) -> pl.DataFrame:
         """Terms that have an effect on searches now."""
+        from slowwave.feedback.texts import in_force, of_text
         from slowwave.learning.isolation import prove
         from slowwave.learning.lessons import lessons_of
 
@@ -361,6 +362,7 @@ class Learning:
         lessons = lessons_of(self._applied() if rows is None else rows)
         if space.learned_triggers() is None or not approved(known.acts) or prove(space.store):
             lessons = lessons.clear()
+        lessons = of_text(lessons, in_force(known.texts))
         return live(standing(lessons, known.rollbacks, now), now, policy)
 
     def _write(

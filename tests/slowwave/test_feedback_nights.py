@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -246,6 +247,35 @@ def test_five_useful_votes_promote_but_not_the_authors_nor_what_is_gone(make_spa
         plain: "promoted", own: "below_threshold", short: "tier_not_promotable", gone: "tier_not_promotable",
     }  # fmt: skip
     assert space.knowledge.promoted("ada") == {plain: "important"}
+
+
+def test_a_home_of_one_promotes_and_says_so(make_space):
+    space = make_space()
+    mine, theirs = stage(space, "mine", 1, by="ann"), ids.memory_id("ada", "theirs")
+    row = {"staged_id": f"{name(5)}:{theirs}", "day": name(5), "namespace": "ada", "memory_id": theirs,
+           "revision": "5-e", "act": "save", "importance_tier": "normal", "principal": "bob"}  # fmt: skip
+    space.store.upsert("staged_notes", pl.DataFrame([row]))
+    imported = {"imported_from": "a file"}
+    acts = []
+    for n in range(12):
+        acts += [
+            search(f"s{n}", at(2 + n // 6, n % 6), [mine]),
+            rating(f"s{n}", at(2 + n // 6, 8 + n % 6), mine, "helpful"),
+        ]
+    strange = rating("s0", at(2, 9), mine, "helpful", principal="zoe")
+    space.journal.append([*acts, replace(strange, payload={**strange.payload, **imported})])
+    for day in DAYS[1:]:
+        fold_days(space, [day])
+    told = space.store.read("promotions").sort("day").select("day", "to_tier", "useful", "reason", "detail")
+    assert told.rows() == [
+        (name(2), "important", 7, "promoted", "sole_principal"),
+        (name(3), "critical", 13, "promoted", "sole_principal"),
+    ]
+    # From the day on which somebody else wrote there, an author's votes count no more; what was given stays.
+    space.journal.append([search("late", at(6), [mine]), rating("late", at(6), mine, "helpful")])
+    fold_days(space, DAYS[5:])
+    assert space.store.read("promotions", f"day = '{name(6)}'").is_empty()
+    assert space.knowledge.promoted("ada") == {mine: "critical"}
 
 
 def test_what_is_superseded_is_not_promoted_while_it_is(make_space):

@@ -27,6 +27,8 @@ from slowwave.learning import effect, proposals
 from slowwave.learning.gate import Gatekeeper
 from slowwave.memory import Memory
 
+pytestmark = pytest.mark.usefixtures("learning_on")
+
 DAYS, LAST = 32, 32
 NAMES = [march.name(day) for day in range(1, DAYS + 1)]
 NOTES = {

@@ -31,6 +31,8 @@ from slowwave.policies import write_policy
 from slowwave.search.learned import LearnedTriggers, live_terms
 from slowwave.search.log import candidates_of, replay
 
+pytestmark = pytest.mark.usefixtures("learning_on")
+
 PLACES = ("harbour", "island", "pier", "office", "station", "yard")
 THINGS = ("ferry", "gauge", "crane", "battery", "buoy", "rail", "pump", "siren", "winch", "hatch")
 WANTED = "The lamp above the door burns from dusk; Ruaridh has the second key."
@@ -118,13 +120,15 @@ def test_two_terms_of_a_memory_are_named_with_their_parts(taught):
 
 def test_a_memory_that_the_text_finds_too_keeps_its_channels_and_gets_the_boost(learning):
     memory = learning()
-    plain = {one.memory_id: one.score for one in memory.search("gauge of the pier", limit=3)}
+    plain = {one.memory_id: one.score for one in memory.search("gauge of the pier", limit=3)}[GAUGE]
     teach(memory.store, lessons(GAUGE, "pier", taught=NOON - DAY))
     decide(memory, acts.APPROVE)
     gauge = memory.search("gauge of the pier", limit=3, explain=True)[0]
     assert gauge.memory_id == GAUGE
     assert set(gauge.explanation.channels) == {"bm25", "learned", "vector"}
-    assert gauge.score - plain[GAUGE] == pytest.approx(0.7 * 0.5 * (1 - 23 / 24 / 30) * 0.15)
+    added = {row.source: row.value for row in gauge.explanation.contributions}
+    assert added["learned"] == pytest.approx(0.7 * 0.5 * (1 - 23 / 24 / 30) * 0.15)
+    assert gauge.score > plain
 
 
 def again(memory: Memory, response) -> list[tuple]:
@@ -269,7 +273,7 @@ def test_a_rollback_of_something_else_leaves_it(taught):
         {"tags": "tide"},
         {"source": "vault/"},
         {"until": NOON - DAY},
-        {"tier": "high"},
+        {"tier": "critical"},
     ],
 )
 def test_filters_hold_for_what_only_a_learned_term_finds(taught, filters):

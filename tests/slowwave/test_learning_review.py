@@ -17,6 +17,8 @@ from slowwave.learning.gate import gate
 from slowwave.learning.review import RefusedError
 from slowwave.memory import Memory
 
+pytestmark = pytest.mark.usefixtures("learning_on")
+
 DAY = timedelta(days=1)
 
 

@@ -26,7 +26,7 @@ def newest(rows: pl.DataFrame, *key: str) -> pl.DataFrame:
 
 def fold(signals: pl.DataFrame, cuts: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Fold the days in parts, each from the rows that the parts before it left."""
-    effects, strengths = frame("effectiveness", []), frame("strength", [])
+    effects, strengths = (frame(name, []).drop("text") for name in ("effectiveness", "strength"))
     edges = ["", *sorted(cuts), "9999"]
     for first, last in pairwise(edges):
         part = signals.filter((pl.col("day") >= first) & (pl.col("day") < last))

@@ -47,7 +47,7 @@ SELECTION = {
     "proposal_id": pl.String, "namespace": pl.String, "memory_id": pl.String, "search_id": pl.String,
     "principal": pl.String, "selected_at": pl.Datetime("us", "UTC"), "rank": pl.Int64,
     "born_at": pl.Datetime("us", "UTC"), "gone_at": pl.Datetime("us", "UTC"),
-    "asked": pl.List(pl.String), "triggers": pl.List(pl.String),
+    "asked": pl.List(pl.String), "triggers": pl.List(pl.String), "text": pl.String,
 }  # fmt: skip
 FREQUENT = {"namespace": pl.String, "term": pl.String, "memories": pl.Int64, "share": pl.Float64}
 
@@ -60,7 +60,7 @@ def selection(**given):
     row = {
         "proposal_id": "p", "namespace": "ada", "memory_id": "m", "search_id": "s", "principal": "ann",
         "selected_at": NOW, "rank": 4, "born_at": START, "gone_at": None, "asked": ["glacier", "pump"],
-        "triggers": [],
+        "triggers": [], "text": "",
     }  # fmt: skip
     return row | given
 

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.promotion import Candidate, effective_tier, fold_promotions, promote, useful_votes
+from scoring.feedback.promotion import (
+    SOLE,
+    Candidate,
+    effective_tier,
+    fold_promotions,
+    principals,
+    promote,
+    useful_votes,
+)
 
 POLICY = FeedbackPolicy()
 NOBODY = pl.DataFrame(schema={"memory_id": pl.String, "principal": pl.String, "since": pl.String})
@@ -69,8 +77,19 @@ def test_a_tier_counts_as_the_higher_one():
     assert effective_tier("temporary", "critical") == "temporary"
 
 
-def counted(rows, authors=NOBODY, policy=POLICY):
-    return {row[2]: row[3:] for row in useful_votes(signals(rows), authors, policy).iter_rows()}
+def seen(*rows, namespace="ada"):
+    """Who acted on which day."""
+    return pl.DataFrame(
+        [(namespace, *row) for row in rows], schema=["namespace", "principal", "day"], orient="row"
+    )
+
+
+CROWD = principals(seen(("p0", "2026-01-01"), ("writer", "2026-01-01")))
+
+
+def counted(rows, authors=NOBODY, policy=POLICY, principals=CROWD):
+    told = useful_votes(signals(rows), authors, principals, policy)
+    return {row[2]: row[3:5] for row in told.iter_rows()}
 
 
 def helpful(count, *, by="", day=0, first=0):
@@ -108,6 +127,52 @@ def test_a_vote_that_was_taken_back_does_not_count():
     assert counted(rows) == {"2026-03-01": (4, 4)}
 
 
+ANN = pl.DataFrame({"memory_id": ["m"], "principal": ["ann"], "since": ["2026-02-01"]})
+
+
+def shared(since):
+    return principals(seen(("ann", "2026-02-01"), *([("bob", since)] if since else [])))
+
+
+def test_who_is_seen_second_ends_the_time_of_one():
+    rows = seen(("ann", "2026-02-05"), ("ann", "2026-02-01"), ("", "2026-01-01"), ("bob", "2026-03-02"),
+                ("eve", "2026-02-09"))  # fmt: skip
+    both = pl.concat([rows, seen(("ann", "2026-02-01"), namespace="bob")])
+    assert dict(principals(both).iter_rows()) == {"ada": "2026-02-09", "bob": None}
+
+
+@pytest.mark.parametrize(
+    ("since", "wanted"),
+    [
+        (None, [("2026-03-01", 3, 1, SOLE), ("2026-03-03", 11, 1, SOLE)]),
+        ("2026-03-04", [("2026-03-01", 3, 1, SOLE), ("2026-03-03", 11, 1, SOLE)]),
+        ("2026-03-03", [("2026-03-01", 3, 1, SOLE)]),
+        ("2026-02-01", []),
+    ],
+)
+def test_the_author_counts_while_nobody_else_was_ever_seen(since, wanted):
+    rows = signals([*helpful(3, by="ann"), *helpful(8, by="ann", day=2, first=3)])
+    told = useful_votes(rows, ANN, shared(since), POLICY)
+    assert [row[2:] for row in told.iter_rows()] == wanted
+
+
+def test_imported_praise_stays_one_voice_beside_the_only_principal():
+    rows = [*helpful(6, by="ann"), *({**one, "imported": True} for one in helpful(9, by="file"))]
+    told = useful_votes(signals(rows), ANN, shared(None), POLICY)
+    assert [row[3:] for row in told.iter_rows()] == [(11, 2, SOLE)]
+
+
+def test_who_waits_on_the_authors_votes_waits_no_more_when_somebody_came():
+    asked = counts([(f"m{n}", "2026-03-01", 9 - n, 1) for n in range(4)]).with_columns(detail=pl.lit(SOLE))
+    for then, told in ((SOLE, ["m3", "x"]), ("", ["x"])):
+        later = counts([("x", "2026-03-04", 1, 1)]).with_columns(detail=pl.lit(then))
+        decided = fold_promotions(
+            pl.concat([asked, later]), lambda name, day: "normal", frame("promotions", []), POLICY
+        )
+        assert [one.detail for one in decided[:4]] == [SOLE] * 4
+        assert [one.memory_id for one in decided[4:]] == told
+
+
 def rows_of(decided):
     return frame(
         "promotions",
@@ -115,7 +180,8 @@ def rows_of(decided):
             {"promotion_id": f"{one.decided_at}{one.memory_id}",
              "day": (one.decided_at - DAY).date().isoformat(), "namespace": "ada",
              "memory_id": one.memory_id, "from_tier": one.from_tier, "to_tier": one.to_tier,
-             "reason": one.reason, "useful": one.useful, "voters": one.voters, "decided_at": one.decided_at}
+             "reason": one.reason, "useful": one.useful, "voters": one.voters, "decided_at": one.decided_at,
+             "detail": one.detail}
             for one in decided
         ],
     )  # fmt: skip
@@ -129,7 +195,8 @@ def counts(rows):
         "useful": pl.Int32,
         "voters": pl.Int32,
     }
-    return pl.DataFrame([("ada", *row) for row in rows], schema=schema, orient="row")
+    made = pl.DataFrame([("ada", *row) for row in rows], schema=schema, orient="row")
+    return made.with_columns(detail=pl.lit(""))
 
 
 def test_who_had_to_wait_is_asked_again_on_the_next_day_of_votes():
