@@ -42,6 +42,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("journal", lambda: _journal(space)),
         ("tables", lambda: _whole(space)),
         ("store", lambda: _store(space, repair)),
+        ("save gate", lambda: _gate(space)),
         ("vaults", lambda: _vaults(space)),
         ("erasures", lambda: _erasures(space)),
     )
@@ -88,7 +89,7 @@ def _installation() -> Iterator[Finding]:
     try:
         yield Finding("night", True, f"dagster {version('dagster')}")
     except PackageNotFoundError:
-        yield Finding("night", False, "dagster is not installed", "pip install 'slowwave[night]'")
+        yield Finding("night", False, "dagster is not installed", "pip install '.[night]' in its folder")
 
 
 def _model(space: Workspace) -> Iterator[Finding]:
@@ -183,6 +184,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     )
     yield _isolation(space, repair)
     yield from _sensitivity(space, repair)
+    yield from _decisions(space)
     apart = differences(store)
     wrong_chunks = apart.stale.height + len(apart.lacking)
     if wrong_chunks and repair:
@@ -195,12 +197,35 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     )
 
 
+def _gate(space: Workspace) -> Iterator[Finding]:
+    """When the gate begins to refuse, and how much that would be; many are a problem around that."""
+    from slowwave.gate_notice import notice
+
+    told = notice(space, space.now())
+    wrong = told.loud and told.near
+    counted = "" if told.mode == "off" else f": {told.counted}"
+    yield Finding(
+        "save gate", not wrong, f"{told.headline}{counted}", told.commands if told.near or wrong else ""
+    )
+
+
 def _erasures(space: Workspace) -> Iterator[Finding]:
     from slowwave.erasure.running import unfinished
 
     for one in unfinished(space):
         message = f"erasure {one.erasure} of {one.at:%F %T} is not finished: some of it may still be there"
         yield Finding("erasure", False, message, "slowwave erase --finish")
+
+
+def _decisions(space: Workspace) -> Iterator[Finding]:
+    """Decisions that wait for a person, which is no fault."""
+    from slowwave.waiting import COMMAND, waiting
+
+    rows = waiting(space.store)
+    if not rows.is_empty():
+        names = ", ".join(rows["namespace"].unique().sort())
+        told = f"{rows.height:,} wait for a person (namespace {names}): {COMMAND}"
+        yield Finding("decisions", True, told)
 
 
 def _isolation(space: Workspace, repair: bool) -> Finding:

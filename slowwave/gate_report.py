@@ -11,8 +11,9 @@ import polars as pl
 from quality.gate import PASS
 from quality.structure import KNOWN_WORDS
 from scoring.intervals import wilson
+from slowwave.gate_notes import judged_notes
 from slowwave.store import Store, one_of, quote
-from slowwave.visibility import label, open_rows
+from slowwave.visibility import label, open_rows, veiled
 
 if TYPE_CHECKING:
     from slowwave.workspace import Workspace
@@ -29,7 +30,10 @@ class GateReport:
         enforced: whether it refuses now.
         first: first day that is counted.
         notes: saved notes that were judged on these days.
-        reasons: reason, notes, refused (of them), share (of all notes), low, high (95 % Wilson), example.
+        refused: of them those that were kept out.
+        would: of them those that entered and would not have if the gate did more than warn.
+        reasons: reason, notes (that have it), refused and would (of them), share (of all notes), low, high
+            (95 % Wilson), example.
     """
 
     mode: str
@@ -38,47 +42,74 @@ class GateReport:
     enforced: bool
     first: str
     notes: int
+    refused: int
+    would: int
     reasons: pl.DataFrame
+
+
+def first_day(days: int, as_of: datetime) -> str:
+    """The first of so many days up to today."""
+    return (as_of.date() - timedelta(days=max(days, 1) - 1)).isoformat()
 
 
 def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime) -> GateReport:
     """Count the gate's verdicts of the last `days` days, today's with them, by reason.
 
-    Only days whose night has run are counted: saves of today may be missing.
+    Of vaults only days whose night has run are counted; direct saves count at once.
     """
-    store, policy = space.store, space.gate_policy
-    first = (as_of.date() - timedelta(days=max(days, 1) - 1)).isoformat()
-    mine = f"namespace = {quote(namespace)} AND day >= '{first}'"
-    verdicts = store.read(
-        "gate_verdicts", mine, columns=["day", "memory_id", "revision", "verdict", "reasons"]
-    ).filter(pl.col("verdict").is_in([PASS, "refuse"]))
-    decided = store.read(
-        "decisions", mine, columns=["day", "memory_id", "revision", "reasons", "refused"]
-    ).with_columns(verdict=pl.when("refused").then(pl.lit("refuse")).otherwise(pl.lit(PASS)))
-    told = pl.concat([verdicts, decided.select(verdicts.columns)]).explode("reasons").drop_nulls("reasons")
-    sources = store.read("staged_notes", mine, columns=["memory_id", "revision", "source", "sensitivity"])
-    sources = sources.with_columns(source=pl.when(open_rows()).then("source"))
+    space.look_at_gate()
+    policy, first = space.gate_policy, first_day(days, as_of)
+    notes = judged_notes(space, namespace, first, as_of)
+    told = notes.with_columns(source=pl.when(open_rows()).then("source")).explode("reasons")
     counted = (
-        told.unique(["memory_id", "revision", "reasons"])
-        .join(sources.unique(["memory_id", "revision"]), on=["memory_id", "revision"], how="left")
+        told.drop_nulls("reasons")
         .group_by(reason="reasons")
         .agg(
             notes=pl.len(),
-            refused=(pl.col("verdict") == "refuse").sum(),
+            refused=pl.col("refused").sum(),
+            would=pl.col("would").sum(),
             example=pl.col("source").drop_nulls().sort().first(),
         )
         .sort("notes", "reason", descending=[True, False])
     )
-    bounds = [wilson(count, verdicts.height) for count in counted["notes"]]
+    bounds = [wilson(count, notes.height) for count in counted["notes"]]
     reasons = counted.with_columns(
-        share=pl.col("notes") / max(verdicts.height, 1),
+        share=pl.col("notes") / max(notes.height, 1),
         low=pl.Series([low for low, _ in bounds], dtype=pl.Float64),
         high=pl.Series([high for _, high in bounds], dtype=pl.Float64),
-    ).select("reason", "notes", "refused", "share", "low", "high", "example")
+    ).select("reason", "notes", "refused", "would", "share", "low", "high", "example")
     return GateReport(
         space.settings.gate.mode, policy.activated_at, policy.enforces_from, policy.enforces_at(as_of),
-        first, verdicts.height, reasons,
+        first, notes.height, int(notes["refused"].sum()), int(notes["would"].sum()), reasons,
     )  # fmt: skip
+
+
+def would_refuse(
+    space: Workspace, namespace: str, *, days: int | None = None, reason: str = "", as_of: datetime
+) -> pl.DataFrame:
+    """Notes that entered and would not have if the gate did more than warn, the newest first.
+
+    Of a secret one no letter of its title or source is there.
+
+    Args:
+        space: the home.
+        namespace: only of this one.
+        days: the last so many days; None is since the gate was activated.
+        reason: only with this reason.
+        as_of: the moment.
+
+    Returns:
+        memory_id, day, title, source, reasons, score.
+    """
+    began = space.gate_policy.activated_at or as_of
+    first = began.date().isoformat() if days is None else first_day(days, as_of)
+    rows = judged_notes(space, namespace, first, as_of).filter("would")
+    if reason:
+        rows = rows.filter(pl.col("reasons").list.contains(reason))
+    rows = veiled(rows, ~open_rows(), "title", "source").sort(
+        "occurred_at", "memory_id", descending=[True, False]
+    )
+    return rows.select("memory_id", "day", "title", "source", "reasons", "score")
 
 
 def accepted_notes(store: Store, days: list[str]) -> pl.DataFrame:

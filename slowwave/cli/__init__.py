@@ -12,6 +12,7 @@ from slowwave.cli import erase as erase  # their commands join the app
 from slowwave.cli import exchange as exchange
 from slowwave.cli import feedback as feedback
 from slowwave.cli import find as find
+from slowwave.cli import gate as gate
 from slowwave.cli import judge as judge
 from slowwave.cli import learning as learning
 from slowwave.cli import mcp as mcp

@@ -1,6 +1,7 @@
 """The commands of the day: init, ingest, save, get, forget, checkpoint, settings, doctor, reembed.
 
-Those that find are in :mod:`slowwave.cli.find`, those about what may enter in :mod:`slowwave.cli.review`.
+Those that find are in :mod:`slowwave.cli.find`, those about what may enter in :mod:`slowwave.cli.gate`
+and :mod:`slowwave.cli.review`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ Namespace = Annotated[
     str, typer.Option("--namespace", "-n", help="Namespace (tenant); default: the setting `namespace`.")
 ]
 Json = Annotated[bool, JSON]
+QUARANTINED = 4  # exit code of a save that the gate did not let in
 
 
 @app.callback()
@@ -169,8 +171,14 @@ def save(
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """Save one note; it is searchable when the command returns."""
+    """Save one note; it is searchable when the command returns.
+
+    Ends with 0 when it was saved, with 4 when the gate put it into quarantine, with 1 when nothing was
+    written: an empty text, a label that is not known.
+    """
     from dataclasses import asdict
+
+    from slowwave import gate_wording
 
     if content == "-":
         content = _standard_input()
@@ -178,13 +186,17 @@ def save(
     labels |= {"sensitivity": sensitivity} if sensitivity else {}
     with open_namespace(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, follows=follows, **labels)
+        begins = memory._space.gate_policy.enforces_from
+    ended = QUARANTINED if saved.status == "quarantined" else 0
     if json:
         print_json(asdict(saved))
-        return
+        raise typer.Exit(ended)
     because = ", ".join(saved.reasons)
-    if saved.status == "quarantined":
+    if ended:
         same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
         out.print(f"Quarantined [bold]{saved.memory_id}[/]: {because}{same}")
+        for line in gate_wording.told(saved.reasons):
+            out.print(f"  {line}", markup=False, highlight=False)
         out.print(f"[dim]slowwave quarantine release {saved.memory_id} lets it in all the same.[/]")
     else:
         said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
@@ -199,9 +211,14 @@ def save(
             told = f"; it {words} [bold]{saved.other}[/]" if words else ""
             out.print(f"Saved [bold]{saved.memory_id}[/]{told}")
         if because:
-            err.print(f"[yellow]Warning:[/] the gate only warns yet; it would refuse this: {because}")
+            when = f"from {begins:%F} on" if begins else "once it enforces"
+            err.print(
+                f"[yellow]Warning:[/] the gate only warns yet; {when} it refuses notes like this: {because}. "
+                f"`slowwave gate would-refuse` lists them."
+            )
     for warning in saved.warnings:
         err.print(f"[yellow]Warning:[/] {warning}")
+    raise typer.Exit(ended)
 
 
 @app.command()
@@ -217,6 +234,7 @@ def get(
 
     with open_namespace(namespace) as memory:
         record = memory.get(memory_id)
+        earlier = 0 if json or plain else memory.stats(memory_id).earlier
     if json:
         print_json(asdict(record))
         return
@@ -226,9 +244,12 @@ def get(
         print_plain(wording.record(record))
         return
     out.print(record.title, style="bold", markup=False, highlight=False)
-    labels = f"{record.source} · {record.status} · {record.memory_type}"
+    labels = f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}"
     out.print(labels, style="dim", markup=False, highlight=False)
     out.print(record.content, markup=False, highlight=False)
+    if earlier:
+        told = f"Earned by an earlier text: {earlier:,} vote{'' if earlier == 1 else 's'}."
+        out.print(told, style="dim", markup=False, highlight=False)
 
 
 @app.command()

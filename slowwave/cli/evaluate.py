@@ -18,6 +18,7 @@ evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and
 app.add_typer(evaluation, name="eval")
 
 _WIDE = 110  # characters of a terminal that has room for everything
+_NO_CYCLE = "No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`."
 VERDICTS = {
     "better": "green3", "worse": "red", "equivalent": "grey62", "insufficient evidence": "orange1",
 }  # fmt: skip
@@ -126,7 +127,7 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
         print_json(found)
         return
     if not found:
-        out.print("No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`.")
+        out.print(_NO_CYCLE)
         return
     table = _table("cycle", "status", "days", "searches", "queries", "needs", left=(0, 1, 5))
     for row in found:
@@ -159,12 +160,17 @@ def report(
     from slowwave.cli.cycle import print_cycle
     from slowwave.evaluation.cycles import closed_cycles, cycle_id
     from slowwave.reports.cycle import as_data, cycle_report
+    from slowwave.store.frames import quote
 
     with open_namespace(namespace) as memory:
         space = memory._space
         if not cycle:
             closed = closed_cycles(space, memory.namespace)
             number = closed[-1].number if closed else 1
+            first = cycle_id(memory.namespace, number)
+            if not closed and not space.store.count("evaluation_cycles", f"cycle_id = {quote(first)}"):
+                print_json(None) if json else out.print(_NO_CYCLE)
+                return
         elif cycle.startswith(f"{memory.namespace}#") or "#" not in cycle:
             number = _cycle_number(cycle)
         else:
@@ -181,6 +187,56 @@ def report(
     print_cycle(done)
     if html is not None:
         out.print(f"Page: [bold]{html}[/]")
+
+
+@evaluation.command("sparse")
+@reports_errors
+def sparse(
+    memory: Annotated[str, typer.Option(help="Look at this short memory alone.")] = "",
+    days: Annotated[int, typer.Option(min=1, help="Days whose searches are counted.")] = 90,
+    most: Annotated[int, typer.Option(min=0, help="Short memories to ask for, the newest.")] = 50,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """What the place that short memories are guaranteed is worth, and which of them are not found."""
+    from datetime import timedelta
+
+    from slowwave.evaluation.sparse import figures, short_memories
+
+    with open_namespace(namespace) as opened, bars(quiet=json):
+        space, name = opened._space, opened.namespace
+        today = space.now().date()
+        last = [(today - timedelta(days=at)).isoformat() for at in range(days)]
+        done = figures(space, last, name).to_dict()
+        asked = short_memories(space, name, memory_id=memory, most=most)
+    if memory and not asked:
+        raise SlowwaveError(f"{memory} is no short memory of namespace {name!r} that a search may show.")
+    failing = [one for one in asked if one.diagnosis != "passes"]
+    if json:
+        print_json(done | {"asked": len(asked), "memories": [one.to_dict() for one in asked]})
+        return
+    table = _table("figure", "value", left=(0,))
+    for figure, value in done.items():
+        told = (
+            "nothing to tell it by"
+            if value is None
+            else f"{value:,}"
+            if value == int(value)
+            else f"{value:.3f}"
+        )
+        table.add_row(figure, told)
+    out.print(table)
+    out.print(
+        f"{len(asked):,} short memories were asked for by their own questions, "
+        f"{len(asked) - len(failing):,} pass.",
+        highlight=False,
+    )
+    if failing or memory:
+        table = _table("memory", "questions", "by id", "by search", "diagnosis", left=(0, 4))
+        for one in asked if memory else failing:
+            share = (f"{one.by_id:.2f}", f"{one.by_search:.2f}")
+            table.add_row(one.memory_id, f"{one.questions:,}", *share, one.diagnosis)
+        out.print(table)
 
 
 def _cycle_number(text: str) -> int:

@@ -19,7 +19,9 @@ _TAKEN = "The next night takes it up."
 def feedback(
     search_id: SearchId,
     result: Annotated[str, typer.Argument(help="Rank, memory id or chunk id of a result of it.")],
-    rating: Annotated[str, typer.Argument(help="helpful, neutral or unhelpful")],
+    rating: Annotated[
+        str, typer.Argument(help="helpful, neutral (true, beside the point) or unhelpful (outdated, false)")
+    ],
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
@@ -117,12 +119,18 @@ def stats(
         ["tier", done.tier],
         ["waiting for a night", f"{done.waiting:,}"],
     ]
+    if done.earlier:
+        rows.append(["earned by an earlier text", f"{_votes(done.earlier)}; they count if it comes back"])
     print_table(done.title or done.memory_id, ["", "what use says"], rows)
     if done.recent:
         recent = [
             [f"{one['at']:%F %H:%M}", one["verdict"], one["by"], one["search_id"]] for one in done.recent
         ]
         print_table("Lately said", ["when (UTC)", "said", "by", "search"], recent)
+
+
+def _votes(count: int) -> str:
+    return f"{count:,} vote{'' if count == 1 else 's'}"
 
 
 def _result(text: str) -> str | int:

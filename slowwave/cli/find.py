@@ -64,8 +64,11 @@ def search(
     json: Json = False,
 ) -> None:
     """Search the memory."""
+    from slowwave.search.nothing import refuse_unknown
+
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace) as memory:
+        refuse_unknown(memory._space, memory.namespace)
         response = memory.search(query, limit=limit, project=project, **wanted)
     if json:
         print_json(response.to_dict())
@@ -98,8 +101,11 @@ def explain(
     json: Json = False,
 ) -> None:
     """Search, and say how every score came about: which words, which feedback, what was left out and why."""
+    from slowwave.search.nothing import refuse_unknown
+
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace) as memory:
+        refuse_unknown(memory._space, memory.namespace)
         response = memory.search(query, limit=limit, project=project, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
     if json:
@@ -144,7 +150,14 @@ def wakeup(
             f"  ({section.left_out:,} more have no room)" if section.left_out else ""
         )
         cells = [
-            [item.score, item.confidence, item.importance_tier, item.title, item.text, item.tokens]
+            [
+                item.score,
+                item.confidence,
+                item.importance_tier,
+                item.title,
+                item.text + item.mark,
+                item.tokens,
+            ]
             for item in section.items
         ]
         if cells:
@@ -198,6 +211,8 @@ def _print_plain(response: SearchResponse, *, account: bool = False) -> None:
     from slowwave.mcp.answers import Found
 
     next_step = f"slowwave observe {response.search_id} says which of these an answer used."
+    if response.nothing:
+        next_step = response.nothing.message
     print_plain(wording.found(Found.of(response, next_step, account=account)))
 
 
@@ -207,8 +222,8 @@ def _print_end(response: SearchResponse) -> None:
             "Nothing that was found is near enough to be an answer. [dim]`slowwave explain` shows what there "
             "is; ranking.abstention_floor = 0 shows it always.[/]"
         )
-    elif not response.results:
-        out.print(f"Nothing in namespace {response.namespace!r} matches. Has `slowwave night` been run?")
+    elif response.nothing:
+        out.print(response.nothing.message, markup=False, highlight=False)
     for warning in response.warnings:
         err.print(f"[yellow]Warning:[/] {warning}")
     took = response.timings

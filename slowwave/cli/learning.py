@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.gate import gates
 from slowwave.cli.output import bars, err, out, print_json, reports_errors
-from slowwave.cli.review import gates
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -86,4 +86,4 @@ def _require_sdk() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise SlowwaveError("The MCP server needs the SDK: pip install 'slowwave[mcp]'")
+        raise SlowwaveError("The MCP server needs the SDK: pip install '.[mcp]' in its folder")

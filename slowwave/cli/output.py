@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import Any, Literal, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -59,6 +59,10 @@ def print_json(data: Any) -> None:  # noqa: ANN401 - plain data
     sys.stdout.flush()
 
 
+_IDS = ("id", "decision")
+"""Columns whose cells are copied into the next command: never broken."""
+
+
 def print_plain(text: str) -> None:
     """A text for a program or an assistant, as it is: whoever made it has quoted what notes say."""
     typer.echo(text)
@@ -71,7 +75,8 @@ def print_table(
     table = Table(title=title, title_justify="left", caption=caption or None, caption_justify="left")
     for number, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[number], int | float) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name in _IDS)
     for row in rows:
         table.add_row(*(_cell(value) for value in row))
     out.print(table)

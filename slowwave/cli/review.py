@@ -1,4 +1,4 @@
-"""The commands about what may enter: quarantine, decisions, history, undo, reconsolidate, calibrate."""
+"""The commands about what entered, or did not: quarantine, decisions, undo, remember, reconsolidate."""
 
 from __future__ import annotations
 
@@ -8,90 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
-from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+from slowwave.cli.output import bars, err, fail, out, print_json, print_table, reports_errors
 
-gates = typer.Typer(no_args_is_help=True, help="The two gates: what may be saved, what may be learned.")
-app.add_typer(gates, name="gate")
 quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
 app.add_typer(quarantines, name="quarantine")
 
 _SHOWN = 40
-
-
-@gates.command("report")
-@reports_errors
-def gate_report(
-    days: Annotated[int, typer.Option(min=1, help="Days to count, today's with them.")] = 14,
-    namespace: Namespace = "",
-    json: Json = False,
-) -> None:
-    """Save gate: what it refused, or would refuse if it did more than warn, by reason."""
-    from dataclasses import asdict
-    from datetime import UTC, datetime
-
-    from slowwave.gate_report import gate_report as run
-
-    now = datetime.now(UTC)
-    with open_namespace(namespace) as memory:
-        done = run(memory._space, memory.namespace, days=days, as_of=now)
-    if json:
-        print_json(asdict(done) | {"reasons": done.reasons.to_dicts()})
-        return
-    if done.mode == "off":
-        out.print("The gate is [bold]off[/]: every note that can be read enters.")
-    elif done.enforced:
-        out.print("The gate [bold]enforces[/]: notes with faults go to quarantine.")
-    else:
-        out.print(
-            f"The gate only [bold]warns[/] until {done.enforces_from:%F %H:%M} UTC: notes with faults enter, "
-            f"and are counted here."
-        )
-    rows = [list(row) for row in done.reasons.iter_rows()]
-    if not rows:
-        out.print(f"{done.notes:,} notes since {done.first}, none with a fault. Counted are nights that ran.")
-        return
-    columns = ["reason", "notes", "refused", "share", "low", "high", "example"]
-    caption = "share of all notes, with its 95 % interval; a note may have several reasons"
-    print_table(f"{done.notes:,} notes since {done.first}", columns, rows, caption=caption)
-
-
-@gates.command("docs")
-@reports_errors
-def gate_docs(
-    folder: Annotated[Path, typer.Argument(help="Folder to write the pages into.")],
-    date: Annotated[str, typer.Option(help="Day (YYYY-MM-DD, UTC); default: the last one judged.")] = "",
-    json: Json = False,
-) -> None:
-    """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
-    from datetime import UTC, datetime, timedelta
-
-    from quality.contract import Limits, write_data_docs
-    from slowwave.errors import SlowwaveError
-    from slowwave.gate_report import accepted_notes
-    from slowwave.settings import require_home
-    from slowwave.workspace import Workspace
-
-    space = Workspace(require_home(home_settings()))
-    judged = space.store.read("gate_verdicts", columns=["day"])["day"]
-    day = date or str(judged.max() or "")
-    if judged.filter(judged == day).is_empty():
-        raise SlowwaveError(
-            f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
-        )
-    policy = space.gate_policy
-    end = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
-    limits = Limits(min_characters=policy.min_characters, min_score=policy.min_quality)
-    try:
-        page = write_data_docs(
-            accepted_notes(space.store, [day]), folder, enforced=policy.enforces_at(end), limits=limits
-        )
-    except ImportError as error:
-        raise SlowwaveError(f"{error}. Run: pip install 'slowwave[night]'.") from None
-    space.close()
-    if json:
-        print_json({"day": day, "page": str(page)})
-    else:
-        out.print(f"Contract of {day}: [bold]{page}[/]")
 
 
 @quarantines.command("list")
@@ -132,7 +54,8 @@ def quarantine_show(
     """One refused note, whole, with its scores."""
     import orjson
 
-    from quality.content import WEIGHTS
+    from quality.content import STATEMENT, WEIGHTS
+    from slowwave import gate_wording
     from slowwave.quarantine import held
 
     with open_namespace(namespace) as memory:
@@ -144,12 +67,16 @@ def quarantine_show(
     out.print(row["title"] or row["source"], style="bold", markup=False, highlight=False)
     told = [row["source"], row["status"], f"{row['size_bytes'] or 0:,} bytes", f"{row['occurred_at']:%F %T}"]
     out.print(" · ".join(told), style="dim", markup=False, highlight=False)
-    out.print("Refused: " + ", ".join(row["reasons"]), style="red", markup=False, highlight=False)
+    for line in gate_wording.told(row["reasons"]):
+        out.print(f"Refused: {line}", style="red", markup=False, highlight=False)
     if row["details"]:
         out.print(row["details"], markup=False, highlight=False)
     if row["duplicate_of"]:
         out.print(f"The memory that says it: {row['duplicate_of']}", markup=False, highlight=False)
-    if parts:
+    if STATEMENT in parts:
+        cells = [[name, "does not apply" if value is None else value] for name, value in parts.items()]
+        print_table(f"Quality {row['score']:.2f}", ["part", "score"], cells)
+    elif parts:
         cells = [[name, WEIGHTS[name], value, WEIGHTS[name] * value] for name, value in parts.items()]
         print_table(f"Quality {row['score']:.2f}", ["part", "weight", "score", "adds"], cells)
     out.print(row["content"] or "", markup=False, highlight=False)
@@ -177,7 +104,14 @@ def quarantine_release(
 @app.command()
 @reports_errors
 def decisions(
-    memory_id: Annotated[str, typer.Argument(help="Only about this memory.")] = "",
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="MEMORY|accept ID|decline ID",
+            help="Only about this memory; or what to do with decisions that wait.",
+        ),
+    ] = None,
+    waiting: Annotated[bool, typer.Option("--waiting", help="Only those that wait for a person.")] = False,
     outcome: Annotated[
         str, typer.Option(help="duplicate, merge, supersede, related, complement or any.")
     ] = "",
@@ -187,21 +121,67 @@ def decisions(
 ) -> None:
     """The decision log: what became of notes beside what was known, the newest first.
 
-    Notes that were only stored (complement) are left out unless they are asked for.
+    Notes that were only stored (complement) are left out unless they are asked for. `decisions accept ID`
+    lets a merge or superseding happen that waits for a person; `decisions decline ID` leaves both memories as
+    they are, and they are not asked about again.
     """
+    first, *more = words or [""]
+    if first in _WORDS:
+        _settle(first, more, namespace, json=json)
+        return
+    if more:
+        fail("Name one memory, or say accept or decline and the ids of decisions.", code=2)
     with open_namespace(namespace) as memory:
-        rows = memory.decisions(memory_id=memory_id, outcome=outcome, limit=limit)
+        rows = memory.decisions(memory_id=first, outcome=outcome, waiting=waiting, limit=limit)
     if json:
         print_json(rows)
-        return
-    if not rows:
+    elif waiting:
+        _print_waiting(rows)
+    elif not rows:
         out.print(
-            "No decisions. Duplicates are logged once the gate enforces; merges and superseding once "
+            "No decisions. Duplicates are logged while the gate is on; merges and superseding once "
             "reconsolidation is on ([bold]reconsolidation.policy[/])."
         )
+    else:
+        print_decisions("Decisions", rows)
+        out.print("[dim]slowwave undo ID takes one back.[/]")
+
+
+_WORDS = ("accept", "decline")
+
+
+def _settle(word: str, decision_ids: list[str], namespace: str, *, json: bool) -> None:
+    if not decision_ids:
+        fail(
+            f"Which one? slowwave decisions {word} ID, with an id from slowwave decisions --waiting.", code=2
+        )
+    with open_namespace(namespace) as memory:
+        done = [getattr(memory, word)(one) for one in decision_ids]
+    if json:
+        print_json(done)
         return
-    print_decisions("Decisions", rows)
-    out.print("[dim]slowwave undo ID takes one back.[/]")
+    for row in done:
+        told = f"{row['memory_id']} and {row['other_memory']}"
+        if word == "accept":
+            out.print(f"Done: {row['outcome']} of {told}. Take it back: slowwave undo {row['decision_id']}")
+        else:
+            out.print(f"Declined: {told} stay as they are, and are not asked about again.")
+
+
+def _print_waiting(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        out.print("No decision waits for a person.")
+        return
+    for row in rows:
+        similarity = "" if row["similarity"] is None else f"  (cosine {row['similarity']:.3f})"
+        out.print(row["decision_id"], style="bold", highlight=False, markup=False)
+        for name, title in (("note", "title"), ("other", "other_title")):
+            memory = row["memory_id"] if name == "note" else row["other_memory"]
+            out.print(f"  {name}: {row[title] or ''}  [{memory}]", markup=False, highlight=False)
+        out.print(f"  {row['proposed']}?{similarity}  {row['evidence'] or ''}", markup=False, highlight=False)
+        out.print(f"  accept:  {row['accept']}", markup=False, highlight=False)
+        out.print(f"  decline: {row['decline']}", markup=False, highlight=False)
+    out.print("[dim]slowwave decisions accept ID, or decline ID.[/]")
 
 
 def print_decisions(title: str, rows: list[dict[str, Any]]) -> None:
@@ -209,6 +189,10 @@ def print_decisions(title: str, rows: list[dict[str, Any]]) -> None:
     cells = []
     for row in rows:
         undone = f" (undone: {row['undone_why']})" if row.get("undone_at") else ""
+        if not undone and row["outcome"] == "related" and row.get("proposed"):
+            undone = f" ({row['proposed']}: a person has to decide)"
+        if row["outcome"] == "complement" and row["reasons"]:
+            undone = " (stored; the gate only warns)"
         refused = " (refused)" if row["refused"] else ""
         similarity = row["similarity"]
         cells.append(
@@ -260,6 +244,19 @@ def undo(
         f"Undone: {row['outcome']} of [bold]{row['memory_id']}[/] and [bold]{row['other_memory']}[/]. "
         f"They are kept apart from now on."
     )
+
+
+@app.command()
+@reports_errors
+def remember(
+    memory_id: Annotated[str, typer.Argument(help="Id of a memory that was forgotten.")],
+    namespace: Namespace = "",
+) -> None:
+    """Take a forgetting back, whoever forgot it: the memory is found again, as it was."""
+    with open_namespace(namespace) as memory:
+        done = memory.remember(memory_id)
+    said = "Remembered" if done else "It was not forgotten, and nothing changed"
+    out.print(f"{said}: [bold]{memory_id}[/]")
 
 
 @app.command()

@@ -77,6 +77,7 @@ class Stored(_Answer):
     outcome: str = Field(description="merge, supersede, related, duplicate, superseded or nothing.")
     other: str | None = Field(None, description="The memory that it was merged into, superseded, ...")
     decision_id: str | None = Field(None, description="For memory_undo.")
+    next_step: str = Field("", description="How to get in what the gate refused or warns of.")
     warnings: list[str] = []
 
 
@@ -120,6 +121,24 @@ class OutcomeNoted(_Answer):
     new: bool = Field(description="false: it was on record already, and counts once.")
 
 
+class WokenItem(_Answer):
+    """One memory of the packet."""
+
+    memory_id: str
+    title: Quoted
+    text: Quoted
+    confidence: str
+    importance_tier: str
+
+
+class WokenSection(_Answer):
+    """The memories of one type, best first; `left_out` more had no room."""
+
+    name: str
+    items: list[WokenItem]
+    left_out: int
+
+
 class HistoryEvent(_Answer):
     """One thing that happened to a memory."""
 
@@ -139,6 +158,23 @@ class History(_Answer):
     memory_id: str
     events: list[HistoryEvent]
     omitted: int = Field(0, description="Older events that are not listed.")
+
+
+class Woken(_Answer):
+    """What is worth knowing before anything was asked."""
+
+    sections: list[WokenSection]
+    tokens: int
+    next_step: str
+    warnings: list[str] = []
+
+
+class Forgotten(_Answer):
+    """A memory that no search finds any more."""
+
+    memory_id: str
+    new: bool
+    next_step: str
 
 
 class Undone(_Answer):

@@ -31,10 +31,12 @@ class Resources:
 
     def gates(self) -> dict[str, Any]:
         """How the save gate and the learning gate stand, and what the save gate refused lately."""
+        from slowwave.gate_notice import notice
         from slowwave.gate_report import gate_report
 
         memory = self._mine()
-        report = gate_report(memory._space, memory.namespace, days=GATE_DAYS, as_of=memory._space.now())
+        space, now = memory._space, memory._space.now()
+        report = gate_report(space, memory.namespace, days=GATE_DAYS, as_of=now)
         return {
             "namespace": memory.namespace,
             "save": {
@@ -44,7 +46,26 @@ class Resources:
                 "enforces_from": report.enforces_from,
                 "since": report.first,
                 "notes": report.notes,
+                "refused": report.refused,
+                "would_be_refused": report.would,
+                "notice": notice(space, now, memory.namespace).words,
                 "reasons": report.reasons.drop("example").to_dicts(),
             },
-            "learning": {"enabled": False, "why": "This version does not learn trigger phrases."},
+            "learning": _learning(memory),
         }
+
+
+def _learning(memory: Memory) -> dict[str, Any]:
+    """Whether what was selected teaches, and what keeps it from being applied."""
+    if not memory.settings.learning.enabled:
+        return {"enabled": False, "why": "The setting learning.enabled is off: nothing is learned."}
+    decision = memory.learning.gate()
+    lacking = [one.name for one in decision.missing]
+    return {
+        "enabled": True,
+        "gate": "open" if decision.open else "closed",
+        "missing": lacking,
+        "why": "What selections teach is applied."
+        if decision.open
+        else "What selections teach is noted and measured, and applied once nothing is missing.",
+    }

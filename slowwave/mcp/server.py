@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import (
     ToolError,
     UnexpectedToolError,
 )
-from mcp.types import ToolAnnotations
+from mcp.types import Tool, ToolAnnotations
 from pydantic import ValidationError
 
 from slowwave import __version__
@@ -26,9 +26,10 @@ from slowwave.boundary import boundary
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.resources import Resources
+from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
 from slowwave.mcp.turns import Turns
-from slowwave.mcp.wording import INSTRUCTIONS
+from slowwave.mcp.wording import INSTRUCTIONS, what_next
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,8 +41,10 @@ ADDS = ToolAnnotations(
 COUNTS_ONCE = ADDS.model_copy(update={"idempotent_hint": True})
 LOOK_AT_ONCE = 4  # calls that read or note something, of all callers (count)
 CHANGE_AT_ONCE = 1  # calls that write tables, which have one writer at a time (count)
-CHANGING = frozenset({"memory_save", "memory_undo"})
+CHANGING = frozenset({"memory_save", "memory_undo", "memory_forget"})
 CHANGES = ADDS.model_copy(update={"destructive_hint": True})  # a client may ask its user first
+
+FORGETS = CHANGES.model_copy(update={"idempotent_hint": True})
 
 
 def build(
@@ -81,7 +84,8 @@ def build(
         turns = changing if call.__name__ in CHANGING else looking
         return _in_turn(_telling(call, as_error), turns, memories.caller)
 
-    for tool, title, kind in (
+    listed = (
+        (tools.memory_wakeup, "What to know at the start", READS),
         (tools.memory_search, "Search the memory", READS),
         (tools.memory_save, "Save to the memory", ADDS),
         (tools.memory_observe, "Say what an answer used", COUNTS_ONCE),
@@ -89,19 +93,33 @@ def build(
         (tools.memory_outcome, "Say how a project ended", ADDS),
         (tools.memory_history, "History of a memory", READS),
         (tools.memory_undo, "Undo a merge or superseding", CHANGES),
-    ):
-        server.add_tool(offered(tool, tool_error), title=title, annotations=kind, description=_prose(tool))
+        (tools.memory_forget, "Forget a memory", FORGETS),
+    )
+    for tool, title, kind in listed:
+        as_error = functools.partial(tool_error, tool.__name__)
+        server.add_tool(offered(tool, as_error), title=title, annotations=kind, description=_prose(tool))
     server.resource(
         "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
     )(offered(resources.memory, resource_error))
     server.resource(
         "slowwave://gates", name="gates", title="Status of the gates", mime_type="application/json"
     )(offered(resources.gates, resource_error))
+    schemas = answers(tool for tool, *_ in listed)
+    server.resource(
+        "slowwave://answers", name="answers", title="What each tool answers", mime_type="application/json"
+    )(lambda: schemas)
     return server
 
 
 class _Server(MCPServer[Any]):
-    """A server whose tools refuse an argument that they do not know, instead of leaving it out."""
+    """A server that lists its tools in few words; they refuse an argument that they do not know."""
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools; the schemas of what they answer are a resource, as no assistant needs them to decide."""
+        return [
+            tool.model_copy(update={"input_schema": short(tool.input_schema), "output_schema": None})
+            for tool in await super().list_tools()
+        ]
 
     async def call_tool(
         self,
@@ -137,9 +155,9 @@ def _wrong(error: ValidationError) -> str:
     )
 
 
-def tool_error(error: SlowwaveError) -> Exception:
-    """What the SDK takes for the failure of a tool that was foreseen."""
-    return ToolError(str(error))
+def tool_error(tool: str, error: SlowwaveError) -> Exception:
+    """What the SDK takes for the failure of a tool that was foreseen, with what an assistant can do next."""
+    return ToolError(" ".join(filter(None, [str(error), what_next(tool, error)])))
 
 
 def resource_error(error: SlowwaveError) -> Exception:

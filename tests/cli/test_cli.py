@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from slowwave.cli.app import QUARANTINED
+
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 ROOT = Path(__file__).parents[2]
 
@@ -119,7 +121,7 @@ def test_a_note_is_saved_found_shown_and_forgotten(ready):
     assert DEPLOY in shown.stdout
     record = data("get", saved["memory_id"], home=ready)
     assert (record["content"], record["status"]) == (DEPLOY, "live")
-    assert data("search", "deploy", "-n", "other", home=ready)["results"] == []
+    assert "'other' is unknown" in refused("search", "deploy", "-n", "other", home=ready)
     assert "no memory" in refused("get", saved["memory_id"], "-n", "other", home=ready)
     assert run("forget", saved["memory_id"], home=ready).returncode == 0
     assert data("search", "when do we deploy?", home=ready)["results"] == []
@@ -142,10 +144,27 @@ def test_a_note_may_come_from_standard_input(ready):
 
 @pytest.mark.slow
 def test_a_quarantined_note_is_said_with_its_reasons(ready):
-    done = run("save", "too short", home=ready)
-    assert done.returncode == 0
+    for words in (("save", "ok"), ("save", "ok", "--json")):
+        done = run(*words, home=ready)
+        assert done.returncode == QUARANTINED == 4
+    saved = json.loads(done.stdout)
+    assert saved["status"] == "quarantined"
+    done = run("save", "ok", home=ready)
     assert "Quarantined" in done.stdout
-    assert "too_short" in done.stdout
+    assert saved["reasons"]
+    for reason in saved["reasons"]:
+        assert f"{reason}: " in done.stdout
+    assert "quarantine release" in done.stdout
+    assert "Ends with 0 when it was saved, with 4" in " ".join(run("save", "--help").stdout.split())
+
+
+@pytest.mark.slow
+def test_an_empty_note_is_refused_and_nothing_is_written(ready):
+    for content in ("", " \n "):
+        assert "no text in it, so nothing was saved" in refused("save", content, home=ready)
+    done = run("save", "-", home=ready, stdin="")
+    assert done.returncode == 1
+    assert data("quarantine", "list", home=ready) == []
 
 
 def test_settings_say_where_each_value_comes_from(made):

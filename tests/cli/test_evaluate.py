@@ -176,7 +176,7 @@ def test_what_is_no_number_is_null(run, memory):
 
 
 def test_without_a_cycle_there_is_nothing_to_report(run):
-    assert "There is no evaluation cycle 'default#1'" in run("report", code=1)
+    assert "No cycle has been opened" in run("report")
 
 
 def test_the_last_cycle_that_closed_is_reported_and_others_by_number(run, memory, tmp_path):

@@ -146,7 +146,6 @@ def test_help_imports_neither_the_store_nor_the_data_frames(words):
         (["--since", "2020-05-05", "--until", "2020-05-06"], set()),
         (["--superseded"], {"plain", "sea/decision", "sea/project", "old"}),
         (["--tag", "sea", "--type", "project", "--tier", "critical"], {"sea/project"}),
-        (["-n", "other"], set()),
     ],
 )  # fmt: skip
 def test_every_filter_of_a_search(made, options, expected):
@@ -169,7 +168,39 @@ def test_a_search_as_text(made):
     assert re.match(r"1\. Ferry \[blue\]  0\.\d{3}\n   plain  \(confidence medium\)\n", told)
     assert "2. " not in told
     assert re.search(r"search \S+ · \d+ ms \(embedding \d+\)", told)
-    assert "Nothing in namespace 'default' matches" in shown("search", "ferry", "-k", "0", home=made)
+    assert "Nothing was asked for: the limit is 0." in shown("search", "ferry", "-k", "0", home=made)
+
+
+@pytest.mark.parametrize("command", ["search", "explain"])
+def test_an_unknown_namespace_or_label_is_named_with_those_that_there_are(made, command):
+    told = refused(command, "ferry", "-n", "defualt", home=made)
+    assert told == "namespace = 'defualt' is unknown: nothing was saved in it. There are 'default'."
+    assert refused(command, "ferry", "--type", "decison", home=made).startswith(
+        "memory_type = 'decison' is unknown. Did you mean 'decision'?"
+    )
+
+
+def test_short_memories_are_diagnosed(made):
+    told = data("eval", "sparse", home=made)
+    figures = ("sparse_recall_injections", "sparse_recall_hit_rate", "sparse_recall_false_positive_rate")
+    assert [told[name] for name in figures] == [0, None, None]
+    assert told["asked"] == len(told["memories"]) > 0
+    assert {one["by_id"] for one in told["memories"]} == {1.0}
+    text = " ".join(shown("eval", "sparse", home=made).split())
+    assert all(name in text for name in figures)
+    assert f"{told['asked']} short memories were asked for by their own questions" in text
+    one = told["memories"][0]["memory_id"]
+    assert one in shown("eval", "sparse", "--memory", one, home=made)
+    assert "nobody is no short memory" in refused("eval", "sparse", "--memory", "nobody", home=made)
+
+
+def test_a_new_home_says_how_to_begin_and_is_no_error(tmp_path):
+    home = tmp_path / "home"
+    assert run("init", str(home), "--model", "wordllama-256", home=home).returncode == 0
+    for words in (("search", "ferry"), ("search", "ferry", "--plain"), ("explain", "ferry")):
+        told = shown(*words, home=home)
+        assert "Nothing is in this home yet: `slowwave save TEXT` saves a note" in " ".join(told.split())
+        assert "observe" not in told
 
 
 # -- explain ---------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from learning_rows import night, put_effect, put_proposals, put_ready
 from slowwave.learning.acts import acts
 from slowwave.memory import Memory
 
+pytestmark = pytest.mark.usefixtures("learning_on")
+
 
 @pytest.fixture
 def memory(open_memory: Callable[..., Memory]) -> Memory:

@@ -88,7 +88,7 @@ def test_a_home_that_is_not_there_is_not_made(home):
 def test_without_the_sdk_it_says_how_to_install_it(made):
     done = run(made, "mcp", code=f"{WITHOUT_SDK}; {MAIN}")
     assert done.returncode == 1
-    assert "pip install 'slowwave[mcp]'" in done.stderr
+    assert "pip install '.[mcp]' in its folder" in done.stderr
     token = ("mcp", "token", "--namespace", "ada", "--principal", "claude")
     assert run(made, *token, code=f"{WITHOUT_SDK}; {MAIN}").returncode == 0
 

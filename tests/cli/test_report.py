@@ -125,7 +125,7 @@ def test_matplotlib_is_needed_for_a_page_alone(run, used, tmp_path, monkeypatch)
     assert run().exit_code == 0
     done = run("--html", str(tmp_path / "report.html"))
     assert done.exit_code == 1
-    assert "pip install 'slowwave[plots]'" in done.stderr
+    assert "pip install '.[plots]' in its folder" in done.stderr
 
 
 def test_bars_and_lines_of_blocks():

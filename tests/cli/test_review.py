@@ -191,6 +191,34 @@ def test_what_cannot_be_undone_is_refused(refused, said, data, decided):
     assert "holds no longer" in refused("undo", rows[0]["decision_id"])
 
 
+def test_what_waits_is_listed_accepted_and_declined(run, said, data, refused, open_memory):
+    guarded = open_memory("default", reconsolidation={"policy": "guarded"})
+    assert "No decision waits" in said("decisions", "--waiting")
+    for title, text in NOTES[:2]:
+        guarded.save(text, title=title, **({"source_of_truth": True} if text == TUESDAY else {}))
+    guarded.save(BATTERY, title="Battery", importance_tier="critical")
+    merge = guarded.save(CHANGED, title="Battery")
+    rows = data("decisions", "--waiting")
+    assert [row["proposed"] for row in rows] == ["merge", "supersede"]
+    shown = said("decisions", "--waiting")
+    for row in rows:
+        for part in (row["decision_id"], row["title"], row["evidence"][:30], row["accept"], row["decline"]):
+            assert part in shown.replace("\n", " ")
+    assert data("decisions", "--waiting", merge.memory_id) == rows[:1]
+    assert "2 wait for a person" in run("doctor").stdout.replace("\n", " ")
+    assert said("decisions", "accept", rows[0]["decision_id"]).startswith("Done: merge of")
+    (done,) = data("decisions", "decline", rows[1]["decision_id"])
+    assert done["undone_why"] == "undo"
+    guarded.store.refresh()
+    assert guarded.get(merge.memory_id).status == "merged"
+    assert data("decisions", "--waiting") == []
+    for word in ("accept", "decline"):
+        assert "holds no longer" in refused("decisions", word, rows[0]["decision_id"])
+        assert "has no decision 'nothing'" in refused("decisions", word, "nothing")
+        assert run("decisions", word).exit_code == 2
+    assert run("decisions", "one", "two").exit_code == 2
+
+
 # -- reconsolidate ---------------------------------------------------------------------------------
 
 

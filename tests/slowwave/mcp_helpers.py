@@ -20,8 +20,8 @@ from mcp.types import CallToolResult, Tool
 
 ROOT = Path(__file__).parents[2]
 TOOLS = [
-    "knowledge_feedback", "memory_history", "memory_observe", "memory_outcome", "memory_save",
-    "memory_search", "memory_undo",
+    "knowledge_feedback", "memory_forget", "memory_history", "memory_observe", "memory_outcome",
+    "memory_save", "memory_search", "memory_undo", "memory_wakeup",
 ]  # fmt: skip
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."

@@ -36,7 +36,7 @@ def test_a_home_in_order_has_no_problems(filled):
     assert problems(filled) == []
     assert list(found) == [
         "home", "permissions", "installation", "night", "model", "journal", "store", "keys", "learning",
-        "chunks",
+        "chunks", "save gate",
     ]  # fmt: skip
     assert found["store"].message == "1 memories, 1 chunks, 0 quarantine"
     assert found["model"].message.startswith("wordllama-256: 256 numbers, length 1.0")
@@ -153,3 +153,16 @@ def test_looking_changes_nothing(filled):
     examine(filled.settings)
     assert {name: filled.store.table(name).version for name in filled.store.specs} == versions
     assert filled.get(ids.memory_id("ada", "deploy")).content == DEPLOY
+
+
+def test_a_gate_that_is_about_to_refuse_many_notes_is_a_problem_and_one_that_is_far_off_is_not(open_memory):
+    memory = open_memory(gate={"mode": "warn"})
+    memory.save("ok")
+    far = look(memory)["save gate"]
+    assert far.ok
+    assert "1 of 1 notes (100.0%) since it was activated would have been refused" in far.message
+    near = open_memory(gate={"mode": "warn", "warn_days": 5})
+    found = look(near)["save gate"]
+    assert not found.ok
+    assert "slowwave gate would-refuse" in found.advice
+    assert "slowwave gate postpone" in found.advice

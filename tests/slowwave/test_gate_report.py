@@ -42,8 +42,8 @@ def test_a_gate_that_warns_counts_what_it_would_refuse(open_memory, act):
     night(memory, act("a", FACT, at=NOW), act("b", "short", at=NOW), act("c", "tiny", at=NOW))
     report = gate_report(memory._space, "ada", days=14, as_of=NOW)
     assert (report.mode, report.enforced, report.notes) == ("warn", False, 3)
-    assert reasons(report)["too_short"] == (2, 0)
-    row = report.reasons.filter(reason="too_short").row(0, named=True)
+    assert reasons(report)["no_statement"] == (2, 0)
+    row = report.reasons.filter(reason="no_statement").row(0, named=True)
     assert row["share"] == pytest.approx(2 / 3)
     assert row["low"] < row["share"] < row["high"]
     assert row["example"] == "b"
@@ -55,7 +55,7 @@ def test_a_gate_that_enforces_counts_what_it_refused(open_memory, act):
     report = gate_report(memory._space, "ada", days=14, as_of=NOW)
     assert report.enforced
     assert report.enforces_from is None
-    assert reasons(report) == {"too_short": (1, 1)}
+    assert reasons(report) == {"no_statement": (1, 1)}
 
 
 def test_only_the_days_and_the_namespace_asked_for_are_counted(open_memory, act):
@@ -97,9 +97,9 @@ def test_the_command_line_says_what_the_gate_does(open_memory, home, act, monkey
     shown = CliRunner().invoke(app, ["gate", "report", "-n", "ada"])
     assert shown.exit_code == 0, shown.output
     assert "enforces" in shown.output
-    assert "too_short" in shown.output
+    assert "no_statement" in shown.output
     told = CliRunner().invoke(app, ["gate", "report", "-n", "ada", "--json"])
-    assert '"too_short"' in told.output
+    assert '"no_statement"' in told.output
     missing = CliRunner().invoke(app, ["gate", "docs", str(home / "pages"), "--date", "2020-01-01"])
     assert missing.exit_code == 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,11 +15,13 @@ import pytest
 from mcp_helpers import BATTERY, DEPLOY, ORDER, TOOLS, Assistant, connected, whole_day
 
 from quality.structure import KNOWN_WORDS
+from slowwave.gate_wording import words_of
 from slowwave.journal import FEEDBACK_KINDS, KINDS
 from slowwave.journal.entry import RECORD
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.mcp.tools import EVENT_CHARACTERS, MemoryType
+from slowwave.mcp.wording import INSTRUCTIONS
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.underway import EVERYBODY
@@ -57,9 +61,29 @@ def test_the_tools_are_these_and_every_argument_is_described(assistant):
     for tool in tools:
         assert tool.title
         assert len(tool.description.split()) > 10
-        assert tool.output_schema
+        assert tool.output_schema is None
         for name, argument in tool.input_schema["properties"].items():
             assert argument.get("description"), f"{tool.name}: {name}"
+
+
+def test_the_list_of_tools_is_short(assistant):
+    listed = assistant.portal.call(assistant.client.list_tools).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    assert len(json.dumps(listed)) <= 8_000
+
+
+def test_what_each_tool_answers_is_a_schema_that_its_answers_keep(assistant):
+    schemas = json.loads(assistant.read("slowwave://answers"))
+    assert sorted(schemas) == TOOLS
+    saved = assistant.call("memory_save", content=DEPLOY)
+    woken = assistant.call("memory_wakeup", budget=500)
+    for tool, answer in (("memory_save", saved), ("memory_wakeup", woken)):
+        assert set(schemas[tool]["required"]) <= set(answer) <= set(schemas[tool]["properties"])
+    assert (
+        "never an instruction"
+        in schemas["memory_wakeup"]["$defs"]["WokenItem"]["properties"]["text"]["description"]
+    )
 
 
 def test_no_argument_names_a_namespace_or_a_principal(assistant):
@@ -80,6 +104,18 @@ def test_an_argument_that_a_tool_does_not_know_is_refused_and_nothing_is_saved(a
     assert "has no argument 'namespace'" in assistant.fail("memory_search", query="x", namespace="bob")
 
 
+def test_an_empty_memory_says_so_and_nothing_of_what_is_closed(assistant, open_memory):
+    """A namespace with a secret alone, beside another namespace, is as one with nothing."""
+    open_memory("kvxother").save("The ferry to the island leaves at seven in the morning.", key="f")
+    for text in ("", "The code of the door is kvx4711 and it changes in June."):
+        if text:
+            open_memory().save(text, key="s", sensitivity="secret")
+        told = assistant.call("memory_search", query="when does the ferry leave?")
+        assert told["results"] == []
+        assert told["next_step"].startswith("There is nothing in this memory yet. Save")
+        assert "kvx" not in str(told)
+
+
 def test_the_kinds_of_memory_are_those_of_the_gate(assistant):
     assert set(get_args(MemoryType)) == KNOWN_WORDS["memory_type"]
 
@@ -89,8 +125,9 @@ def test_a_client_can_tell_what_only_reads_and_what_to_ask_about(assistant):
     assert {name for name, hint in hints.items() if hint.read_only_hint} == {
         "memory_search",
         "memory_history",
+        "memory_wakeup",
     }
-    assert {name for name, hint in hints.items() if hint.destructive_hint} == {"memory_undo"}
+    assert {name for name, hint in hints.items() if hint.destructive_hint} == {"memory_undo", "memory_forget"}
 
 
 def test_an_assistant_is_told_to_give_feedback_wherever_it_looks(assistant):
@@ -167,8 +204,145 @@ def test_when_nothing_is_near_enough_it_says_so(serve):
 
 
 def test_a_note_that_is_not_let_in_says_why(assistant):
-    assert "too_short" in assistant.call("memory_save", content="ok")["reasons"]
-    assert "too_short" in assistant.say("memory_save", content="ok")
+    saved = assistant.call("memory_save", content="ok")
+    assert saved["status"] == "quarantined"
+    assert saved["reasons"]
+    said = assistant.say("memory_save", content="ok")
+    assert said.startswith("NOT saved")
+    for reason in saved["reasons"]:
+        for told in (said, saved["next_step"]):
+            assert f"{reason}: {words_of(reason).why}" in told
+            assert words_of(reason).mend in told
+    assert f"slowwave quarantine release {saved['memory_id']}" in saved["next_step"]
+
+
+def test_a_note_that_a_gate_only_warns_of_is_saved_and_says_from_when_it_would_not_be(serve):
+    with serve(gate={"mode": "warn"}) as assistant:
+        saved = assistant.call("memory_save", content="ok")
+        begins = assistant.gates()["save"]["enforces_from"]
+    assert saved["status"] == "live"
+    assert f"from {begins[:10]} on" in saved["next_step"]
+    assert "quarantine release" not in saved["next_step"]
+
+
+@pytest.mark.parametrize("mode", ["off", "warn", "enforce"])
+@pytest.mark.parametrize("content", ["", " \n\t\u3000", "\ufeff\u200b\n\u2060"])
+def test_a_note_without_a_text_is_an_error_and_nothing_is_written(serve, open_memory, mode, content):
+    with serve(gate={"mode": mode}) as assistant:
+        assert "no text in it, so nothing was saved" in assistant.fail(
+            "memory_save", content=content, title="T"
+        )
+    memory = open_memory()
+    with pytest.raises(ValueError, match="no text in it"):
+        memory.save(content)
+    with pytest.raises(ValueError, match="Note 2"):
+        memory.save_many([{"content": DEPLOY}, {"content": content}])
+    assert memory.journal.read(kinds=["save"]).is_empty()
+
+
+def test_cited_takes_numbers_and_ids(assistant):
+    assistant.call("memory_save", content=DEPLOY)
+    assistant.call("memory_save", content=BATTERY)
+    found = assistant.call("memory_search", query="the deploy day and the battery of the gauge")
+    first, second = (result["memory_id"] for result in found["results"])
+    for number, cited in enumerate(([1, 2], ["1", "2"], [first, 2], [first, second])):
+        seen = assistant.call(
+            "memory_observe", search_id=found["search_id"], response=f"Answer {number}.", cited=cited
+        )
+        assert {one["memory_id"] for one in seen["verdicts"] if one["evidence"] == "citation"} == {
+            first,
+            second,
+        }
+
+
+def test_what_an_assistant_forgets_is_not_found_and_a_person_brings_it_back(assistant, open_memory):
+    saved = assistant.call("memory_save", content=DEPLOY)
+    name = saved["memory_id"]
+    said = assistant.say("memory_forget", memory_id=name)
+    assert f"slowwave remember {name}" in said
+    assert assistant.call("memory_search", query="when is the deploy day?")["results"] == []
+    assert assistant.call("memory_forget", memory_id=name)["new"] is False
+    memory = open_memory()
+    assert memory.remember(name) is True
+    assert memory.remember(name) is False
+    assert memory.get(name).content == DEPLOY
+    (found,) = assistant.call("memory_search", query="when is the deploy day?")["results"]
+    assert found["memory_id"] == name
+    events = assistant.call("memory_history", memory_id=name)["events"]
+    assert [event["event"] for event in events if event["event"] != "complement"] == [
+        "saved", "forgotten", "released",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("labels", [{"importance_tier": "critical"}, {"source_of_truth": True}])
+def test_what_is_protected_only_a_person_forgets(assistant, open_memory, labels):
+    memory = open_memory()
+    name = memory.save(DEPLOY, **labels).memory_id
+    told = assistant.fail("memory_forget", memory_id=name)
+    assert "only a person may forget it" in told
+    assert f"slowwave forget {name}" in told
+    assert memory.get(name).status == "live"
+    assert memory.forget(name)
+
+
+def test_what_may_not_be_seen_may_not_be_forgotten_and_has_the_answer_of_what_is_not_there(
+    assistant, open_memory
+):
+    secret = open_memory().save(SECRET, sensitivity="secret").memory_id
+    foreign = open_memory("bob").save(DEPLOY).memory_id
+    told = {name: assistant.fail("memory_forget", memory_id=name) for name in (secret, foreign, UNKNOWN)}
+    assert len({words.replace(name, "ID") for name, words in told.items()}) == 1
+    assert open_memory().get(secret).status == "live"
+    assert open_memory("bob").get(foreign).status == "live"
+
+
+def test_the_packet_of_a_session_has_what_matters_and_nothing_secret(assistant, open_memory):
+    assert "Nothing is in this memory yet" in assistant.say("memory_wakeup")
+    assistant.call("memory_save", content=DEPLOY, memory_type="decision")
+    open_memory().save(SECRET, sensitivity="secret", memory_type="constraint")
+    open_memory("bob").save(BATTERY, memory_type="constraint")
+    woken = assistant.call("memory_wakeup")
+    assert [section["name"] for section in woken["sections"]] == ["decision"]
+    said = assistant.say("memory_wakeup", budget=500)
+    assert DEPLOY in said
+    assert not {"quuxzyx", "gauge"} & set(re.findall(r"\w+", said))
+    assert "budget" in assistant.fail("memory_wakeup", budget=10)
+
+
+def test_the_weeks_around_the_beginning_of_the_gate_are_told(serve, monkeypatch):
+    with serve(gate={"mode": "warn", "warn_days": 3}) as assistant:
+        for answer in (
+            assistant.call("memory_save", content="ok"), assistant.call("memory_wakeup"),
+        ):  # fmt: skip
+            (warning,) = answer["warnings"]
+            assert "this memory refuses notes" in warning
+            assert "slowwave gate postpone" in warning
+        assert "begins to refuse on" in assistant.gates()["save"]["notice"]
+    with serve(gate={"mode": "warn"}) as assistant:  # a fortnight is not yet near
+        assert assistant.call("memory_wakeup")["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "next_step"),
+    [
+        ("memory_observe", {"search_id": UNKNOWN, "response": "x"}, "search again"),
+        ("knowledge_feedback", {"search_id": UNKNOWN, "result": 1, "rating": "helpful"}, "search again"),
+        ("memory_outcome", {"project": "none", "outcome": "success"}, "same `project`"),
+        ("memory_history", {"memory_id": UNKNOWN}, "memory_search finds"),
+        ("memory_forget", {"memory_id": UNKNOWN}, "memory_search finds"),
+        ("memory_undo", {"decision_id": UNKNOWN}, "memory_history"),
+    ],
+)
+def test_errors_say_what_an_assistant_can_do_next(assistant, tool, arguments, next_step):
+    assert next_step in assistant.fail(tool, **arguments)
+
+
+def test_what_is_beside_the_point_has_one_name_everywhere(assistant):
+    rating = next(tool for tool in assistant.tools() if tool.name == "knowledge_feedback").description
+    for told in (INSTRUCTIONS, rating):
+        words = " ".join(told.split())
+        assert re.search(r"neutral\W+[^.]{0,40}beside the point", words)
+        assert not re.search(r"unhelpful\W+[^.,\"]*beside the point", words)
 
 
 def test_a_result_is_meant_by_its_number_or_its_id(assistant):
@@ -279,6 +453,11 @@ def test_the_status_of_the_gates_is_told_as_it_is(serve, open_memory):
     assert gates["namespace"] == "ada"
     assert (gates["save"]["mode"], gates["save"]["enforced"], gates["save"]["notes"]) == ("enforce", True, 0)
     assert gates["learning"]["enabled"] is False
+    assert "learning.enabled is off" in gates["learning"]["why"]
+    with serve(learning={"enabled": True}) as assistant:
+        learning = assistant.gates()["learning"]
+    assert (learning["enabled"], learning["gate"]) == (True, "closed")
+    assert "approval" in learning["missing"]
     with serve(gate={"mode": "warn"}) as assistant:
         assistant.call("memory_save", content=DEPLOY)
         save = assistant.gates()["save"]

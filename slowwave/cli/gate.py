@@ -1,0 +1,175 @@
+"""The commands about the save gate: what it does, what it would do, and when it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
+from slowwave.cli.output import out, print_json, print_table, reports_errors
+
+gates = typer.Typer(no_args_is_help=True, help="The two gates: what may be saved, what may be learned.")
+app.add_typer(gates, name="gate")
+
+
+@gates.command("report")
+@reports_errors
+def gate_report(
+    days: Annotated[int, typer.Option(min=1, help="Days to count, today's with them.")] = 14,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Save gate: when it begins, what it refused, or would refuse if it did more than warn, by reason."""
+    from dataclasses import asdict
+
+    from slowwave.gate_notice import notice
+    from slowwave.gate_report import gate_report as run
+
+    with open_namespace(namespace) as memory:
+        now = memory._space.now()
+        done = run(memory._space, memory.namespace, days=days, as_of=now)
+        told = notice(memory._space, now, memory.namespace)
+    if json:
+        print_json(asdict(done) | {"reasons": done.reasons.to_dicts(), "notice": told.words})
+        return
+    out.print(told.words, style="bold red" if told.loud else None, markup=False, highlight=False)
+    rows = [list(row) for row in done.reasons.iter_rows()]
+    if not rows:
+        out.print(f"{done.notes:,} notes since {done.first}, none with a fault. Files count after a night.")
+        return
+    columns = ["reason", "notes", "refused", "would be", "share", "low", "high", "example"]
+    caption = "share of all notes, with its 95 % interval; a note may have several reasons"
+    title = (
+        f"{done.notes:,} notes since {done.first}: {done.refused:,} refused, {done.would:,} would have been"
+    )
+    print_table(title, columns, rows, caption=caption)
+
+
+@gates.command("would-refuse")
+@reports_errors
+def gate_would_refuse(
+    reason: Annotated[str, typer.Option(help="Only with this reason.")] = "",
+    days: Annotated[
+        int | None, typer.Option(min=1, help="Only of so many days; default: since the gate was activated.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 50,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Save gate: the notes that entered while it only warned, and that it would have refused."""
+    from slowwave.gate_report import would_refuse
+    from slowwave.gate_wording import words_of
+
+    with open_namespace(namespace) as memory:
+        space = memory._space
+        rows = would_refuse(space, memory.namespace, days=days, reason=reason, as_of=space.now())
+    if json:
+        print_json(rows.head(limit).to_dicts())
+        return
+    if rows.is_empty():
+        out.print("Of the notes that were saved while the gate warned it would have refused none.")
+        return
+    cells = [
+        [row["memory_id"], row["day"], row["title"] or row["source"], ", ".join(row["reasons"]), row["score"]]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]
+    more = f"and {rows.height - limit:,} more (--limit)" if rows.height > limit else ""
+    columns = ["id", "day", "note", "why", "quality"]
+    print_table(f"{rows.height:,} notes would have been refused", columns, cells, caption=more)
+    for name in sorted(set(rows["reasons"].explode())):
+        out.print(f"{name}: {words_of(name).why}.", style="dim", markup=False, highlight=False)
+    out.print(
+        "[dim]slowwave get ID: the whole note.  They are in the memory and stay there; new ones like them "
+        "will be kept out.[/]"
+    )
+
+
+@gates.command("postpone")
+@reports_errors
+def gate_postpone(
+    days: Annotated[
+        float, typer.Option(help="From the day on which it would begin; from now, if it has begun.")
+    ] = 14,
+    who: Annotated[str, typer.Option(help="Who says so.")] = "command line",
+    why: Annotated[str, typer.Option(help="In words; it is recorded.")] = "",
+    json: Json = False,
+) -> None:
+    """Save gate: put off the day from which it refuses, also where it has begun; the journal keeps it."""
+    from slowwave.gate_acts import postpone
+
+    _begins(lambda space: postpone(space, days, who=who, why=why), json=json)
+
+
+@gates.command("enforce")
+@reports_errors
+def gate_enforce(
+    who: Annotated[str, typer.Option(help="Who says so.")] = "command line",
+    why: Annotated[str, typer.Option(help="In words; it is recorded.")] = "",
+    json: Json = False,
+) -> None:
+    """Save gate: refuse from now on, before the fortnight is over; the journal keeps it."""
+    from slowwave.gate_acts import begin
+
+    _begins(lambda space: begin(space, who=who, why=why), json=json)
+
+
+def _begins(act: Callable[[Any], datetime], *, json: bool) -> None:
+    """Say when the gate begins, after an act that changed it."""
+    from slowwave.settings import require_home
+    from slowwave.workspace import Workspace
+
+    space = Workspace(require_home(home_settings()))
+    begins, now = act(space), space.now()
+    space.close()
+    if json:
+        print_json({"enforces_from": begins})
+    elif begins <= now:
+        out.print(
+            f"The save gate [bold]refuses[/] since {begins:%F %H:%M} UTC. "
+            f"`slowwave gate postpone` puts it off."
+        )
+    else:
+        out.print(f"The save gate only warns until [bold]{begins:%F %H:%M} UTC[/]; then it refuses.")
+
+
+@gates.command("docs")
+@reports_errors
+def gate_docs(
+    folder: Annotated[Path, typer.Argument(help="Folder to write the pages into.")],
+    date: Annotated[str, typer.Option(help="Day (YYYY-MM-DD, UTC); default: the last one judged.")] = "",
+    json: Json = False,
+) -> None:
+    """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
+    from datetime import UTC, datetime, timedelta
+
+    from quality.contract import Limits, write_data_docs
+    from slowwave.errors import SlowwaveError
+    from slowwave.gate_report import accepted_notes
+    from slowwave.settings import require_home
+    from slowwave.workspace import Workspace
+
+    space = Workspace(require_home(home_settings()))
+    judged = space.store.read("gate_verdicts", columns=["day"])["day"]
+    day = date or str(judged.max() or "")
+    if judged.filter(judged == day).is_empty():
+        raise SlowwaveError(
+            f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
+        )
+    policy = space.gate_policy
+    end = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
+    limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
+    try:
+        page = write_data_docs(
+            accepted_notes(space.store, [day]), folder, enforced=policy.enforces_at(end), limits=limits
+        )
+    except ImportError as error:
+        raise SlowwaveError(f"{error}. Run: pip install '.[night]' in its folder.") from None
+    space.close()
+    if json:
+        print_json({"day": day, "page": str(page)})
+    else:
+        out.print(f"Contract of {day}: [bold]{page}[/]")

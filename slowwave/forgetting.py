@@ -1,0 +1,70 @@
+"""To forget is not to lose: a person may take it back, and an assistant may not do it to everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from slowwave import ids
+from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.store import one_of
+
+if TYPE_CHECKING:
+    from slowwave.journal import Entry
+    from slowwave.memory import MemoryRecord
+    from slowwave.workspace import Workspace
+
+CRITICAL: Final = "critical"
+
+
+class ProtectedError(SlowwaveError):
+    """An assistant may not forget what is critical or a source of truth: a person has to."""
+
+
+def require_forgettable(space: Workspace, record: MemoryRecord) -> None:
+    """Raise where an assistant may not forget this memory.
+
+    Args:
+        space: the home.
+        record: of the memory, its tier as it counts.
+
+    Raises:
+        ProtectedError: it is critical or a source of truth (rule 2.5).
+    """
+    name = record.memory_id
+    rows = space.store.read("memories", one_of("memory_id", [name]), columns=["source_of_truth"])
+    critical = record.importance_tier == CRITICAL
+    if critical or rows["source_of_truth"].fill_null(value=False).any():
+        raise ProtectedError(
+            f"Memory {name} is {CRITICAL if critical else 'a source of truth'}, so only a person may forget "
+            f"it; nothing was changed. Tell the user: `slowwave forget {name}` does it. What replaces it can "
+            f"be saved with memory_save."
+        )
+
+
+def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) -> Entry:
+    """The act of taking a forgetting back: what the memory said, saved again and let in as it is.
+
+    Args:
+        space: the home.
+        record: of the memory that was forgotten.
+        principal: who says so.
+
+    Raises:
+        NotFoundError: the journal has no text of it.
+    """
+    acts = space.journal.about(record.namespace, record.source)
+    saves = [one for one in acts if one.kind == "save" and isinstance(one.payload.get("content"), str)]
+    said = [one for one in saves if one.payload["content"] == record.content]
+    if not saves:
+        raise NotFoundError(f"The journal has no text of memory {record.memory_id}, so it cannot come back.")
+    last = (said or saves)[-1]
+    return replace(
+        last,
+        event_id=ids.digest("remember", acts[-1].event_id),
+        occurred_at=space.now(),
+        principal=principal,
+        payload={**last.payload, "released": True},
+        seq=None,
+        ordered_at=None,
+    )
