@@ -15,7 +15,7 @@ from assets.partitions import DAILY
 from assets.report import table
 from assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
-from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, truth
+from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, sparse, truth
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.judging.entries import drain_judgments
 from slowwave.judging.model import JudgeError
@@ -133,7 +133,8 @@ def evaluation_scores(
         context, space, lambda own, days: measured.score_days(own, days, tried),
         "variant", *measured.METRICS.values(), "abstained",
     )  # fmt: skip
-    return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40)})
+    recalled = sparse.figures(space, list(context.partition_keys)).to_dict()
+    return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40), **recalled})
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
@@ -238,7 +239,7 @@ def _page(space: Workspace, cycle: str) -> Path:
 
 
 def _tried(space: Workspace) -> list[Tried]:
-    return variants(space.policy, space.settings.evaluation)
+    return variants(space.policy, space.settings.evaluation, space.policy_of)
 
 
 ASSETS = [

@@ -17,6 +17,7 @@ from assets.resources import OneNight, SlowwaveResource
 from slowwave.apart import Fault, faulty_days
 from slowwave.feedback import drain, fold
 from slowwave.feedback.pending import begin, finish, last_of, looked_at, seen_by
+from slowwave.feedback.texts import texts_in
 from slowwave.progress import task
 from slowwave.store import Store, one_of
 from slowwave.store.database import Written
@@ -169,7 +170,8 @@ def usage_signals(
     begin(store, context.run.run_id, last_of(*seen), days[0])
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        return fold.signals(own.store, rows_of(own.store, "events", part), space.feedback_policy, ratio)
+        events = rows_of(own.store, "events", part)
+        return fold.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
 
     rows, written = replaced(
         context, space, made, "day", "tier", "verdict", "evidence", "memory_id", "weight"
@@ -232,7 +234,7 @@ def promotions(
     """Which memories useful votes promote, and why others were not: decided at the end of each day.
 
     Five useful votes make a normal memory important, ten an important one critical. Its authors' votes do not
-    count, and a namespace has at most three promotions in eight hours.
+    count, unless its namespace has no other principal; it has at most three promotions in eight hours.
     """
     policy = slowwave.space.feedback_policy
 
@@ -259,7 +261,9 @@ def memory_state(
     """What use has taught of each memory: the newest of all that the days came to. Ranking reads it."""
     space = slowwave.space
     days = list(context.partition_keys)
-    changed, faults = apart_of(space, lambda own: fold.take_effect(own.store, days, space.feedback_policy))
+    changed, faults = apart_of(
+        space, lambda own: fold.take_effect(own.store, days, space.feedback_policy, texts_in(own))
+    )
     told = told_faults(context, space.store, faults)
     if not faulty_days(space.store, FOLDS) & set(days):  # else they are due again
         finish(space.store, context.run.run_id)

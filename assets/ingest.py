@@ -14,18 +14,20 @@ from slowwave import stages, vault
 from slowwave.admission import Settled, part_mixed, settle
 from slowwave.apart import faulty_days, frames_apart, part_of
 from slowwave.feedback.pending import LOOKED_AT, forget, looked_at, seen_by
+from slowwave.journal.entry import WORDS
 from slowwave.progress import task
 from slowwave.quarantine import hold, lost_originals
 from slowwave.reconcile import reconcile
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
+from slowwave.waiting import COMMAND, waiting
 from slowwave.workspace import Workspace
 
 GROUP = "ingest"
 IO_MANAGER = "lance_partitions"
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = {"python", "polars", "lancedb"}
-ACTS = ("save", "forget", "undo", "unreadable")
+ACTS = ("save", "forget", *WORDS, "unreadable")
 
 
 @dg.asset(
@@ -96,7 +98,8 @@ def gate_verdicts(
     whole. Duplicates (L3) are decided by `memories`, one note after the other.
     """
     space = slowwave.space
-    space.activate_gate()
+    if (staged_notes["act"] == "save").any():
+        space.activate_gate()
     policy = space.gate_policy
     served = space.served.of_days(list(context.partition_keys), policy.echo_window)
     judged = stages.judged(staged_notes, policy, served).drop("memory_id")
@@ -169,9 +172,9 @@ def embedded_chunks(
 
 
 def passed(staged: pl.DataFrame, verdicts: pl.DataFrame, verdict: str = "pass") -> pl.DataFrame:
-    """Staged notes with this verdict."""
-    wanted = verdicts.filter(pl.col("verdict") == verdict)
-    return staged.join(wanted, on=["day", "memory_id"], how="semi", maintain_order="left")
+    """Staged notes with this verdict, with the score and the parts that it was made with."""
+    wanted = verdicts.filter(pl.col("verdict") == verdict).select("day", "memory_id", "score", "parts")
+    return staged.join(wanted, on=["day", "memory_id"], how="inner", maintain_order="left")
 
 
 @dg.asset(
@@ -190,7 +193,7 @@ def memories(
     its reason; nothing is ever erased.
     """
     space = slowwave.space
-    acts = pl.concat([passed(staged_notes, gate_verdicts, name) for name in ("pass", "retire", "undo")])
+    acts = pl.concat([passed(staged_notes, gate_verdicts, name) for name in ("pass", "retire", *WORDS)])
 
     def embedded(notes: pl.DataFrame) -> pl.DataFrame:
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
@@ -219,6 +222,7 @@ def memories(
             "reconsolidation": space.admission()[0].reconsolidation,
             **{name: getattr(done, name) for name in COUNTED},
             **({"parted by sensitivity": parted} if parted else {}),
+            **_waiting(slowwave),
             "decisions": table(_by_outcome(done.decisions)),
             "decisions (examples)": table(_examples(done.decisions)),
             "memories": table(_by_status(slowwave)),
@@ -230,6 +234,12 @@ def memories(
 COUNTED = (
     "added", "changed", "unchanged", "retired", "merged", "superseded", "related", "refused", "undone",
 )  # fmt: skip
+
+
+def _waiting(slowwave: SlowwaveResource) -> dict[str, int]:
+    """How many decisions wait for a person; nothing where none does."""
+    count = waiting(slowwave.space.store).height
+    return {f"waiting for a person ({COMMAND})": count} if count else {}
 
 
 def _by_outcome(decisions: pl.DataFrame) -> pl.DataFrame:

@@ -24,6 +24,8 @@ from slowwave.store import one_of
 from slowwave.workspace import Workspace
 
 GROUP = "learning"
+REFUSED = "slowwave/refused"
+"""Tag of a run in which the gate let nothing be learned, and why."""
 GateOf = Mapping[tuple[str, str], GateDecision]
 
 
@@ -188,19 +190,16 @@ def _rows(space: Workspace, decided: GateOf, days: Sequence[str]) -> pl.DataFram
     return named.select(space.store.specs["learning_gate"].schema.names)
 
 
-def require_open(space: Workspace, days: Sequence[str]) -> GateOf:
-    """The gates of some days, if on each of them that of a namespace is open; asked before any write.
-
-    Raises:
-        dg.Failure: on one of them every gate is closed; with the evidence, and not to be tried again.
-    """
-    decided = gates(space, days)
+def refusal(decided: GateOf, days: Sequence[str]) -> dg.AssetObservation | None:
+    """What is told where every gate is closed on one of some days, with the evidence; None: they are open."""
     opened = {day for (day, _), gate in decided.items() if gate.open}
     closed = [day for day in days if day not in opened]
     if not closed:
-        return decided
+        return None
     last, refused = closed[-1], [gate for (day, _), gate in decided.items() if day == closed[-1]]
-    raise dg.Failure(
+    return dg.AssetObservation(
+        "learned_triggers",
+        partition=days[0] if len(days) == 1 else None,
         description="\n".join(
             [f"The learning gate is closed at the end of {last}: nothing was learned.", *_lacking(refused)]
         ),
@@ -209,7 +208,6 @@ def require_open(space: Workspace, days: Sequence[str]) -> GateOf:
             "closed days": f"{_span(closed)} ({len(closed)} of {len(days)})",
             "open days": ", ".join(sorted(opened)) or "none",
         },
-        allow_retries=False,
     )
 
 
@@ -227,22 +225,29 @@ def _span(days: Sequence[str]) -> str:
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
-@asset(learning_gate, learned_proposals, pool="lance_learned_triggers")
+@asset(learning_gate, learned_proposals, pool="lance_learned_triggers", output_required=False)
 def learned_triggers(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
     """What was learned on each day: words of questions that bring a memory to mind from then on.
 
     Refused, before anything is written, unless the learning gate was open at the end of each day by the
     evidence of that day: two closed cycles of evaluation (200 queries, 28 days), a week of proposals that had
     no effect, noise below 5 %, results not worse, the table in no full-text index, a person's approval. The
-    sensor `learning_gate_opens` asks for it; run by hand or as a backfill it is refused just the same.
+    sensor `learning_gate_opens` asks for it; run by hand or as a backfill it is refused just the same: the
+    run ends without having made it, an observation says what is missing, and the run has the tag
+    `slowwave/refused`.
 
     The check `learning_gate` shows every condition as it is now. The jobs `approve_learning`,
     `withdraw_learning` and `rollback_learning` are for people (Jobs, Launchpad).
     """
     space, days = slowwave.space, list(context.partition_keys)
-    decided = require_open(space, days)
+    decided = gates(space, days)
+    if refused := refusal(decided, days):  # before any write
+        context.log_event(refused)
+        context.log.warning(refused.description)
+        context.instance.add_run_tags(context.run.run_id, {REFUSED: "the learning gate is closed"})
+        return
     opened = [key for key, gate in decided.items() if gate.open]
     all_of, now = lessons.known(space, days[-1]), space.now()
     lessons.swept(space.store, now)
@@ -261,7 +266,7 @@ def learned_triggers(
     counted = rows.group_by("namespace").agg(
         pl.len().alias("lessons"), pl.col("memory_id").n_unique().alias("memories"), pl.col("term").n_unique()
     )
-    return dg.MaterializeResult(
+    yield dg.MaterializeResult(
         metadata={
             **written,
             "lessons": table(counted.sort("namespace")),

@@ -6,9 +6,33 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import dagster as dg
 
-from slowwave.settings import load
+from slowwave.journal.entry import OF_TENANTS
+from slowwave.settings import Settings, load
+from slowwave.workspace import Workspace
 
-DAILY = dg.DailyPartitionsDefinition(start_date=load().night.first_day, end_offset=1)
+
+def daily(first_day: str) -> dg.DailyPartitionsDefinition:
+    """The days from one on (YYYY-MM-DD), up to and including today."""
+    return dg.DailyPartitionsDefinition(start_date=first_day, end_offset=1)
+
+
+DAILY = daily(load().night.first_day)
+
+
+def home_first_day(settings: Settings) -> str:
+    """The day on which a home begins: that of its first act which a partition can have; today without any.
+
+    Nothing is made where there is no home.
+    """
+    today = datetime.now(UTC).date().isoformat()
+    if not (settings.journal.url or settings.journal_file.exists()):
+        return today
+    space = Workspace(settings)
+    try:
+        days = space.journal.days(OF_TENANTS)["day"].to_list()
+    finally:
+        space.close()
+    return min((day for day in days if settings.night.first_day <= day <= today), default=today)
 
 
 def day_start(day: str) -> datetime:

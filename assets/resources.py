@@ -21,10 +21,12 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     Attributes:
         home: the home folder; empty: SLOWWAVE_HOME, else the nearest ``.slowwave``.
         now: the moment to take for the present (ISO, UTC); empty: the clock. For replays and tests.
+        first_day: of the partitions that are loaded (UTC); empty: `night.first_day`.
     """
 
     home: str = ""
     now: str = ""
+    first_day: str = ""
     _space: Workspace | None = PrivateAttr(default=None)
 
     @property
@@ -33,6 +35,11 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         if self._space is None:
             self._space = Workspace(load(self.home or None), clock=self.clock)
         return self._space
+
+    @property
+    def first_partition(self) -> str:
+        """The first day that may be asked for."""
+        return max(self.first_day, self.space.settings.night.first_day)
 
     def clock(self) -> datetime:
         """The present moment, in UTC."""

@@ -9,6 +9,8 @@ import dagster as dg
 import polars as pl
 from dagster_duckdb import DuckDBResource
 
+from assets.ingest import WHOLE_RANGE
+from assets.partitions import DAILY
 from assets.report import table
 from assets.resources import SlowwaveResource
 from slowwave.warehouse import FILE, build, described
@@ -23,6 +25,8 @@ READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in SOURCES}))
 
 
 @dg.asset(
+    partitions_def=DAILY,  # those of what it reads: a backfill of all is one run
+    backfill_policy=WHOLE_RANGE,
     deps=[dg.AssetKey(name) for name in READS],
     group_name="evaluation",
     kinds={"duckdb", "lancedb"},
@@ -31,8 +35,9 @@ READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in SOURCES}))
 def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Small documented tables for people and chart tools, in one DuckDB file.
 
-    It is made anew from the tables of the memory and takes the old one's place at once; who reads the old one
-    keeps reading it. Without a `database` in the resource it is warehouse.duckdb in the home folder.
+    Whatever days are asked for, it is made anew from all of the memory's tables and takes the old one's place
+    at once; who reads the old one keeps reading it. Without a `database` in the resource it is
+    warehouse.duckdb in the home folder.
     """
     space = slowwave.space
     path = Path(duckdb.database) if duckdb.database else space.settings.home / FILE

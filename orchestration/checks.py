@@ -14,6 +14,7 @@ from quality.contract import CheckResult, Limits, run_contract
 from quality.learning_gate import GateDecision
 from slowwave.apart import remembered
 from slowwave.feedback.pending import folded_days, unfolded_days
+from slowwave.gate_notice import notice
 from slowwave.gate_report import accepted_notes
 from slowwave.learning.gate import gates_now
 from slowwave.learning.isolation import prove
@@ -89,7 +90,7 @@ def gate_contract(
         ],
         dtype=pl.Boolean,
     )
-    limits = Limits(min_characters=policy.min_characters, min_score=policy.min_quality)
+    limits = Limits(min_characters=max(1, policy.least_characters), min_score=policy.min_quality)
     hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
     soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):
@@ -113,6 +114,45 @@ def _check_result(result: CheckResult, notes: int) -> dg.AssetCheckResult:
             "unexpected": result.unexpected,
             "unexpected percent": round(result.unexpected_percent, 2),
             **shown,
+        },
+    )
+
+
+@dg.asset_check(
+    asset=GATE_VERDICTS,
+    name="save_gate",
+    description="When the save gate begins to refuse, and how many notes it refused or would have refused. A "
+    "warning where that is more than one in twenty: look at them before it begins, or put it off.",
+)
+def save_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+    """What people are told of the gate before it begins to refuse, and when it has begun."""
+    try:
+        told = notice(slowwave.space, slowwave.clock())
+    except Exception as error:  # a fault of one namespace; the stage itself says whose
+        why = f"What the gate would refuse could not be counted: {type(error).__name__}: {error}"
+        return dg.AssetCheckResult(passed=False, severity=dg.AssetCheckSeverity.WARN, description=why)
+    begins = "not known" if told.begins is None else f"{told.begins:%F %H:%M} UTC"
+    return dg.AssetCheckResult(
+        passed=not told.loud,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=told.words,
+        metadata={
+            "mode": told.mode,
+            "refuses": told.enforced,
+            "begins to refuse": begins if told.mode == "warn" else "as set",
+            **(
+                {}
+                if told.enforced
+                else {
+                    "notes since it was activated": told.since.notes,
+                    "would have been refused": told.since.would,
+                }
+            ),
+            "notes of the last 7 days": told.lately.notes,
+            "would have been refused of the last 7 days": told.lately.would,
+            "refused of the last 7 days": told.lately.refused,
+            "reasons": ", ".join(f"{name} {count:,}" for name, count in told.reasons.items()) or "none",
+            "what to do": told.commands or "nothing",
         },
     )
 
@@ -242,6 +282,7 @@ def _next(gate: GateDecision) -> str:
 
 CHECKS = [
     gate_contract,
+    save_gate,
     no_exact_duplicates,
     _unique_key_check("staged_notes", dg.AssetKey("staged_notes")),
     _unique_key_check("gate_verdicts", dg.AssetKey("gate_verdicts")),

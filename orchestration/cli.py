@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,12 +18,15 @@ Until = Annotated[str, typer.Option("--to", help="Last day of a range.")]
 _DAGSTER_YAML = """\
 # Dagster instance of this Slowwave home.
 telemetry: {enabled: false}
+nux: {enabled: false}   # no invitation to Dagster's newsletter
 concurrency:
   runs: {max_concurrent_runs: 2}
   pools: {default_limit: 1, granularity: op}   # one writer per shared table
 run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
 run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 """
+
+_NUX = "nux:"
 
 _WORKSPACE_YAML = """\
 load_from:
@@ -39,6 +41,8 @@ def dagster_home(home: Path) -> Path:
     config = folder / "dagster.yaml"
     if not config.exists():
         config.write_text(_DAGSTER_YAML)
+    elif _NUX not in (written := config.read_text()):  # by a version that did not say it
+        config.write_text(f"{written.rstrip()}\n{_NUX} {{enabled: false}}\n")
     return folder
 
 
@@ -98,6 +102,8 @@ def _print_report(report: dict[str, Any]) -> None:
     print_table(f"{report['job'].capitalize()} of {days}", ["asset", "seconds", "what it did"], rows)
     if report["success"] and report["job"] == "night":
         out.print(f'{report["live"]:,} memories are live. Next: [bold]slowwave search "…"[/]')
+    if report["gate"] and report["gate"] not in report["warnings"]:
+        out.print(report["gate"], markup=False, highlight=False)
     for line in report["warnings"]:
         out.print(f"[yellow]Warning:[/] {line}")
     for line in report["errors"]:
@@ -109,7 +115,8 @@ def ui(
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of the web page.")] = 3000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
-    """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C."""
+    """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C or TERM."""
+    from orchestration.processes import run_whole
     from slowwave.settings import load, require_home
 
     home = require_home(load()).home
@@ -118,7 +125,4 @@ def ui(
     workspace = Path(environment["DAGSTER_HOME"]) / "workspace.yaml"
     workspace.write_text(_WORKSPACE_YAML)
     command = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace)]
-    done = subprocess.run(  # noqa: S603 - our own command
-        [*command, "-h", host, "-p", str(port)], env=environment, check=False
-    )
-    raise typer.Exit(done.returncode)
+    raise typer.Exit(run_whole([*command, "-h", host, "-p", str(port)], environment))

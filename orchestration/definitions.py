@@ -9,12 +9,14 @@ from dagster_duckdb import DuckDBResource
 
 from assets import evaluation, feedback, ingest, learning, warehouse
 from assets.ingest import IO_MANAGER
+from assets.partitions import DAILY, daily, home_first_day
 from assets.resources import OneNight, SlowwaveResource
 from orchestration import alerts, learning_jobs
 from orchestration.checks import CHECKS
 from orchestration.io_manager import LancePartitionIOManager
 from orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
 from orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
+from slowwave.settings import load
 
 
 def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
@@ -22,8 +24,10 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
 
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
     """
+    days = daily(slowwave.first_day) if slowwave.first_day else DAILY
+    assets = [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS, *warehouse.ASSETS]
     return dg.Definitions(
-        assets=[*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS, *warehouse.ASSETS],
+        assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days), assets),
         asset_checks=CHECKS,
         jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS],
         schedules=[nightly, evaluated],
@@ -38,4 +42,7 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     )
 
 
-defs = definitions(SlowwaveResource(home=os.environ.get("SLOWWAVE_HOME", "")))
+HOME = os.environ.get("SLOWWAVE_HOME", "")
+
+defs = definitions(SlowwaveResource(home=HOME, first_day=home_first_day(load(HOME or None))))
+"""What the web page loads: its days begin with the home's. A night by command may run any day."""

@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 
 from assets import evaluation, feedback, ingest, learning, warehouse
+from assets.resources import SlowwaveResource
 from slowwave.settings import load
 
 NIGHT = dg.define_asset_job(
@@ -52,8 +53,12 @@ def _every_night(
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description=about,
     )
-    def schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    def schedule(
+        context: dg.ScheduleEvaluationContext, slowwave: SlowwaveResource
+    ) -> dg.RunRequest | dg.SkipReason:
         day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
+        if day < slowwave.first_day:
+            return dg.SkipReason(f"This home begins with {slowwave.first_day}.")
         return dg.RunRequest(run_key=f"{job.name}-{day}", partition_key=day)
 
     return schedule

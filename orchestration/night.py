@@ -24,6 +24,7 @@ from slowwave.erasure.running import finish, unfinished
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
+from slowwave.gate_notice import Notice, notice
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
 from slowwave.settings import Settings
@@ -228,6 +229,15 @@ def _alive(process: int) -> bool:
     return True
 
 
+def _gate(space: Workspace) -> tuple[Notice | None, list[str]]:
+    """How the save gate stands, and what of it a person should know."""
+    try:
+        gate = notice(space, space.now())
+    except Exception as error:  # one namespace that cannot be read is no reason to report nothing
+        return None, [f"what the gate would refuse was not counted: {type(error).__name__}: {error}"]
+    return gate, [gate.words] if gate.near or gate.loud else []
+
+
 def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str, Any]:  # noqa: ANN401
     steps: dict[str, dict[str, Any]] = {}
     errors, seconds = [], {}
@@ -248,7 +258,8 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
             f"{key} {value:,}" for key, value in step["metadata"].items() if _is_count(key, value)
         )
     space = Workspace(settings)
-    warnings = [
+    gate, warnings = _gate(space) if result.job_def.name == "night" else (None, [])
+    warnings += [
         line.removeprefix("- ")
         for line in str(steps.get("staged_notes", {}).get("metadata", {}).get("warnings", "")).splitlines()
         if line.startswith("- ")
@@ -270,6 +281,7 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
         "to": last,
         "live": space.store.count("memories", "status = 'live'"),
         "steps": list(steps.values()),
+        "gate": "" if gate is None or gate.mode == "off" else gate.words,
         "warnings": warnings,
         "errors": errors,
     }

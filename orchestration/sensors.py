@@ -69,9 +69,16 @@ def late_feedback(
     space = slowwave.space
     unfolded = unfolded_days(space.journal, space.store)
     due = _past(slowwave, unfolded)
-    if not due and min(unfolded, default="9999") < space.settings.night.first_day:
-        first = min(unfolded)
+    limit = space.settings.night.first_day
+    if not due and (wrong := [day for day in unfolded if day < limit]):
+        first = min(wrong)
         return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
+    early = min((day for day in unfolded if day >= limit), default=slowwave.first_partition)
+    if early < slowwave.first_partition:
+        return dg.SkipReason(
+            f"There is feedback of {early}, and the days of this page begin with {slowwave.first_partition}: "
+            "reload the code location (Deployment, Reload), or run `slowwave night`."
+        )
     if not due:
         return dg.SkipReason("All feedback of past days is taken up.")
     first, last = stretches(due)[0]  # a later one is asked for when this one is done
@@ -114,7 +121,7 @@ def learning_gate_opens(
     """Ask for each day that has something to learn behind an open gate, once for each state of it."""
     space = slowwave.space
     today = slowwave.clock().date().isoformat()
-    due = [day for day in lessons.due_days(space) if space.settings.night.first_day <= day <= today]
+    due = [day for day in lessons.due_days(space) if slowwave.first_partition <= day <= today]
     if due:
         state = ids.digest(
             *(f"{act.event_id}" for act in acts(space.journal)), str(space.store.list_meta(RECORD))
@@ -140,7 +147,7 @@ def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:
     """Those whose night should be over by now (the run of a later one may be going on), of the partitions."""
     hour = slowwave.space.settings.night.hour
     over = (slowwave.clock() - timedelta(hours=hour) - PATIENCE).date().isoformat()
-    return [day for day in days if slowwave.space.settings.night.first_day <= day < over]
+    return [day for day in days if slowwave.first_partition <= day < over]
 
 
 def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:

@@ -32,6 +32,8 @@ NOW = "2026-05-01T12:00:00+00:00"
 BASE = """\
 [embedding]
 model = "wordllama-256"
+[learning]
+enabled = true
 [night]
 first_day = "2026-02-01"
 """

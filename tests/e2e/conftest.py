@@ -18,9 +18,6 @@ def page(tmp_path: Path) -> Iterator[Any]:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         opened = browser.new_page(viewport={"width": 1600, "height": 1000})
         opened.set_default_timeout(60_000)
-        # Dagster's invitation to its newsletter lies over the first page.
-        skip = opened.get_by_role("button", name="Skip", exact=True)
-        opened.add_locator_handler(skip, lambda button: button.dispatch_event("click"))
         try:
             yield opened
         finally:

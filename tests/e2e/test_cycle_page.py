@@ -1,23 +1,41 @@
-"""The page of an evaluation cycle in a browser: on a desk and on a phone, by day and by night."""
+"""The pages of the reports in a browser: on a desk and on a phone, by day and by night."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cycle_rows import put_cycle
+from warehouse_rows import fill_day, noon_of
 
+from slowwave.reports import feedback_report
 from slowwave.reports.cycle import cycle_report
 from slowwave.reports.cycle_page import cycle_page
+from slowwave.reports.page import feedback_page
 from slowwave.store import Store
 
 pytestmark = pytest.mark.slow
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+WIDTHS = (400, 800, 1200)
+OUTSIDE = """
+[...document.images].flatMap(image => {
+  const svg = new DOMParser().parseFromString(
+    atob(image.src.split(",")[1]), "image/svg+xml").documentElement;
+  document.querySelector("main").replaceChildren(svg);
+  const whole = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter(text => {
+    const own = text.getBoundingClientRect();
+    return own.left < whole.left || own.right > whole.right
+      || own.top < whole.top || own.bottom > whole.bottom;
+  }).map(text => text.textContent.trim());
+})
+"""  # texts of the pictures that their edges cut
 SCREENSHOTS = os.environ.get("SLOWWAVE_TEST_SCREENSHOTS")  # a folder to keep them in
 
 
@@ -71,3 +89,41 @@ def test_nothing_is_refused_cut_off_or_unreadable(
         first.scroll_into_view_if_needed()
         page.screenshot(path=f"{SCREENSHOTS}/cycle {width} {scheme} query.png")
     page.close()
+
+
+@pytest.fixture
+def addresses(address: str, make_space: Callable[..., Any], tmp_path: Path) -> dict[str, str]:
+    """The pages that have pictures."""
+    space = make_space()
+    for number in range(20):
+        fill_day(space.store, number)
+    report = feedback_report(space, "ada", days=20, as_of=noon_of(19) + timedelta(hours=6))
+    file = tmp_path / "feedback.html"
+    file.write_text(feedback_page(report), encoding="utf-8")
+    return {"cycle": address, "feedback": file.as_uri()}
+
+
+def test_pictures_are_whole_on_every_screen(browser: Any, addresses: dict[str, str]) -> None:
+    for name, address in addresses.items():
+        for width in WIDTHS:
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            page.goto(address)
+            if SCREENSHOTS:
+                Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
+                page.screenshot(path=f"{SCREENSHOTS}/{name} {width}.png", full_page=True)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, width)
+            # Where a box around a picture scrolls, a part of it is out of sight.
+            boxes = page.evaluate(
+                "[...document.images].map(image => { let box = image.getBoundingClientRect(),"
+                " around = image.parentElement.getBoundingClientRect();"
+                " return [box.left - around.left, around.right - box.right, box.width] })"
+            )
+            assert boxes
+            for left, right, wide in boxes:
+                assert min(left, right) >= 0, (name, width)
+                assert wide > 0.9 * min(width, 840) - 20, (name, width)
+            page.close()
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.goto(address)
+        assert page.evaluate(OUTSIDE) == []
+        page.close()

@@ -94,7 +94,7 @@ def month(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Month
     place = tmp_path_factory.mktemp("month")
     bad = place / "bad.json"  # no cosine is that high: what is left is how sure each memory is
     write_policy(bad, RankingPolicy("bad", vector_weight=1.0, cosine_floor=0.999, title_weight=0.0), {})
-    settings = make_home(place / "home", f'{NO_JUDGE}[evaluation.shadow]\nbad = "{bad}"\n')
+    settings = make_home(place / "home", f'{NO_JUDGE}[evaluation.shadow_policies]\nbad = "{bad}"\n')
     settings = load(settings.home, evaluation={"shadow": {"bad": bad}})
     turns = load(settings.home, evaluation={"interleave": bad})
     notes, questions = facts()

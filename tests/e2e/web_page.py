@@ -81,6 +81,7 @@ class Server:
 
     url: str
     home: Path
+    process: int = 0
 
     def ask(self, query: str) -> dict[str, Any]:
         """Answer of its GraphQL interface."""
@@ -107,6 +108,18 @@ class Server:
         nodes = self.ask(query)["assetNodes"]
         return {one["assetKey"]["path"][-1] for one in nodes if one["assetMaterializations"]}
 
+    def red_checks(self) -> list[str]:
+        """Checks that the page shows as failed."""
+        query = """{ assetNodes { assetChecksOrError { ... on AssetChecks { checks {
+            name executionForLatestMaterialization { status } } } } } }"""
+        found = [
+            one
+            for node in self.ask(query)["assetNodes"]
+            for one in node["assetChecksOrError"].get("checks", [])
+        ]
+        last = [(one["name"], one["executionForLatestMaterialization"]) for one in found]
+        return [name for name, run in last if run and run["status"] in ("FAILED", "EXECUTION_FAILED")]
+
     def answers(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/server_info", timeout=5) as answer:
@@ -126,7 +139,7 @@ def serve(command: list[str], url: str, home: Path, folder: Path, log: Path) -> 
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    server = Server(url, home)
+    server = Server(url, home, process.pid)
     children: list[Any] = []
     try:
 
@@ -143,12 +156,23 @@ def serve(command: list[str], url: str, home: Path, folder: Path, log: Path) -> 
 
 
 def descendants(pid: int) -> list[Any]:
+    """All that a process has started."""
     import psutil
 
     try:
         return psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def alive(process: Any) -> bool:
+    """Whether a process does anything: a zombie has ended."""
+    import psutil
+
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def end(process: subprocess.Popen[bytes], children: list[Any]) -> None:

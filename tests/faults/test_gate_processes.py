@@ -41,7 +41,7 @@ WORDINGS = {
     "same": ["{}", "{}", "{}"],
     "spaced": ["{}", " {}\n", "{}  "],
     "near": ["{}", "{} Yes.", "{} So."],
-    "more": ["{}", "{}\nRuaridh wrote it.", "{}\nRuaridh wrote it.\nAsk before you change it."],
+    "more": ["{}", "{}\nRuaridh wrote it.", "{}\nRuaridh wrote it.\nIshbel signed it."],
 }
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 

@@ -68,7 +68,7 @@ def uses_what_was_learned(home: Path, embedder: Any) -> bool:
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Path:
     """A home whose gate is open at the end of yesterday, of which something is to be learned."""
-    plain = {"ranking": {"abstention_floor": 0.0}, "learning": {"interleave": 0.0}}
+    plain = {"ranking": {"abstention_floor": 0.0}, "learning": {"enabled": True, "interleave": 0.0}}
     home = with_dagster(make_home(tmp_path_factory.mktemp("open") / "home", **plain))
     with Life(load(home), fast_embedder) as life:
         life.learn({"lamp": "On the western rock a lamp burns from dusk on, seen by every ship."}, at(20))

@@ -32,7 +32,7 @@ OLD = {"content": text("the long old text", 40), "key": "kept", "title": "Kept"}
 SAVED: list[dict[str, Any]] = [
     {"content": text("new", 20) + f" The new one is about {WORD}.", "key": "new", "title": "New"},
     {"content": text("the short new text", 5) + f" Now it is about {WORD}.", "key": "kept", "title": "Kept"},
-    {"content": "too short", "key": "refused", "title": "Refused"},
+    {"content": "ok", "key": "refused", "title": "Refused"},
 ]
 
 

@@ -104,7 +104,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Setti
 
 @pytest.mark.slow
 def test_a_range_is_one_run_and_equals_its_nights_one_by_one(lived, tmp_path, fast_embedder):
-    shadow = '[evaluation.shadow]\nbad = "' + str(lived.home.parent / "bad.json") + '"\n'
+    shadow = '[evaluation.shadow_policies]\nbad = "' + str(lived.home.parent / "bad.json") + '"\n'
     whole, daily = (copied(lived, tmp_path / name) for name in ("whole", "daily"))
     for one in (whole, daily):
         (one.home / "slowwave.toml").write_text((one.home / "slowwave.toml").read_text() + shadow)
@@ -125,6 +125,8 @@ def test_a_range_is_one_run_and_equals_its_nights_one_by_one(lived, tmp_path, fa
     assert scored.filter(namespace="ada").height > scored.filter(namespace="bob").height > 0
     assert found["shadow_scores"].filter(variant="in force")["overlap"].mean() > 0.9
     assert "| in force |" in told["evaluation_scores"]["means"]
+    assert told["evaluation_scores"]["sparse_recall_injections"] == 0
+    assert told["evaluation_scores"]["sparse_recall_hit_rate"] is None
     assert "| vector |" in told["channel_attribution"]["channels"]
     open_ = found["evaluation_cycles"].to_dicts()
     assert [(one["cycle_id"], one["status"], one["days"]) for one in open_] == [

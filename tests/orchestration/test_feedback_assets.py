@@ -186,6 +186,26 @@ def test_the_sensor_says_what_to_do_about_days_before_the_first_partition(settin
     assert "Set night.first_day" in Ticks(settings.home).tick().skip_message
 
 
+def test_the_sensor_asks_for_no_day_that_the_page_has_not_loaded(settings):
+    ticks = Ticks(settings.home)
+    ticks.resource = SlowwaveResource(
+        home=str(settings.home), now=ticks.resource.now, first_day=days.name(3)
+    )  # fmt: skip
+    journal(settings, [days.search("wrong", days.at(1) - timedelta(days=900), [MEMORY])])
+    journal(settings, [days.search("a", days.at(3), [MEMORY])])
+    (request,) = ticks.tick().run_requests  # an act with a wrong date stops nothing
+    assert request.tags["dagster/asset_partition_range_start"] == days.name(3)
+    journal(settings, [days.search("b", days.at(2), [MEMORY])])
+    said = ticks.tick().skip_message
+    assert days.name(2) in said
+    assert "reload the code location" in said
+    ticks.resource = SlowwaveResource(
+        home=str(settings.home), now=ticks.resource.now, first_day=days.name(2)
+    )  # fmt: skip
+    (request,) = ticks.tick().run_requests
+    assert request.tags["dagster/asset_partition_range_start"] == days.name(2)
+
+
 # -- what people see -------------------------------------------------------------------------------
 
 

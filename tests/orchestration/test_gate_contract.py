@@ -50,6 +50,7 @@ def run(home: Path, first: str, last: str) -> tuple[bool, list[str], dict[str, d
 def settings(home: Path, act, monkeypatch) -> Settings:
     home.mkdir()
     monkeypatch.setenv("SLOWWAVE_GATE__MODE", "off")  # which the environment says for all tests
+    monkeypatch.setenv("SLOWWAVE_GATE__MIN_CHARACTERS", "50")
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     made = load(home)
     with Journal.open_path(made.journal_file) as journal:

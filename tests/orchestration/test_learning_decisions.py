@@ -37,7 +37,9 @@ def launch(
 ) -> Callable[..., dg.ExecuteInProcessResult]:
     """Runs a job with the configuration that a person gives its only op."""
     monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
-    (memory.settings.home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{fast_embedder.name}"\n')
+    (memory.settings.home / "slowwave.toml").write_text(
+        f'[embedding]\nmodel = "{fast_embedder.name}"\n[learning]\nenabled = true\n'
+    )
 
     def run(name: str, op: str, **config: Any) -> dg.ExecuteInProcessResult:
         defs = definitions(SlowwaveResource(home=str(memory.settings.home)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -39,6 +39,7 @@ from quality.learning_gate import (
 from slowwave.learning.acts import WITHDRAW, write_act
 from slowwave.learning.log import UNTAUGHT
 from slowwave.settings import load
+from slowwave.settings_file import editing
 from slowwave.store import Store
 from slowwave.store.indexes import full_text_config
 from slowwave.workspace import Workspace
@@ -77,9 +78,8 @@ class Home:
 
     def set(self, **learning: object) -> None:
         """Change settings of learning."""
-        lines = "".join(f"{name} = {str(value).lower()}\n" for name, value in learning.items())
-        with (self.folder / "slowwave.toml").open("a") as file:
-            file.write(f"[learning]\n{lines}")
+        with editing(self.folder) as document:
+            document["learning"].update(learning)
         self.settings = load(self.folder)
 
     def decide(self, action: str, when: datetime, why: str = "") -> None:
@@ -112,6 +112,12 @@ class Home:
             instance=self._instance, raise_on_error=False, run_config=QUIET, partition_key=day,
             asset_selection=[learned_triggers.key],
         )  # fmt: skip
+
+    def tags(self, done: dg.ExecuteInProcessResult) -> Mapping[str, str]:
+        """What the list of runs shows of a run."""
+        run = self._instance.get_run_by_id(done.run_id)
+        assert run is not None
+        return run.tags
 
     def held(self) -> dict[str, tuple[int, pl.DataFrame]]:
         """The tables that learning could write, with the number of their commits."""
@@ -267,6 +273,7 @@ def test_without_it_nothing_asks_all_are_refused_and_nothing_is_written(home: Ho
     assert all(f"{name} " in tick.skip_message for name in case.missing)
     for done in (home.alone(), home.job(), home.job(10, 1)):
         why = refusal(done)
+        assert home.tags(done)["slowwave/refused"] == "the learning gate is closed"
         assert why.description.startswith(f"The learning gate is closed at the end of {YESTERDAY}")
         assert lacking(why.description.splitlines()) == {*case.missing}
         shown = table_rows(why.metadata["evidence"].value)

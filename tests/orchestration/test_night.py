@@ -117,7 +117,7 @@ def test_the_nights_of_a_vault(settings, folder):
     put(folder, "rota.md", FACTS[2])
     put(folder, "broken.md", b"\xff\xff\xff")
     put(folder, "copy.md", FACTS[1])
-    put(folder, "stub.md", "too short")
+    put(folder, "stub.md", "ok")
     watch(settings, folder)
     watch(settings, folder, "bob")
 
@@ -140,7 +140,7 @@ def test_the_nights_of_a_vault(settings, folder):
     reasons = Workspace(settings).store.read("quarantine", "namespace = 'ada'", columns=["source", "reasons"])
     held = dict(reasons.rows())
     assert held.pop("vault/broken.md") == ["not_utf8"]
-    assert held.pop("vault/stub.md") == ["too_short"]
+    assert held.pop("vault/stub.md") == ["no_statement"]
     assert list(held.values()) == [["exact_duplicate"]]
 
     # Nothing changed: nothing is embedded, no memory is written.
@@ -206,7 +206,7 @@ def history(act) -> list:
             acts.append(
                 act(f"copy/{number}", f"{FACTS[number % 4]} Entry {number}.", at=noon + timedelta(hours=2))
             )
-            acts.append(act(f"short/{number}", "short", at=noon))
+            acts.append(act(f"short/{number}", "ok", at=noon))
             acts.append(
                 act("diary", f"{FACTS[3]} Version of the evening {number}.", at=noon + timedelta(hours=8))
             )
@@ -321,7 +321,7 @@ def test_two_namespaces_of_one_day_are_both_waited_for(settings, act):
 def test_a_finished_night_leaves_nothing_pending(settings, act):
     with Journal.open_path(settings.journal_file) as journal:
         moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
-        journal.append([act("a", FACTS[0], at=moment), act("b", "short", at=moment)])
+        journal.append([act("a", FACTS[0], at=moment), act("b", "ok", at=moment)])
         run_night(settings, "2026-03-01", "2026-03-02")
         assert pending_days(settings) == []
         assert choose_days(settings) == (TODAY, TODAY)

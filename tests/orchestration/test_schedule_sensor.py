@@ -9,12 +9,16 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.partitions import DAILY, day_end, day_start
+from assets.ingest import WHOLE_RANGE
+from assets.partitions import DAILY, day_end, day_start, home_first_day
 from assets.resources import SlowwaveResource
+from orchestration.definitions import definitions
 from orchestration.jobs import evaluated, nightly
 from orchestration.sensors import watched_vaults
 from slowwave import vault
+from slowwave.journal import Journal
 from slowwave.memory import Memory
+from slowwave.settings import load
 
 NOW = "2026-03-01T12:00:00+00:00"
 
@@ -34,6 +38,34 @@ def test_partitions_reach_up_to_and_including_today():
     assert len(keys) == 791
 
 
+def test_a_home_begins_with_its_first_act_that_a_partition_can_have(home, act):
+    settings, today = load(home), f"{datetime.now(UTC):%F}"
+    assert home_first_day(settings) == today
+    assert not home.exists()  # looking makes nothing
+    wrong = [datetime(1970, 1, 1, tzinfo=UTC), datetime(2023, 12, 31, 23, 59, tzinfo=UTC)]
+    days = [*wrong, datetime(2026, 3, 4, 23, 59, tzinfo=UTC), datetime(2026, 3, 7, tzinfo=UTC)]
+    with Journal.open_path(settings.journal_file) as journal:
+        journal.append([act("a", "A note", at=datetime(9000, 1, 1, tzinfo=UTC))])
+        assert home_first_day(settings) == today
+        journal.append([act(f"{at:%F}", "A note", at=at) for at in days])
+        assert home_first_day(settings) == "2026-03-04"
+        journal.append([act("b", "A note that came late", at=datetime(2025, 5, 5, tzinfo=UTC))])
+        assert home_first_day(settings) == "2025-05-05"
+    earlier = load(home, night={"first_day": "1970-01-01"})
+    assert home_first_day(earlier) == "1970-01-01"
+
+
+def test_the_page_has_the_days_of_its_home_and_a_command_any(home):
+    page = definitions(SlowwaveResource(home=str(home), first_day="2026-03-04"))
+    command = definitions(SlowwaveResource(home=str(home)))
+    for defs, first in ((page, "2026-03-04"), (command, "2024-01-01")):
+        graph = defs.resolve_asset_graph()
+        days = {graph.get(key).partitions_def for key in graph.get_all_asset_keys()}
+        assert [one.get_first_partition_key() for one in days] == [first]  # one backfill, one run
+        assert {graph.get(key).backfill_policy for key in graph.get_all_asset_keys()} == {WHOLE_RANGE}
+        assert defs.resolve_job_def("night").partitions_def.get_first_partition_key() == first
+
+
 def test_the_clock_may_be_set_for_a_replay():
     zoned = SlowwaveResource(now="2026-03-01T01:30:00+02:00").clock()
     assert zoned == datetime(2026, 2, 28, 23, 30, tzinfo=UTC)
@@ -42,6 +74,15 @@ def test_the_clock_may_be_set_for_a_replay():
 
 
 # -- schedule --------------------------------------------------------------------------------------
+
+
+def asked(schedule: dg.ScheduleDefinition, tick: str, **home: str) -> dg.RunRequest | dg.SkipReason:
+    """What a schedule asks for at a tick."""
+    with dg.build_schedule_context(
+        scheduled_execution_time=datetime.fromisoformat(tick),
+        resources={"slowwave": SlowwaveResource(**home)},
+    ) as context:
+        return schedule(context)
 
 
 @pytest.mark.parametrize(("schedule", "job"), [(nightly, "night"), (evaluated, "evaluation")])
@@ -54,11 +95,16 @@ def test_the_clock_may_be_set_for_a_replay():
     ],
 )
 def test_a_tick_asks_for_yesterdays_partition_once(schedule, job, tick, day):
-    context = dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick))
-    request = schedule(context)
+    request = asked(schedule, tick)
     assert (request.partition_key, request.run_key) == (day, f"{job}-{day}")
-    again = schedule(dg.build_schedule_context(scheduled_execution_time=datetime.fromisoformat(tick)))
-    assert again.run_key == request.run_key
+    assert asked(schedule, tick).run_key == request.run_key
+
+
+@pytest.mark.parametrize("schedule", [nightly, evaluated])
+def test_a_tick_asks_for_no_day_before_the_home_began(schedule):
+    tick = "2026-03-02T02:00:00+00:00"
+    assert asked(schedule, tick, first_day="2026-03-01").partition_key == "2026-03-01"
+    assert "begins with 2026-03-02" in asked(schedule, tick, first_day="2026-03-02").skip_message
 
 
 def test_a_day_is_evaluated_after_its_night_has_begun():

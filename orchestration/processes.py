@@ -1,0 +1,74 @@
+"""Running a program that starts others: when it ends, or is asked to, nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+GRACE: Final = 20.0
+"""For the program to end by itself after it was asked to (seconds); Dagster's services need up to ten."""
+_SHORT: Final = 5.0  # for what it left behind
+_LOOK: Final = 0.2
+_ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_whole(
+    command: Sequence[str], environment: Mapping[str, str], *, grace: float = GRACE
+) -> int:  # fmt: skip
+    """Run a program with all that it starts as one group of processes; end the group when the program ends.
+
+    Ctrl-C, TERM and a closed terminal ask the program to end; what is still there when the time is up, or at
+    the second asking, is killed. Call it from the main thread.
+
+    Returns:
+        The program's exit code; 0 where it ended because it was asked to.
+    """
+    asked, hurry = threading.Event(), threading.Event()
+
+    def note(*_: object) -> None:
+        (hurry if asked.is_set() else asked).set()
+
+    before = {ending: signal.signal(ending, note) for ending in _ENDINGS}
+    try:
+        process = subprocess.Popen(command, env=dict(environment), start_new_session=True)  # noqa: S603 - our own
+        try:
+            while process.poll() is None and not asked.wait(_LOOK):
+                pass
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                limit = time.monotonic() + grace
+                while process.poll() is None and time.monotonic() < limit and not hurry.wait(_LOOK):
+                    pass
+        finally:
+            _end_group(process)
+    finally:
+        for ending, handler in before.items():
+            signal.signal(ending, handler)
+    return 0 if asked.is_set() else process.returncode
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Ask all that is left of a program's group to end, then kill it."""
+    limit = time.monotonic() + _SHORT
+    ending: int = signal.SIGTERM
+    while _told(process.pid, ending):
+        process.poll()  # else it stays as a zombie, and its group with it
+        ending = signal.SIGKILL if time.monotonic() > limit else 0
+        if time.monotonic() > limit + _SHORT:
+            break  # zombies that nobody collects
+        time.sleep(_LOOK)
+    process.wait()
+
+
+def _told(group: int, ending: int) -> bool:
+    """Send a signal to a group (0: none); whether there is anything in it."""
+    try:
+        os.killpg(group, ending)
+    except ProcessLookupError:
+        return False
+    return True

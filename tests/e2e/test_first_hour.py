@@ -1,0 +1,153 @@
+"""What the README promises of the first hour: a command can be installed, and each line gives something."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+LASTING = {"ui", "mcp"}  # they go on until they are ended, and have tests of their own
+FACT = "We deploy on Thursday since the second of March, and Friday is for repairs only."
+
+ONE_AFTER_THE_OTHER = """
+import contextlib, io, json, os, re, sys
+from slowwave.cli import main
+
+known = {}
+for words in json.load(sys.stdin):
+    code, said = 0, io.StringIO()
+    if words[0] == "export":
+        os.environ.update([words[1].split("=", 1)])
+    elif words[1] in ("ui", "mcp"):
+        continue
+    else:
+        sys.argv, sys.stdin = [known.get(word, word) for word in words], io.StringIO("yes\\n")
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                main()
+        except SystemExit as end:
+            code = end.code or 0
+    for name, mark in (("SEARCH", "^search (\\\\w+)"), ("ID", "^Saved (\\\\w+)")):
+        known.update((name, one) for one in re.findall(mark, said.getvalue(), re.MULTILINE))
+    print(json.dumps({"words": words, "code": code, "said": said.getvalue()}), flush=True)
+"""  # in one process, as each begins with seconds of loading
+
+
+def lines() -> list[str]:
+    """The commands of "Five minutes", in their order."""
+    (block,) = re.findall(r"## Five minutes\n.*?```console\n(.*?)```", README, re.DOTALL)
+    return [re.sub(r"\s+# .*", "", one.removeprefix("$ ")) for one in block.splitlines()]
+
+
+def settled(home: Path) -> dict[str, str]:
+    """An environment without settings of this machine, as of a person who has just come."""
+    ours = ("SLOWWAVE_", "DAGSTER_", "PYTHONPATH", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return {**kept, "HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256", "COLUMNS": "100"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`slowwave`, from a wheel of this folder, in an environment of its own that sees our libraries."""
+    folder = tmp_path_factory.mktemp("installed")
+    source = folder / "source"
+    tracked = ("slowwave", "orchestration", "assets", "scoring", "quality")
+    for name in tracked:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps"]
+    done = subprocess.run(
+        [*pip, "--no-build-isolation", "--no-index", "-w", str(folder), str(source)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(source)
+    (wheel,) = folder.glob("slowwave-*.whl")
+    venv.create(folder / "venv", with_pip=False)
+    own = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(folder / "venv"),
+         "install", "--quiet", "--no-deps", "--no-index", str(wheel)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert own.returncode == 0, own.stderr
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    (libraries,) = {path for path in map(Path, sys.path) if path.name == "site-packages" and path.exists()}
+    (site / "libraries.pth").write_text(f"{libraries}\n")  # after its own
+    return folder / "venv" / "bin" / "slowwave"
+
+
+@pytest.mark.slow
+def test_an_installed_command_works_from_elsewhere_with_the_commands_of_every_room(
+    installed: Path, tmp_path: Path
+) -> None:
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [installed, *words], cwd=tmp_path, env=settled(tmp_path), capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    told = run("--help")
+    assert all(f" {name} " in told for name in ("save", "search", "night", "ui", "eval", "mcp"))
+    assert "range" in run("night", "--help")
+    assert "--port" in run("ui", "--help")
+    assert "Evaluate now" in run("eval", "run", "--help")
+    run("--home", "home", "save", FACT)
+    found = json.loads(run("--home", "home", "search", "when do we deploy?", "--json"))
+    assert found["results"][0]["text"] == FACT
+    where = "import orchestration, slowwave; print(orchestration.__file__, slowwave.__file__)"
+    files = subprocess.run(
+        [installed.with_name("python"), "-c", where], cwd=tmp_path, env=settled(tmp_path),
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert all(Path(one).is_relative_to(installed.parents[1]) for one in files)  # not this folder's
+
+
+@pytest.mark.slow
+def test_every_command_of_the_readme_gives_something_on_day_one_in_its_order(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples" / "vault" / "decisions", tmp_path / "notes")
+    asked = [shlex.split(line.replace("~", str(tmp_path))) for line in lines()]
+    asked = [[*words, "--yes"] if "erase" in words else words for words in asked]  # no terminal to ask on
+    assert {words[1] for words in asked} >= {"init", "night", "feedback", "report", "eval", "erase", "ui"}
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER], input=json.dumps(asked), cwd=tmp_path,
+        env=settled(tmp_path) | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["words"] for one in told] == [one for one in asked if one[1] not in LASTING], done.stderr
+    for one in told:
+        assert one["code"] == 0, one
+        assert one["said"].strip() or one["words"][0] == "export", one
+    assert (tmp_path / "assistant" / "journal.db").exists()
+    assert not (tmp_path / ".slowwave").exists()  # one home
+
+
+def test_readme_tour_and_mcp_page_are_about_one_home_and_one_namespace() -> None:
+    for page in (README, *((ROOT / "docs" / name).read_text() for name in ("tour.md", "mcp.md"))):
+        assert set(re.findall(r"(?:--namespace\W+|namespace=\")(\w+)", page)) <= {"default"}
+        assert set(re.findall(r"(?:~|/home/\w+)/(?!notes\b)([\w.]+)", page)) <= {"assistant", ".local"}
+
+
+def test_no_page_promises_a_release() -> None:
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        assert "install 'slowwave" not in page.read_text(), page.name
+        assert "install slowwave" not in page.read_text(), page.name
+
+
+def test_the_last_hint_of_the_demo_has_an_answer_in_its_vault() -> None:
+    (hint,) = re.findall(r'^HINT = "(.*)"$', (ROOT / "examples" / "demo.py").read_text(), re.MULTILINE)
+    questions = map(json.loads, (ROOT / "examples" / "questions.jsonl").read_text().splitlines())
+    (expected,) = [one["expected"] for one in questions if one["text"] == hint]
+    assert (ROOT / "examples" / "vault" / expected).exists()

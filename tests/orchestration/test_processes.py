@@ -1,0 +1,92 @@
+"""A program that starts others: TERM, Ctrl-C and its own end leave nothing of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+STUBBORN += "signal.signal(signal.SIGINT, signal.SIG_IGN); "
+# A program with a child that has a child, all of which write their id to a file.
+FAMILY = """
+import os, subprocess, sys, time
+depth, stubborn = int(sys.argv[1]), {stubborn!r}
+exec(stubborn)
+if depth:
+    subprocess.Popen([sys.executable, "-c", open(sys.argv[2]).read(), str(depth - 1), *sys.argv[2:]])
+with open(sys.argv[3], "a") as file:
+    file.write(str(os.getpid()) + "\\n")
+time.sleep({seconds} if depth == 2 else 120)  # the children would go on
+sys.exit(7)
+"""
+STARTS = """
+import os, sys
+from orchestration.processes import run_whole
+sys.exit(run_whole([sys.executable, *sys.argv[1:]], dict(os.environ), grace=2.0))
+"""
+
+
+def start(folder: Path, *, stubborn: bool = False, seconds: float = 120) -> subprocess.Popen[bytes]:
+    code = folder / "family.py"
+    code.write_text(FAMILY.format(stubborn=STUBBORN if stubborn else "", seconds=seconds))
+    return subprocess.Popen(
+        [sys.executable, "-c", STARTS, str(code), "2", str(code), str(folder / "ids")],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def family(folder: Path) -> list[int]:
+    """Ids of the three, once all are there."""
+    file = folder / "ids"
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        if file.exists() and len(found := file.read_text().split()) == 3:
+            return [int(one) for one in found]
+        time.sleep(0.05)
+    raise AssertionError("the programs did not start")
+
+
+def running(pid: int) -> bool:
+    """Whether a process does anything: a zombie has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pids: list[int]) -> bool:
+    limit = time.monotonic() + 5
+    while any(map(running, pids)) and time.monotonic() < limit:
+        time.sleep(0.05)
+    return not any(map(running, pids))
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_asked_to_end_nothing_is_left(tmp_path: Path, ending: signal.Signals) -> None:
+    process = start(tmp_path)
+    pids = family(tmp_path)
+    process.send_signal(ending)
+    assert process.wait(30) == 0
+    assert gone(pids)
+
+
+def test_what_does_not_want_to_end_is_killed(tmp_path: Path) -> None:
+    process = start(tmp_path, stubborn=True)
+    pids = family(tmp_path)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    assert gone(pids)
+
+
+def test_when_the_program_ends_by_itself_its_children_do_too_and_its_code_is_told(tmp_path: Path) -> None:
+    process = start(tmp_path, seconds=2)
+    pids = family(tmp_path)
+    assert process.wait(30) == 7
+    assert gone(pids)
