@@ -48,7 +48,10 @@ def main() -> None:
     parser.add_argument("--searches", type=int, default=300)
     parser.add_argument("--model", default="bge-small-en-v1.5")
     given = parser.parse_args()
-    options: dict[str, Any] = {"embedding": {"model": given.model}, "learning": {"interleave": 0.0}}
+    options: dict[str, Any] = {
+        "embedding": {"model": given.model},
+        "learning": {"enabled": True, "interleave": 0.0},
+    }
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         first = Path(folder) / "0"
         with slowwave.open(first, namespace=NAMESPACE, **options) as memory:

@@ -152,7 +152,7 @@ def rows_of(life: Life, cycle: Mapping[str, Any]) -> list[dict[str, Any]]:
     schema = ["namespace", "query_id", "memory_id", "grade"]
     told = score(
         space, searches, pl.DataFrame(grades, schema=schema, orient="row").unique(),
-        variants(space.policy, life.settings.evaluation),
+        variants(space.policy, life.settings.evaluation, space.policy_of),
     )  # fmt: skip
     told = told.group_by("variant", "query_id").agg(pl.col("ndcg_10").mean(), pl.col("mrr_5").mean())
     space.close()

@@ -16,12 +16,15 @@ from rich.console import Console
 HERE = Path(__file__).parent
 SETTINGS = """\
 # A new home warns for a fortnight before its gate refuses anything, and merges nothing unless it is told to.
-# The demo shows both at once.
+# Learning is off until it is enabled, too. The demo shows all three at once.
 [gate]
 mode = "enforce"
 
 [reconsolidation]
 policy = "guarded"
+
+[learning]
+enabled = true
 """
 QUESTIONS = (
     "What weekday and hour do new backend versions go live?",
@@ -29,6 +32,10 @@ QUESTIONS = (
     "Which reference height do I enter for the second instrument on the Lyness quay?",
     "Which landing place is closed to us while the seals are there?",
 )
+
+
+HINT = "Why did the ferry company get the same text message two times?"
+LINES = 18  # of the output of one command, so that a step fits on a screen
 
 
 def main() -> None:
@@ -49,14 +56,14 @@ def main() -> None:
     say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index, learn: twelve Dagster assets")
     run("night")
     say.print("\n  What was not let in; it is kept, whole, and can be released:")
-    run("quarantine", "list")
+    run("quarantine", "list", "-k", "3")
     say.print("\n  What became of notes beside what was known; every decision can be undone:")
-    run("decisions")
+    run("decisions", "--outcome", "merge", "-k", "2")  # without: also what is only related
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
     grade(say)
     say.rule("[bold]4. Ask why[/]  every score, down to the words")
-    run("explain", QUESTIONS[0], "--limit", "2")
+    run("explain", QUESTIONS[0], "--limit", "1", lines=2 * LINES)
     say.rule("[bold]5. Say what helped[/]  ratings and answers; the next night learns from them")
     teach(say)
     say.rule("[bold]6. Measure it[/]  every search ranked again by others, judged by what was used")
@@ -70,17 +77,26 @@ def main() -> None:
     say.rule("[bold]Where to look next[/]")
     shown = os.path.relpath(home)
     say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
-    say.print(
-        f'  Ask more:       [bold].venv/bin/slowwave --home {shown} search "how tall is the mast at Hoy"[/]'
-    )
+    say.print(f'  Ask more:       [bold].venv/bin/slowwave --home {shown} search "{HINT}"[/]', soft_wrap=True)
     say.print(f"  See the night:  [bold].venv/bin/slowwave --home {shown} ui[/]   (Dagster's web page)")
     say.print("  What is planted in the vault: examples/README.md. What everything means: README.md.")
 
 
-def run(*words: str) -> None:
-    """Run a command of the command line as a person would."""
+def run(*words: str, lines: int = LINES) -> None:
+    """Run a command of the command line as a person would, and show the first lines of what it says."""
     command = Path(sys.executable).with_name("slowwave")
-    subprocess.run([command, *words], check=True)
+    screen = Console()
+    looks = {"COLUMNS": str(screen.width)} | ({"FORCE_COLOR": "1"} if screen.is_terminal else {})
+    done = subprocess.run(
+        [command, *words], check=True, stdout=subprocess.PIPE, text=True, env=os.environ | looks
+    )
+    said = done.stdout.splitlines()
+    sys.stdout.write("\n".join([*said[:lines], ""]))
+    sys.stdout.flush()
+    if len(said) > lines:
+        screen.print(
+            f"[dim]… and {len(said) - lines} more lines of: slowwave {' '.join(words)}[/]", highlight=False
+        )
 
 
 def ask(say: Console) -> None:

@@ -195,6 +195,18 @@ def undo_entry(*, namespace: str, decision_id: str, occurred_at: datetime, princ
     )
 
 
+def accept_entry(*, namespace: str, decision_id: str, occurred_at: datetime, principal: str) -> Entry:
+    """The act of letting happen what a decision of the log proposes."""
+    return Entry(
+        event_id=ids.digest("accept", decision_id),
+        kind="accept",
+        namespace=namespace,
+        subject=decision_id,
+        occurred_at=occurred_at,
+        principal=principal,
+    )
+
+
 def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
     """Entries in the form in which :meth:`slowwave.journal.Journal.read` gives them.
 

@@ -22,6 +22,7 @@ from quality.gate import PASS, judge
 from slowwave import ids, stages
 from slowwave.admission import Settled, settle
 from slowwave.entries import entries_frame
+from slowwave.journal.entry import WORDS
 from slowwave.quarantine import hold
 from slowwave.store.upkeep import keep_fresh
 
@@ -103,14 +104,15 @@ def _turn(space: Workspace, acts: Sequence[Entry], rules: str) -> dict[str, Beca
 def _pieces(acts: Sequence[Entry]) -> Iterator[list[Entry]]:
     """The acts in the order of the journal, in pieces that come to the same together as one after the other.
 
-    A piece has acts of one kind and one day, and none of a memory twice; an undo stands alone.
+    A piece has acts of one kind and one day, and none of a memory twice; a word about a decision stands
+    alone.
     """
     piece: list[Entry] = []
     for act in sorted(acts, key=lambda one: one.seq or 0):
         one = {(other.namespace, other.subject) for other in piece}
         if piece and (
             act.kind != piece[0].kind
-            or act.kind == "undo"
+            or act.kind in WORDS
             or act.occurred_at.date() != piece[0].occurred_at.date()
             or (act.namespace, act.subject) in one
         ):
@@ -157,11 +159,13 @@ def _tell_superseded(became: Mapping[str, Became], done: Settled) -> None:
 def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], Settled]:
     """Notes pass the gate, are cut and embedded, and enter."""
     store = space.store
-    space.activate_gate()
+    if any(one.kind == "save" for one in entries):
+        space.activate_gate()
     staged = stages.stage(entries_frame(entries))
     verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
     hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
-    passed = staged.join(verdicts.filter(pl.col("verdict") == PASS), on="memory_id", how="semi")
+    scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
+    passed = staged.join(scored, on="memory_id", how="inner", maintain_order="left")
     chunks = stages.embed(store, space.embedder, stages.cut(passed, space.chunker, space.embedder.name))
     settled = settle(space, passed, lambda _: chunks)
     return _outcomes(entries, verdicts, settled, _decided(space, passed, settled)), settled

@@ -13,7 +13,7 @@ for result in memory.search("when do we deploy?"):
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -76,7 +76,10 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One memory, whole; `context` is what it is found by beside its text, `follows` the memory before it."""
+    """One memory, whole; `context` is what it is found by beside its text, `follows` the memory before it.
+
+    `sources` are its own and those of all that it absorbed, in order.
+    """
 
     memory_id: str
     namespace: str
@@ -98,6 +101,7 @@ class MemoryRecord:
     absorbed: tuple[str, ...] = ()
     context: str | None = None
     follows: str | None = None
+    sources: tuple[str, ...] = ()
 
 
 @public_calls
@@ -205,6 +209,7 @@ class Memory:
             What became of it. A note that the gate refuses is quarantined, not lost.
 
         Raises:
+            ArgumentError: the content is empty or only white space, whatever the gate's mode.
             SlowwaveError: a label is not known or has the wrong type.
             JournalError: the journal cannot be written; nothing was saved.
         """
@@ -291,7 +296,7 @@ class Memory:
         """The memories of this namespace that answer a query, best first.
 
         When nothing that is found is near enough to be an answer, there are no results and the response says
-        that it `abstained`.
+        that it `abstained`; whenever there are none it says why (`nothing`).
 
         Args:
             query: a question or words, at most 4,000 characters.
@@ -313,7 +318,8 @@ class Memory:
             cannot be written the search answers all the same and says so in `warnings`.
 
         Raises:
-            SlowwaveError: the query is empty or too long, `limit` is negative, or a filter of the wrong type.
+            SlowwaveError: the query is empty or too long, `limit` is negative, or a filter has the wrong type
+                or names a label that nobody knows.
         """
         from slowwave.search import Filters
         from slowwave.search.run import search
@@ -332,7 +338,8 @@ class Memory:
         """What an assistant should know when a session starts, before anything was asked.
 
         A section per memory type, constraints and decisions first, each with its best memories; importance
-        tier, retrieval priority, effectiveness and recency decide which. Every item shows its confidence.
+        tier, retrieval priority, effectiveness and recency decide which. A section gets the room that those
+        before it leave over; the last item may be cut, and says so. Every item shows its confidence.
 
         Args:
             budget: tokens that the packet may take (an estimate, 4 characters of English each), 50 or more.
@@ -473,7 +480,7 @@ class Memory:
         Raises:
             NotFoundError: this namespace has no such memory.
         """
-        columns = [part.name for part in fields(MemoryRecord)]
+        columns = [part.name for part in fields(MemoryRecord) if part.name != "sources"]
         from slowwave.store import one_of
         from slowwave.tiers import with_tiers
 
@@ -490,22 +497,47 @@ class Memory:
         rows = with_tiers(rows, self._space.knowledge.promoted(self.namespace))
         row: dict[str, Any] = rows.row(0, named=True)
         lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
-        return MemoryRecord(**row | lists)
+        return MemoryRecord(**row | lists, sources=(row["source"], *self._sources(lists["absorbed"])))
 
-    def forget(self, memory_id: str) -> bool:
-        """Take a memory out of every search. Its text stays in the history; saving it again revives it.
+    def _sources(self, absorbed: tuple[str, ...]) -> Iterator[str]:
+        """Of memories that were merged away, each followed by those of what it had absorbed before."""
+        if not absorbed:
+            return
+        from slowwave.store import one_of
+
+        mine = self._mine(one_of("memory_id", absorbed))
+        rows = self.store.read("memories", mine, columns=["memory_id", "source", "absorbed"])
+        told = {name: (source, tuple(parts or ())) for name, source, parts in rows.iter_rows()}
+        for source, parts in (told[name] for name in absorbed if name in told):
+            yield source
+            yield from self._sources(parts)
+
+    def forget(self, memory_id: str, *, viewer: Viewer | None = None) -> bool:
+        """Take a memory out of every search. Its text stays in the history; :meth:`remember` brings it back.
 
         What it superseded or absorbed can be found again. :meth:`erase` leaves nothing of it.
+
+        Args:
+            memory_id: from save() or search().
+            viewer: who asks: an assistant may not forget what it may not see, nor what is critical or a
+                source of truth; None is the owner.
 
         Returns:
             Whether anything changed: False where it was forgotten already.
 
         Raises:
             NotFoundError: this namespace has no such memory.
+            ProtectedError: an assistant asks for what only a person may forget.
         """
         from slowwave.entries import forget_entry
+        from slowwave.forgetting import require_forgettable
+        from slowwave.visibility import Viewer, sight
 
+        if viewer is not None:
+            sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
         known = self.get(memory_id)
+        if viewer is Viewer.ASSISTANT:
+            require_forgettable(self._space, known)
         if known.status == "retired":
             return False
         self._happen(
@@ -517,6 +549,23 @@ class Memory:
                 principal=self.principal,
             )
         )
+        return True
+
+    def remember(self, memory_id: str) -> bool:
+        """Take :meth:`forget` back: the memory says again what it said, and is asked nothing by the gate.
+
+        Returns:
+            Whether anything changed: False where it was not forgotten.
+
+        Raises:
+            NotFoundError: this namespace has no such memory, or its text was erased.
+        """
+        from slowwave.forgetting import remember_entry
+
+        known = self.get(memory_id)
+        if known.status != "retired":
+            return False
+        self._happen(remember_entry(self._space, known, principal=self.principal))
         return True
 
     def to_erase(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
@@ -572,18 +621,28 @@ class Memory:
 
     # -- what was decided ------------------------------------------------------------------------
 
-    def decisions(self, *, memory_id: str = "", outcome: str = "", limit: int = 50) -> list[dict[str, Any]]:
+    def decisions(
+        self, *, memory_id: str = "", outcome: str = "", waiting: bool = False, limit: int = 50
+    ) -> list[dict[str, Any]]:
         """The decision log, the newest first: what became of notes beside what was known.
 
         Of a secret memory that is not named here it has neither title nor evidence.
 
         Args:
             memory_id: only decisions about or against this memory.
-            outcome: only duplicate, merge, supersede, related or complement; empty: all but complements,
-                which changed nothing; any: all.
+            outcome: only duplicate, merge, supersede, related or complement; empty: all but complements that
+                nothing was found beside; any: all.
+            waiting: only those that wait for a person's word, each with what :meth:`accept` and
+                :meth:`decline` would do.
             limit: how many.
         """
         from slowwave import decisions
+        from slowwave.waiting import listed
+
+        if waiting:
+            if outcome:
+                raise SlowwaveError("What waits has no outcome yet: give waiting or an outcome, not both.")
+            return listed(self, memory_id=memory_id, limit=limit)
 
         return decisions.listed(
             self._space, self.namespace, memory_id=memory_id, outcome=outcome, limit=limit
@@ -603,6 +662,39 @@ class Memory:
         from slowwave.visibility import Viewer
 
         return decisions.history(self._space, self.namespace, memory_id, viewer=viewer or Viewer.OWNER)
+
+    def accept(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
+        """Let the merge or superseding happen that waits for a person's word.
+
+        Args:
+            decision_id: from ``decisions(waiting=True)``.
+            viewer: as for :meth:`undo`.
+
+        Returns:
+            The decision that came of it; :meth:`undo` takes it back.
+
+        Raises:
+            NotFoundError: this namespace has no such decision.
+            SlowwaveError: it does not wait, or not any more; nothing was changed.
+        """
+        from slowwave.waiting import settle
+
+        return settle(self, decision_id, accept=True, viewer=viewer)
+
+    def decline(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
+        """Leave the two memories of a decision that waits as they are, and never ask about them again.
+
+        Args:
+            decision_id: from ``decisions(waiting=True)``.
+            viewer: as for :meth:`undo`.
+
+        Raises:
+            NotFoundError: this namespace has no such decision.
+            SlowwaveError: it does not wait, or not any more; nothing was changed.
+        """
+        from slowwave.waiting import settle
+
+        return settle(self, decision_id, accept=False, viewer=viewer)
 
     def undo(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
         """Take a merge, a superseding or a relation back: both memories are what they were before.

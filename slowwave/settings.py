@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,6 +24,7 @@ from pydantic_settings import (
 )
 from pydantic_settings import SettingsError as UnreadableVariableError
 
+from scoring.promised import require_rising
 from slowwave.arguments import shown
 from slowwave.errors import SettingsError
 from slowwave.home import ENV_PREFIX, HOME_FOLDER, find_home
@@ -42,7 +45,7 @@ class _Group(BaseModel):
 class StoreSettings(_Group):
     """Where the LanceDB tables live and how they are kept in order."""
 
-    uri: str = Field("", description="Folder or s3:// URI of the tables; empty: HOME/lance")
+    uri: str = Field("", description="Folder (relative to the home) or s3:// URI of the tables; empty: lance")
     storage_options: dict[str, str] = Field(
         default_factory=dict, description="Options of the object store (endpoint, region, keys, ...)"
     )
@@ -120,7 +123,17 @@ class GateSettings(_Group):
     warn_days: float = Field(
         14.0, ge=0, le=36_500, description="Days from its first use in which a gate of mode warn only warns"
     )
-    min_characters: int = Field(50, ge=0, description="Characters of content below which a note is refused")
+    score: Literal["applicable", "seeds"] = Field(
+        "applicable",
+        description="applicable: a text has to state something and only what applies to a note is scored; "
+        "seeds: 50 characters, and six weighted parts of which each counts for every note",
+    )
+    min_characters: int | None = Field(
+        None,
+        ge=0,
+        description="Characters of content below which a note is refused; unset: 50 for `seeds`, else any "
+        "length",
+    )
     min_quality: float = Field(
         0.40, ge=0, le=1, description="Content score (L2, 0 to 1) below which a note is refused"
     )
@@ -153,9 +166,7 @@ class ReconsolidationSettings(_Group):
 
     @model_validator(mode="after")
     def _ordered(self) -> ReconsolidationSettings:
-        given = [value for value in (self.conflict, self.merge, self.duplicate) if value is not None]
-        if given != sorted(given):
-            raise ValueError("conflict, merge and duplicate have to be in rising order")
+        require_rising(conflict=self.conflict, merge=self.merge, duplicate=self.duplicate)
         return self
 
 
@@ -164,7 +175,9 @@ class RankingSettings(_Group):
 
     candidates: int = Field(100, ge=1, le=10_000, description="Chunks fetched per channel (count)")
     policy_file: Path | None = Field(
-        None, description="A policy that `slowwave tune` wrote; unset: the defaults and the model's own"
+        None,
+        description="A policy that `slowwave tune` wrote, relative to the home; what it leaves out, and "
+        "all where this is unset: the defaults and the model's own",
     )
     fusion: Literal["convex", "rrf"] | None = Field(
         None, description="How channel scores become one score; unset: convex"
@@ -192,6 +205,72 @@ class RankingSettings(_Group):
     )
     rerank_weight: float | None = Field(
         None, ge=0, le=1, description="Share of the cross-encoder in a score; unset: 0, which is off"
+    )
+    rerank_top: int | None = Field(
+        None, ge=0, le=1_000, description="Best memories that the cross-encoder reads (count); unset: 20"
+    )
+    cosine_floor: float | None = Field(
+        None, ge=-1, le=0.999, description="Cosine that counts as 0; unset: the embedding model's own"
+    )
+    title_weight: float | None = Field(
+        None, ge=0, le=1, description="What a title adds that has all words of the query; unset: 0.1"
+    )
+    trigger_weight: float | None = Field(
+        None, ge=0, le=1, description="What a trigger phrase adds that the query says whole; unset: 0.2"
+    )
+    neighbour_weight: float | None = Field(
+        None, ge=0, le=1, description="Share that a memory gets of those before and after it; unset: 0.2"
+    )
+    mpab_coefficient: float | None = Field(
+        None, ge=0, le=1, description="Coefficient of what the other chunks add; unset: 0.02"
+    )
+    mpab_cap: float | None = Field(
+        None, ge=0, description="Most that the other chunks add; inf as in the seeds; unset: 0.005"
+    )
+    effectiveness_weight: float | None = Field(
+        None, ge=0, le=0.3, description="Share of effectiveness in a score; unset: 0.3"
+    )
+    effectiveness_from: int | None = Field(
+        None, ge=3, le=1_000_000, description="Data points from which effectiveness counts (count); unset: 3"
+    )
+    highly_effective: float | None = Field(
+        None, ge=0, le=1, description="Effectiveness from which a result is flagged; unset: 0.8"
+    )
+    learned_cap: float | None = Field(
+        None, ge=0, le=0.15, description="Most that learned triggers add to a score; unset: 0.15"
+    )
+    confidence_point: float | None = Field(
+        None, ge=0, le=0.1, description="What one point of confidence adds to a score; unset: 0.01"
+    )
+    negative_step: float | None = Field(
+        None, ge=0, le=0.1, description="Share of a score that a fresh not-useful vote takes; unset: 0.1"
+    )
+    negative_floor: float | None = Field(
+        None, ge=0.3, le=1, description="Share that not-useful votes leave at least; unset: 0.3"
+    )
+    negative_half_life_days: float | None = Field(
+        None, ge=0.001, le=100_000, description="Days after which a not-useful vote counts half; unset: 30"
+    )
+    sparse_chunks: int | None = Field(
+        None, ge=0, le=1_000, description="Most chunks of a short memory (count); unset: 2"
+    )
+    sparse_top: int | None = Field(
+        None,
+        ge=0,
+        le=100_000,
+        description="Nearest chunks that are looked at for short memories, at least (count); unset: 20",
+    )
+    sparse_distance: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        description="Cosine distance up to which a short memory is very near; unset: the model's own",
+    )
+    sparse_keeps: int | None = Field(
+        None, ge=3, le=1_000, description="First places that none takes for being short (count); unset: 5"
+    )
+    soft_from: float | None = Field(
+        None, ge=0.5, le=1, description="Score from which one is squeezed toward 1; 1 cuts; unset: 0.9"
     )
 
 
@@ -263,13 +342,21 @@ class FeedbackSettings(_Group):
     )
     promotion_hours: float = Field(8.0, ge=8, description="Hours that this limit is about")
 
+    @model_validator(mode="after")
+    def _ordered(self) -> FeedbackSettings:
+        require_rising(important_at=self.important_at, critical_at=self.critical_at)
+        return self
+
 
 class EvaluationSettings(_Group):
     """How good the memory is (rule 6)."""
 
-    shadow: dict[str, Path] = Field(
+    shadow: bool = Field(
+        True, description="Try other rankings on what searches considered; off: only what was shown counts"
+    )
+    shadow_policies: dict[str, Path] = Field(
         default_factory=dict,
-        description="Policies to try on what searches considered: name = file that `slowwave tune` wrote",
+        description="Your own among them: name = file that `slowwave tune` wrote, relative to the home",
     )
     ablations: bool = Field(
         True, description="Also try the ranking in force without each channel and stage, and baselines"
@@ -282,8 +369,19 @@ class EvaluationSettings(_Group):
     )
     cycle_days: int = Field(14, ge=14, description="Days that a cycle takes at least")
     interleave: Path | None = Field(
-        None, description="A policy whose results searches show in turn with those of the one in force"
+        None,
+        description="A policy whose results searches show in turn with those of the one in force; a file, "
+        "relative to the home",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_was_called(cls, given: Any) -> Any:  # noqa: ANN401 - not validated yet
+        """`shadow` was the mapping of one's own policies, before it was the switch."""
+        if isinstance(given, dict) and isinstance(given.get("shadow"), dict):
+            both = {**given["shadow"], **given.get("shadow_policies", {})}
+            return {**given, "shadow": True, "shadow_policies": both}
+        return given
 
 
 class JudgeSettings(_Group):
@@ -320,10 +418,14 @@ class LearningSettings(_Group):
     """What selections teach (rule 5), and the gate before it (rule 6.7)."""
 
     enabled: bool = Field(
-        True, description="Propose what could be learned; applied is nothing before the gate is open"
+        False, description="Propose what could be learned; applied is nothing before the gate is open"
     )
     excluded_ranks: int = Field(3, ge=3, description="Best ranks of which a selection teaches nothing")
-    events: int = Field(3, ge=0, le=3, description="Learning events of a memory in 8 hours (count)")
+    events: int = Field(3, ge=0, le=3, description="Learning events of a memory in `window_hours` (count)")
+    window_hours: float = Field(8.0, ge=8, description="Hours that this limit is about")
+    coefficient: float = Field(
+        0.7, ge=0, le=0.7, description="Share of `ranking.learned_cap` that a full match is worth"
+    )
     terms_per_selection: int = Field(3, ge=1, le=3, description="Terms that one selection teaches (count)")
     terms_per_memory: int = Field(8, ge=1, le=8, description="Learned terms of a memory (count)")
     ttl_days: float = Field(30.0, gt=0, le=30, description="Days until a term has faded to nothing")
@@ -336,6 +438,9 @@ class LearningSettings(_Group):
     )
     frequent_share: float = Field(
         0.1, gt=0, le=0.5, description="Share of the memories that have a word, above which it is no term"
+    )
+    frequent_from: int = Field(
+        5, ge=1, description="Memories that must have a word before that share counts (count)"
     )
     preference: Literal["question", "rare"] = Field(
         "rare", description="Which words of a question are taught first: in its order, or rare ones"
@@ -352,6 +457,9 @@ class LearningSettings(_Group):
         5, ge=5, description="Terms with a verdict below which the share says nothing (count)"
     )
     loss: float = Field(0.02, ge=0, le=0.02, description="Relative loss of MRR@5 that closes the gate")
+    quality_queries: int = Field(
+        20, ge=20, description="Queries below which the would-be effect says nothing (count)"
+    )
     interleave: float = Field(
         0.25, ge=0, le=1,
         description="Share of the searches that learning changes which show both rankings in turn",
@@ -371,7 +479,10 @@ class NightSettings(_Group):
     """The nightly job."""
 
     first_day: str = Field(
-        "2024-01-01", pattern=r"^\d{4}-\d{2}-\d{2}$", description="First daily partition (UTC date)"
+        "2024-01-01",
+        pattern=r"^\d{4}-\d{2}-\d{2}$",
+        description="First day (UTC) that can have a partition; those of the web page begin with the "
+        "first act since",
     )
     hour: int = Field(
         2, ge=0, le=23, description="Hour (UTC) at which the schedule runs yesterday's partition"
@@ -430,7 +541,13 @@ class Settings(BaseSettings):
     @property
     def store_uri(self) -> str:
         """URI of the LanceDB database."""
-        return self.store.uri or str(self.home / "lance")
+        if "://" in self.store.uri:
+            return self.store.uri
+        return str(self.in_home(Path(self.store.uri or "lance")))
+
+    def in_home(self, path: Path) -> Path:
+        """A path that a setting names: a relative one is relative to the home."""
+        return self.home / path.expanduser()
 
     @property
     def journal_file(self) -> Path:
@@ -470,7 +587,25 @@ def _refuse_unknown_variables() -> None:
         if not upper.startswith(ENV_PREFIX) or upper.startswith(f"{ENV_PREFIX}TEST_"):
             continue
         if upper not in _NO_SETTINGS and upper.split("__")[0] not in known:
-            raise SettingsError(f"{name} is not a setting. `slowwave settings` lists all of them.")
+            raise SettingsError(_no_setting(name, known, upper.split("__")[0]))
+
+
+def _no_setting(name: str, known: Iterable[str], wrong: str = "") -> str:
+    """That there is no such setting, and which one is meant."""
+    near = get_close_matches(wrong or name, sorted(known), n=1, cutoff=0.5)
+    meant = f" Did you mean {near[0]}{name[len(wrong) :] if wrong else ''}?" if near else ""
+    return f"{name} is not a setting.{meant} `slowwave settings` lists all of them."
+
+
+def _names(model: type[BaseModel] | None = None, path: tuple[str, ...] = ()) -> list[str]:
+    """Names of all settings and groups."""
+    found = []
+    for name, field in (model or Settings).model_fields.items():
+        found.append(".".join((*path, name)))
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, _Group):
+            found += _names(kind, (*path, name))
+    return found
 
 
 def require_home(settings: Settings) -> Settings:
@@ -492,7 +627,7 @@ def _explain(error: ValidationError) -> str:
     for fault in error.errors():
         name = ".".join(str(part) for part in fault["loc"]) or "settings"
         if fault["type"] == "extra_forbidden":
-            lines.append(f"{name} is not a setting. `slowwave settings` lists all of them.")
+            lines.append(_no_setting(name, _names()))
         else:
             named = next((part for part in reversed(fault["loc"]) if isinstance(part, str)), "")
             given = COVERED if _SECRET.search(named) else shown(_covered(fault["input"]))
@@ -542,7 +677,8 @@ def _same(value: object, given: object) -> bool:
     if isinstance(value, bool):
         return str(given).lower() in {str(value).lower(), str(int(value))}
     if isinstance(value, Path):
-        return value == Path(str(given)).expanduser().resolve()
+        path = Path(str(given))
+        return value in (path, path.expanduser().resolve())
     if isinstance(value, int | float):
         return float(value) == float(str(given))
     return str(value) == str(given)

@@ -16,7 +16,7 @@ from quality.reconsolidation import Thresholds
 from scoring.feedback.policy import FeedbackPolicy
 from scoring.ranking import RankingPolicy
 from slowwave import underway
-from slowwave.errors import StoreError
+from slowwave.errors import SettingsError, StoreError
 from slowwave.permissions import make_home, make_private
 from slowwave.policies import read_policy
 from slowwave.settings import Settings
@@ -179,9 +179,11 @@ class Workspace:
         """
         if not self.settings.learning.enabled or self.policy.learned_cap == 0:
             return None
+        from slowwave.feedback.texts import texts_in
         from slowwave.search.learned import LearnedTriggers
 
-        return LearnedTriggers(self.store, lambda: self.journal, self.learning_policy, until)
+        texts = texts_in(self)
+        return LearnedTriggers(self.store, lambda: self.journal, self.learning_policy, until, texts)
 
     def learned_boost(self, learned: Learned) -> float:
         """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
@@ -245,35 +247,54 @@ class Workspace:
 
         Called before notes are judged; the store remembers the moment.
         """
+        self.look_at_gate()
         if self.settings.gate.mode == "warn" and self.gate_policy.activated_at is None:
             self.store.put_meta(GATE_ACTIVATED, {"at": self.now().isoformat()}, keep=True)
             self.__dict__.pop("gate_policy", None)  # another thread may have been here
 
+    def look_at_gate(self) -> None:
+        """See whether anybody has said since when the gate is to begin, in this process or another one."""
+        from slowwave.gate_acts import said
+
+        if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != said(self.journal):
+            self.__dict__.pop("gate_policy", None)
+
     @cached_property
     def gate_policy(self) -> GatePolicy:
-        """The save gate's settings, and when it was activated."""
+        """The save gate's settings, when it was activated, and what was said about when it begins."""
+        from slowwave.gate_acts import moved
+
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)
         return GatePolicy(
             mode=gate.mode,
+            score=gate.score,
             min_characters=gate.min_characters,
             min_quality=gate.min_quality,
             activated_at=None if activated is None else datetime.fromisoformat(activated["at"]),
             warn_days=gate.warn_days,
             echo_window=timedelta(hours=gate.echo_hours),
+            moved=moved(self.journal),
         )
 
     @cached_property
     def thresholds(self) -> Thresholds:
-        """Cosine thresholds: the settings, else the calibration of the model, else its profile (rule 2.4)."""
+        """Cosine thresholds: the settings, else the calibration of the model, else its profile (rule 2.4).
+
+        Raises:
+            SettingsError: together they are out of order.
+        """
         from slowwave.calibration import stored_thresholds
 
         known, given = stored_thresholds(self.store), self.settings.reconsolidation
-        return Thresholds(
-            duplicate=known.duplicate if given.duplicate is None else given.duplicate,
-            merge=known.merge if given.merge is None else given.merge,
-            conflict=known.conflict if given.conflict is None else given.conflict,
-        )
+        own = given.model_dump(include={"duplicate", "merge", "conflict"}, exclude_none=True)
+        try:
+            return replace(known, **own)
+        except ValueError as error:
+            raise SettingsError(
+                f"The thresholds of reconsolidation are out of order: {error}. Set are {', '.join(own)}; the "
+                f"others are those of {self.store.identity.model}. Set them all, or none."
+            ) from None
 
     def admission(self) -> tuple[AdmissionPolicy, tuple[str, ...]]:
         """How notes enter, and what a person should know of it.
@@ -327,6 +348,7 @@ class Workspace:
         return GateBounds(
             cycles=given.cycles, searches=given.cycle_queries, days=given.cycle_days,
             shadow_days=given.shadow_days, noise=given.noise, noise_terms=given.noise_terms, loss=given.loss,
+            quality_queries=given.quality_queries,
         )  # fmt: skip
 
     @cached_property
@@ -345,28 +367,35 @@ class Workspace:
         return Served(self.journal, self.store)
 
     @cached_property
-    def policy(self) -> RankingPolicy:
-        """The ranking in force: the settings, over what is known of the embedding model."""
+    def model_policy(self) -> RankingPolicy:
+        """The default ranking with what is known of the embedding model."""
         from slowwave.embedding import profile
 
-        ranking, model = self.settings.ranking, profile(self.settings.embedding.model)
-        known = {
-            "vector_weight": model.vector_weight,
-            "cosine_floor": model.cosine_floor,
-            "sparse_distance": model.recall_distance,
-            "abstention_floor": model.abstention_floor,
-        }
-        if ranking.policy_file is not None:
-            policy = read_policy(ranking.policy_file)
-        else:
-            policy = replace(RankingPolicy(), **known)  # type: ignore[arg-type]
+        model = profile(self.settings.embedding.model)
+        return replace(
+            RankingPolicy(),
+            vector_weight=model.vector_weight,
+            cosine_floor=model.cosine_floor,
+            sparse_distance=model.recall_distance,
+            abstention_floor=model.abstention_floor,
+        )
+
+    def policy_of(self, file: Path) -> RankingPolicy:
+        """The policy of a file that the settings name; what it leaves out is as in `model_policy`."""
+        return read_policy(self.settings.in_home(file), self.model_policy)
+
+    @cached_property
+    def policy(self) -> RankingPolicy:
+        """The ranking in force: the settings, over the policy file, over what is known of the model."""
+        ranking = self.settings.ranking
+        policy = self.model_policy if ranking.policy_file is None else self.policy_of(ranking.policy_file)
         return replace(policy, **ranking.model_dump(exclude=_NO_PARAMETERS, exclude_none=True))
 
     @cached_property
     def interleaved_policy(self) -> RankingPolicy | None:
         """The ranking whose results searches show in turn with those of the one in force, if any."""
         file = self.settings.evaluation.interleave
-        other = None if file is None else read_policy(file)
+        other = None if file is None else self.policy_of(file)
         return None if other is None or other.version == self.policy.version else other
 
     def close(self) -> None:

@@ -37,6 +37,8 @@ model = "wordllama-256"
 kind = "off"
 [reconsolidation]
 policy = "guarded"
+[learning]
+enabled = true
 [evaluation]
 ablations = false
 """

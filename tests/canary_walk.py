@@ -46,11 +46,19 @@ decisions
 decisions --outcome any -k 500
 decisions {public}
 decisions {foreign}
+decisions --waiting
+decisions --waiting {foreign}
+decisions accept {open_decision} {decision}
+decisions decline {decision} nothing
 quarantine show {foreign}
 gate status
+gate would-refuse
+gate enforce
+gate postpone
 gate docs {folder}/docs
 report feedback -k 50 --html {folder}/feedback.html
 eval status
+eval sparse
 eval report
 eval report 3 --html {folder}/cycle.html
 eval compare seeds
@@ -96,7 +104,10 @@ erase --source nothing/
 erase --finish
 erase --list
 rebuild learning_log
+remember {public}
+remember {foreign}
 forget {secret}
+remember {secret}
 forget {foreign}
 reembed --model wordllama-256
 """

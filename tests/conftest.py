@@ -123,6 +123,12 @@ def _empty_fast_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def learning_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Homes of this test may learn; as they ship they do not."""
+    monkeypatch.setenv("SLOWWAVE_LEARNING__ENABLED", "true")
+
+
+@pytest.fixture
 def open_memory(home: Path, fast_embedder: Any, _empty_fast_store: Path) -> Iterator[Callable[..., Memory]]:
     """Opens a namespace of `home` (or of another folder) with the fast model; closed after the test."""
     opened: list[Memory] = []

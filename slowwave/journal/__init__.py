@@ -10,7 +10,7 @@ Importing this package loads neither the database library nor Polars; opening a 
 from __future__ import annotations
 
 from slowwave.journal.codec import payload_of
-from slowwave.journal.entry import FEEDBACK_KINDS, KINDS, SOURCE_KINDS, AppendResult, Entry, Source
+from slowwave.journal.entry import FEEDBACK_KINDS, KINDS, SOURCE_KINDS, WORDS, AppendResult, Entry, Source
 from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError
 from slowwave.journal.journal import Journal
 
@@ -18,6 +18,7 @@ __all__ = [
     "FEEDBACK_KINDS",
     "KINDS",
     "SOURCE_KINDS",
+    "WORDS",
     "AppendResult",
     "Entry",
     "Journal",

@@ -346,7 +346,7 @@ def _postgres_engine(url: sa.URL) -> sa.Engine:
     except ImportError as error:
         raise JournalError(
             f"psycopg, the driver for PostgreSQL, cannot be used ({error}); "
-            "run: pip install 'slowwave[postgres]'"
+            "run: pip install '.[postgres]' in its folder"
         ) from error
 
 

@@ -139,7 +139,7 @@ class Database:
     def about(self, namespace: str, subject: str) -> list[dict[str, Any]]:
         """Every row about a source, the first one first."""
         c = entries.c
-        query = sa.select(entries).where(c.namespace == namespace, c.subject == subject, IS_ABOUT_A_SOURCE)
+        query = sa.select(entries).where(_are_about(namespace, [subject]))
         with self.connections.reading() as connection:
             return [row._asdict() for row in connection.execute(query.order_by(c.ordered_at, c.seq))]
 
@@ -153,13 +153,7 @@ class Database:
         with self.connections.reading() as connection:
             for start in range(0, len(subjects), _LOOKUP_IDS):
                 part = subjects[start : start + _LOOKUP_IDS]
-                ranked = sa.select(c.seq, newest_first.label("place")).where(
-                    c.namespace == namespace, c.subject.in_(part), IS_ABOUT_A_SOURCE
-                )
-                # The index is by origin first, and a source begins with its origin, if it has one.
-                origins = {subject[:at] for subject in part for at in _ends_of_folders(subject)}
-                if len(origins) <= _LOOKUP_IDS:
-                    ranked = ranked.where(c.origin.in_(sorted(origins)))
+                ranked = sa.select(c.seq, newest_first.label("place")).where(_are_about(namespace, part))
                 places = ranked.subquery()
                 newest = sa.select(places.c.seq).where(places.c.place == 1)
                 query = sa.select(entries).where(c.seq.in_(newest))
@@ -186,6 +180,17 @@ class Database:
         """The greatest seq, or 0."""
         with self.connections.reading() as connection:
             return int(connection.execute(sa.select(sa.func.max(entries.c.seq))).scalar() or 0)
+
+    def rewritten(self, namespace: str, subjects: Sequence[str]) -> list[str]:
+        """Those of these sources that were saved with several texts; see `Journal.rewritten`."""
+        c, found = entries.c, list[str]()
+        texts = sa.func.count(sa.distinct(c.content_hash))
+        with self.connections.reading() as connection:
+            for start in range(0, len(subjects), _LOOKUP_IDS):
+                about = _are_about(namespace, subjects[start : start + _LOOKUP_IDS])
+                query = sa.select(c.subject).where(about, c.kind == "save").group_by(c.subject)
+                found += connection.execute(query.having(texts > 1)).scalars()
+        return sorted(found)
 
     def count(self, namespace: str, kind: str) -> int:
         """How many rows of a kind a namespace has."""
@@ -283,7 +288,7 @@ class Database:
             return []
         return [
             f"journal {self.connections.name} has schema version {version}, and this Slowwave knows version "
-            f"{SCHEMA_VERSION}: upgrade with `pip install -U slowwave`."
+            f"{SCHEMA_VERSION}: open it with a newer Slowwave."
         ]
 
     def _check_file(self) -> list[str]:
@@ -308,6 +313,15 @@ class Database:
             connection.execute(sa.update(meta).values(value=meta.c.value))
             connection.rollback()
         return []
+
+
+def _are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]:
+    """Whether a row is about one of these sources."""
+    c = entries.c
+    said = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
+    # The index is by origin first, and a source begins with its origin, if it has one.
+    origins = {subject[:at] for subject in subjects for at in _ends_of_folders(subject)}
+    return sa.and_(said, c.origin.in_(sorted(origins))) if len(origins) <= _LOOKUP_IDS else said
 
 
 def _ends_of_folders(subject: str) -> list[int]:

@@ -12,6 +12,9 @@ from slowwave.journal.errors import JournalEntryError
 SOURCE_KINDS = ("save", "forget", "unreadable")
 """Kinds that say something about a source: its text, its absence, or that it could not be read."""
 
+WORDS = ("undo", "accept")
+"""Kinds that are a person's word about a decision: it is taken back, or what it proposes is carried out."""
+
 FEEDBACK_KINDS = ("feedback", "observation", "outcome")
 """Kinds that say how a memory served: a rating, an answer that was looked at, how a project ended."""
 
@@ -36,16 +39,19 @@ RECORD = "record"
 WORK = "work"
 """Kind that says that a work on the tables has begun or ended, such as a restore."""
 
+GATE = "gate"
+"""Kind that says when the save gate begins to refuse; of the home as a whole."""
+
 KINDS = (
-    *SOURCE_KINDS, "undo", "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING, ERASURE, ERASED, UPGRADE, RECORD,
-    WORK,
+    *SOURCE_KINDS, *WORDS, "search", *FEEDBACK_KINDS, JUDGMENT, LEARNING, ERASURE, ERASED, UPGRADE, RECORD,
+    WORK, GATE,
 )  # fmt: skip
 """Every kind of entry."""
 
 EVERYBODY = "*"
 """Namespace of what is about a home and not about a tenant of it; no tenant can have this name."""
 
-OF_TENANTS = tuple(kind for kind in KINDS if kind not in (UPGRADE, RECORD, WORK))
+OF_TENANTS = tuple(kind for kind in KINDS if kind not in (UPGRADE, RECORD, WORK, GATE))
 """Kinds of what is a tenant's, on the day on which it happened; the others are about the home as a whole."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.

@@ -151,6 +151,10 @@ class Journal:
         """Every save, forget and unreadable of one source, the first one first."""
         return [_to_entry(row) for row in self._database.about(namespace, subject)]
 
+    def rewritten(self, namespace: str, subjects: Collection[str]) -> list[str]:
+        """Those of these sources that were saved with more than one text, sorted."""
+        return self._database.rewritten(namespace, sorted(set(subjects)))
+
     def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
         """The newest save, forget or unreadable of each of these sources that has one."""
         rows = self._database.latest(namespace, sorted(set(subjects)))

@@ -103,7 +103,7 @@ def _client(settings: JudgeSettings) -> OpenAI:
         from openai import OpenAI
     except ImportError as error:
         raise JudgeError(
-            f"judge.kind is openai and its client is missing ({error}). Run: pip install 'slowwave[judge]'."
+            f"judge.kind is openai and its client is missing ({error}): pip install '.[judge]' in its folder."
         ) from error
     credential = os.environ.get(settings.credential_variable, "")
     if not credential and not settings.base_url:

@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 
+from quality.titles import from_first_words
 from slowwave.arguments import moment, shown, sound_text
-from slowwave.errors import SlowwaveError
+from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
 from slowwave.notes.turns import first_words
-
-_TITLE_CHARACTERS = 80
 
 
 def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
@@ -26,6 +26,7 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
         fallback_key: its key where it brings none.
 
     Raises:
+        ArgumentError: there is no text in it.
         SlowwaveError: a label is not known or has the wrong type; says which, of which note.
     """
     if not isinstance(labels, Mapping):
@@ -35,12 +36,17 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
         names = sorted(one if isinstance(one, str) else shown(one) for one in unknown)
         raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(known)}.")
     content = _text(labels.get("content"), "content", number)
+    if says_nothing(content):
+        raise ArgumentError(
+            f"Note {number}: content = {shown(content)}: there is no text in it, so nothing was saved. "
+            f"Say in a sentence what is to be remembered."
+        )
     key = _text(labels.get("key") or fallback_key, "key", number)
     note = plain_note(content, source=key)
     given = {name: value for name, value in labels.items() if name not in ("content", "key") and value}
     title = _text(given.pop("title", "") or note.title, "title", number)
     if not title or title == note.source:
-        title = _first_words(content)
+        title = from_first_words(content)
     return replace(note, title=title, **{"source_kind": "generated", **_typed(given, number)})
 
 
@@ -90,10 +96,3 @@ def _json_mapping(value: object, number: int) -> dict[str, Any]:
         return dict(orjson.loads(orjson.dumps(dict(value))))
     except TypeError as error:
         raise SlowwaveError(f"Note {number}: metadata cannot be written as JSON: {error}.") from None
-
-
-def _first_words(content: str) -> str:
-    line = next((line.strip(" #*-\t") for line in content.splitlines() if line.strip(" #*-\t")), "")
-    if len(line) <= _TITLE_CHARACTERS:
-        return line
-    return line[:_TITLE_CHARACTERS].rsplit(" ", 1)[0] + " …"

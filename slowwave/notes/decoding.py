@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from slowwave.notes.model import NoteError, NoteFailure
 
+_UNSEEN = frozenset({"Cc", "Cf"})  # categories of characters that cannot be seen: control and format
 EXCERPT_CHARACTERS = 500
 
 
@@ -49,13 +52,20 @@ def normal_breaks(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
+def says_nothing(content: str) -> bool:
+    """Whether a text has nothing that could be read: no character, or only white space and unseen ones."""
+    return not content.strip() or all(
+        letter.isspace() or unicodedata.category(letter) in _UNSEEN for letter in content
+    )
+
+
 def require_content(content: str, source: str) -> None:
     """Refuse a note without text.
 
     Raises:
-        NoteError: If there is nothing but white space.
+        NoteError: If there is nothing but white space and characters that cannot be seen.
     """
-    if not content or content.isspace():
+    if says_nothing(content):
         raise NoteError("empty", f"{source}: there is no text in it; write some, or delete the note")
 
 

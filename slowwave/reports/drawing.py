@@ -96,7 +96,7 @@ def _styled() -> Iterator[Callable[..., Figure]]:
         from matplotlib import style
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise SlowwaveError(f"{error}. Pictures need it: pip install 'slowwave[plots]'.") from None
+        raise SlowwaveError(f"{error}. Pictures need it: pip install '.[plots]' in its folder.") from None
     with _STYLING, style.context(["default", dict(STYLE)]):
         yield Figure
 

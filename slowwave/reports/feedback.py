@@ -11,6 +11,7 @@ import polars as pl
 
 from slowwave.feedback.fold import states_of
 from slowwave.feedback.pending import KINDS, folded_days, unseen
+from slowwave.feedback.texts import texts_in
 from slowwave.reports import counts
 from slowwave.search.knowledge import memory_states
 from slowwave.store import Store, one_of, quote
@@ -49,7 +50,7 @@ class FeedbackReport:
         fading: the weakest that are not gone: memory_id, title, strength, used, ignored, last_at.
         reasons: decisions about promotion: day, reason, decisions; only days with any.
         promotions: those decisions, promoted ones first, then the newest: day, memory_id, title, from_tier,
-            to_tier, reason, useful, voters, decided_at.
+            to_tier, reason, useful, voters, decided_at, detail.
         waiting: days whose entries no night has folded: day, entries.
     """
 
@@ -192,7 +193,7 @@ def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
     last = as_of.date().isoformat()
     rows = space.store.read("memory_state", f"namespace = {quote(namespace)}")
     if not rows.filter(pl.col("day") > last).is_empty():
-        rows = states_of(space.store, namespace, last, space.feedback_policy)
+        rows = states_of(space.store, namespace, last, space.feedback_policy, texts_in(space))
     midnight = datetime.combine(as_of.date(), time(), UTC)
     seen = memory_states(rows, midnight, space.feedback_policy)
     effective = [seen[name].effectiveness for name in rows["memory_id"]]
@@ -240,7 +241,7 @@ class _Lists:
         top = promotions.sort(
             counts.REASON_ORDER, "day", "decided_at", "memory_id", descending=[False, True, True, False]
         ).head(self.limit)
-        columns = ("from_tier", "to_tier", "reason", "useful", "voters", "decided_at")
+        columns = ("from_tier", "to_tier", "reason", "useful", "voters", "decided_at", "detail")
         return self._named(top, columns, before=("day",))
 
     def _named(

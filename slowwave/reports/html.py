@@ -32,10 +32,9 @@ h2 { font-size: 17px; margin: 32px 0 8px; }
 p { margin: 0 0 8px; }
 .faint, small { color: var(--faint); font-weight: normal; }
 .waits { border-left: 4px solid #e69f00; padding: 6px 12px; background: var(--card); }
-img { display: block; width: 100%; height: auto; margin: 12px 0; }
+img { display: block; box-sizing: border-box; width: 100%; height: auto; margin: 12px 0; }
 img { border: 1px solid var(--line); border-radius: 6px; }
 .scroll { overflow-x: auto; }
-@media (max-width: 600px) { img { min-width: 560px; } }
 table { border-collapse: collapse; width: 100%; background: var(--card); font-size: 14px; }
 th, td { text-align: left; padding: 5px 10px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--faint); font-weight: 600; }
@@ -101,4 +100,4 @@ def paragraph(text: str, kind: str = "") -> str:
 def image(svg: bytes, alt: str) -> str:
     """A picture inside the page, and what it shows for those who cannot see it."""
     data = base64.b64encode(svg).decode()
-    return f'<div class="scroll"><img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}"></div>'
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{data}">'

@@ -139,8 +139,8 @@ def listings(report: FeedbackReport) -> list[Listing]:
         ),
         Listing(
             "Promotions", reasons(report),
-            report.promotions.with_columns(pl.col("reason").str.replace_all("_", " ")),
-            ("day", "title", "to_tier", "reason", "useful", "memory_id"), report.as_of,
+            report.promotions.with_columns(pl.col("reason", "detail").str.replace_all("_", " ")),
+            ("day", "title", "to_tier", "reason", "useful", "detail", "memory_id"), report.as_of,
         ),
     ]  # fmt: skip
     return [one for one in found if not one.rows.is_empty()]

@@ -28,5 +28,7 @@ def load_duckdb() -> ModuleType:
     try:
         import duckdb
     except ImportError as error:
-        raise SlowwaveError(f"{error}. The warehouse needs it: pip install 'slowwave[night]'.") from None
+        raise SlowwaveError(
+            f"{error}. The warehouse needs it: pip install '.[night]' in its folder."
+        ) from None
     return duckdb

@@ -166,6 +166,7 @@ def test_no_command_tells_what_it_may_not(made, tmp_path):
 def test_no_tool_and_no_resource_tells_an_assistant(made, fast_embedder, tmp_path):
     ids = (made.secret, made.foreign, made.public, made.refused)
     hostile: dict[str, list[dict[str, Any]]] = {
+        "memory_wakeup": [{}, {"budget": 20_000}],  # before it saves what it was never told
         "memory_search": [
             {"query": QUESTION, "debug": True},
             {"query": "open secphrasezyx", "tags": ["sectagzyx"]},
@@ -177,6 +178,7 @@ def test_no_tool_and_no_resource_tells_an_assistant(made, fast_embedder, tmp_pat
             {"content": FOLLOWING, "follows": "secsourcezyx/key"},
         ],
         "memory_history": [{"memory_id": one} for one in ids],
+        "memory_forget": [{"memory_id": one} for one in (made.secret, made.foreign, made.refused)],
         "memory_undo": [{"decision_id": one} for one in [*made.decisions, "nothing"]],
         "memory_observe": [
             {"search_id": one, "response": SAFE, "cited": []} for one in (made.search, made.open_search)
@@ -210,7 +212,7 @@ def test_no_tool_and_no_resource_tells_an_assistant(made, fast_embedder, tmp_pat
         assert not leaks(words(history) + str(history.structured_content))
         listed = assistant.portal.call(assistant.client.list_resources).resources
         templates = assistant.portal.call(assistant.client.list_resource_templates).resource_templates
-        assert {str(one.uri) for one in listed} == {"slowwave://gates"}
+        assert {str(one.uri) for one in listed} == {"slowwave://gates", "slowwave://answers"}
         assert {one.uri_template for one in templates} == {"memory://{memory_id}"}
         assert not leaks(assistant.read("slowwave://gates"))
         unknown = assistant.missing("memory://" + "a" * 26).replace("a" * 26, "X")

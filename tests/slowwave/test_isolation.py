@@ -21,6 +21,8 @@ from slowwave.memory import Memory
 from slowwave.store.frames import quote
 from slowwave.store.text import full_text, full_text_config
 
+pytestmark = pytest.mark.usefixtures("learning_on")
+
 ROOT = Path(slowwave.__file__).parents[1]
 NOON = at(10)
 LAMP = ids.memory_id("ada", "lamp")

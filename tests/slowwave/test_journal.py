@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -371,13 +372,14 @@ def test_latest_sources_is_the_newest_act_on_each_subject(journal: Journal) -> N
 
 def test_the_order_of_acts_is_that_of_the_journal_whatever_the_clocks_say(url: str) -> None:
     minute, tick = timedelta(minutes=1), timedelta(microseconds=1)
+    one = partial(entry, origin="vault", subject="vault/note.md")
     with Journal(url) as journal:
-        journal.append([entry("a", occurred_at=NOON), entry("b", occurred_at=NOON - minute)])
-        journal.append([entry("c", occurred_at=NOON)])
-        journal.append([entry("a", occurred_at=NOON)])  # again: it keeps its place
-        journal.append([entry("d", occurred_at=NOON + minute)])
+        journal.append([one("a", occurred_at=NOON), one("b", occurred_at=NOON - minute)])
+        journal.append([one("c", occurred_at=NOON)])
+        journal.append([one("a", occurred_at=NOON)])  # again: it keeps its place
+        journal.append([one("d", occurred_at=NOON + minute)])
     with Journal(url) as journal:
-        journal.append([entry("e", occurred_at=NOON - timedelta(days=400))])
+        journal.append([one("e", occurred_at=NOON - timedelta(days=400))])
         found = journal.read(kinds=KINDS)
         assert found["event_id"].to_list() == list("abcde")
         later = [NOON, NOON + tick, NOON + 2 * tick, NOON + minute, NOON + minute + tick]
@@ -386,7 +388,7 @@ def test_the_order_of_acts_is_that_of_the_journal_whatever_the_clocks_say(url: s
         assert last is not None
         assert last.ordered_at == later[-1]
         assert last.occurred_at == NOON - timedelta(days=400)
-        assert [one.event_id for one in journal.about("default", last.subject)] == list("abcde")
+        assert [about.event_id for about in journal.about("default", last.subject)] == list("abcde")
         newest = journal.latest_sources("default", last.origin)
         assert newest["event_id"].to_list() == ["e"]
 
@@ -437,7 +439,7 @@ def test_a_source_needs_an_aware_time_a_namespace_and_a_uri(journal: Journal) ->
         ({"namespace": ""}, "entry 'e1' has an empty namespace"),
         (
             {"kind": "saved"},
-            "unknown kind 'saved'; use one of save, forget, unreadable, undo, search, feedback",
+            "unknown kind 'saved'; use one of save, forget, unreadable, undo, accept, search",
         ),
         ({"occurred_at": NOON.replace(tzinfo=None)}, r"datetime\(2026, 3, 1, 12, 0\) without a time zone"),
         ({"subject": "caf\udce9.md"}, r"subject 'caf\\udce9.md', which is not valid Unicode \(character 3\)"),
@@ -765,7 +767,7 @@ def test_durability_must_be_known(path: Path) -> None:
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(JournalError, match=r"pip install 'slowwave\[postgres\]'"):
+    with pytest.raises(JournalError, match=r"pip install '\.\[postgres\]'"):
         Journal(f"{scheme}://ann:secret@localhost/x")
 
 
@@ -812,7 +814,7 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
         journal.append([entry("e1")])
     with sqlite3.connect(path) as raw:
         raw.execute("UPDATE journal_meta SET value = '4' WHERE key = 'schema_version'")
-    with pytest.raises(JournalError, match="schema version 4, and this Slowwave knows version 3: upgrade"):
+    with pytest.raises(JournalError, match="schema version 4, and this Slowwave knows version 3: open it"):
         Journal.open_path(path)
     with sqlite3.connect(path) as raw:
         assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("4",)]

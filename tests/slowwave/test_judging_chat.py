@@ -223,7 +223,7 @@ def test_what_is_not_set_up_is_told(monkeypatch):
     with pytest.raises(JudgeError, match=r"variable OPENAI_API_KEY is empty"):
         ChatJudge(JudgeSettings(kind="openai", model="x"))
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(JudgeError, match=r"pip install 'slowwave\[judge\]'"):
+    with pytest.raises(JudgeError, match=r"pip install '\.\[judge\]'"):
         ChatJudge(JudgeSettings(kind="openai", model="x"))
 
 

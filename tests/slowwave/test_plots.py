@@ -150,5 +150,5 @@ def test_a_picture_does_not_depend_on_the_machine_and_leaves_its_settings_alone(
 
 def test_without_matplotlib_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(SlowwaveError, match=r"slowwave\[plots\]"):
+    with pytest.raises(SlowwaveError, match=r"'\.\[plots\]'"):
         plots.acts_by_day(acts(2))

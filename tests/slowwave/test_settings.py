@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from slowwave.errors import SettingsError
+from scoring.ranking import RankingPolicy
+from slowwave.errors import SettingsError, SlowwaveError
+from slowwave.evaluation.variants import variants
 from slowwave.settings import InForce, Settings, find_home, in_force, load
+from slowwave.workspace import Workspace
 
 
 def toml(home: Path, text: str) -> None:
@@ -63,7 +68,7 @@ def test_every_setting_is_listed_with_what_it_means(home, monkeypatch):
     assert {row.origin for row in rows} == {"default", "argument"}
     values = {row.name: row.value for row in rows}
     assert values["embedding.model"] == "bge-small-en-v1.5"
-    assert values["gate.min_characters"] == 50
+    assert (values["gate.score"], values["gate.min_characters"]) == ("applicable", None)
     assert (values["gate.mode"], values["gate.warn_days"], values["gate.min_quality"]) == ("warn", 14, 0.40)
     assert (values["reconsolidation.policy"], values["reconsolidation.neighbours"]) == ("off", 3)
     assert values["night.first_day"] == "2024-01-01"
@@ -102,16 +107,24 @@ def test_the_store_and_the_journal_are_in_the_home_unless_said_otherwise(home):
         ({"reconsolidation": {"merge": 1.5}}, ["reconsolidation.merge = 1.5", "less than or equal to 1"]),
         (
             {"reconsolidation": {"merge": 0.7, "conflict": 0.8}},
-            ["reconsolidation", "conflict, merge and duplicate have to be in rising order"],
+            ["reconsolidation", "conflict = 0.8 is above merge = 0.7"],
         ),
+        (
+            {"reconsolidation": {"conflict": 0.9, "duplicate": 0.8}},
+            ["conflict = 0.9 is above duplicate = 0.8; it has to be conflict ≤ merge ≤ duplicate"],
+        ),
+        ({"feedback": {"important_at": 11}}, ["important_at = 11 is above critical_at = 10"]),
         ({"night": {"hour": 24}}, ["night.hour = 24", "less than or equal to 23"]),
         ({"night": {"first_day": "soon"}}, ["night.first_day = 'soon'", "pattern"]),
         ({"notes": {"max_retired_share": 0}}, ["notes.max_retired_share = 0", "greater than 0"]),
         ({"namespace": "a b"}, ["namespace = 'a b'", "pattern"]),
         ({"embedding": {"model": ""}}, ["embedding.model = ''", "at least 1 character"]),
         ({"chunks": {"min_words": 200}}, ["chunks", "min_words (200) is above max_words (150)"]),
-        ({"ranking": {"candidats": 3}}, ["ranking.candidats is not a setting", "slowwave settings"]),
-        ({"rankings": {}}, ["rankings is not a setting"]),
+        (
+            {"ranking": {"candidats": 3}},
+            ["ranking.candidats is not a setting", "mean ranking.candidates?", "slowwave settings"],
+        ),
+        ({"rankings": {}}, ["rankings is not a setting", "Did you mean ranking?"]),
         ({"gate": 3}, ["gate = 3"]),
     ],
 )
@@ -132,7 +145,8 @@ def test_all_values_that_are_not_allowed_are_named_at_once(home):
     ("name", "value", "words"),
     [
         ("SLOWWAVE_RANKING__CANDIDATES", "many", "ranking.candidates = 'many'"),
-        ("SLOWWAVE_RANKING__RRFK", "3", "is not a setting"),
+        ("SLOWWAVE_RANKING__RRFK", "3", "Did you mean ranking.rrf_k?"),
+        ("SLOWWAVE_RANKNG__RRF_K", "3", "Did you mean SLOWWAVE_RANKING__RRF_K?"),
         ("SLOWWAVE_GATE__MODE", "", "gate.mode = ''"),
         ("SLOWWAVE_MCP__ALLOWED_HOSTS", "memory.example.org", "has to be JSON"),
     ],
@@ -240,3 +254,82 @@ def test_the_home_is_looked_for_from_the_working_folder(tmp_path, monkeypatch):
     assert find_home() == tmp_path.resolve() / ".slowwave"
     assert load().home == tmp_path.resolve() / ".slowwave"
     assert list(tmp_path.iterdir()) == []
+
+
+# -- files that settings name, and what they leave out ---------------------------------------------
+
+
+@pytest.fixture
+def nothing_set(monkeypatch):
+    """Without the variables that the tests have for one another."""
+    for name in [name for name in os.environ if name.startswith("SLOWWAVE_")]:
+        monkeypatch.delenv(name)
+
+
+def write_policy_file(path: Path, **parameters: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"policy": parameters}))
+
+
+def test_a_file_is_looked_for_in_the_home_wherever_one_stands(nothing_set, home, tmp_path, monkeypatch):
+    write_policy_file(home / "policies" / "mine.json", rrf_k=77)
+    write_policy_file(tmp_path / "elsewhere" / "policies" / "mine.json", rrf_k=5)
+    evaluation = 'interleave = "policies/mine.json"\nshadow_policies = { mine = "policies/mine.json" }\n'
+    toml(home, f'[ranking]\npolicy_file = "policies/mine.json"\n[evaluation]\n{evaluation}')
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    space = Workspace(load(home))
+    assert space.policy.rrf_k == 77
+    assert space.interleaved_policy is None  # the same as the one in force
+    (mine,) = [one for one in variants(space.policy, space.settings.evaluation, space.policy_of)
+               if one.role == "shadow"]  # fmt: skip
+    assert mine.variant.policy.rrf_k == 77
+    assert origins(space.settings)["ranking.policy_file"] == "slowwave.toml"
+    assert load(home, store={"uri": "tables"}).store_uri == str(home / "tables")
+
+
+def test_what_a_policy_file_leaves_out_is_the_models(nothing_set, home):
+    write_policy_file(home / "some.json", rrf_k=77)
+    groups = {"embedding": {"model": "wordllama-256"}, "ranking": {"policy_file": "some.json"}}
+    space = Workspace(load(home, **groups, evaluation={"shadow_policies": {"some": "some.json"}}))
+    assert space.policy == replace(space.model_policy, rrf_k=77)
+    assert space.model_policy.vector_weight != RankingPolicy().vector_weight
+    (some,) = [one for one in variants(space.policy, space.settings.evaluation, space.policy_of)
+               if one.role == "shadow"]  # fmt: skip
+    assert some.variant.policy == space.policy
+    assert Workspace(
+        load(home, **{**groups, "ranking": {"policy_file": "some.json", "rrf_k": 9}})
+    ).policy == (replace(space.model_policy, rrf_k=9))
+
+
+def test_a_parameter_that_no_policy_has_is_told_with_the_nearest_one(home):
+    write_policy_file(home / "some.json", rrfk=77)
+    with pytest.raises(SettingsError, match=r"rrfk: no parameter of a ranking\. Did you mean rrf_k\?"):
+        _ = Workspace(load(home, ranking={"policy_file": "some.json"})).policy
+
+
+def test_the_policies_of_an_old_home_are_still_tried(home):
+    write_policy_file(home / "bad.json", rrf_k=77)
+    toml(home, '[evaluation.shadow]\nbad = "bad.json"\n')
+    settings = load(home)
+    assert settings.evaluation.shadow
+    assert settings.evaluation.shadow_policies == {"bad": Path("bad.json")}
+
+
+def test_without_shadow_scoring_no_other_ranking_is_tried(home):
+    settings = load(home, evaluation={"shadow": False, "shadow_policies": {"bad": "none.json"}})
+    assert variants(RankingPolicy(), settings.evaluation) == []
+
+
+def test_thresholds_that_cross_those_of_the_model_are_refused(open_memory):
+    memory = open_memory(reconsolidation={"merge": 0.99, "policy": "guarded"})
+    with pytest.raises(SettingsError, match=r"merge = 0.99 is above duplicate = 0.94.*Set are merge"):
+        memory.save("The boat leaves at nine from the northern pier, every day but Sunday.")
+
+
+def test_a_calibration_that_is_out_of_order_is_refused(open_memory):
+    memory = open_memory()
+    store = memory._space.store
+    crossed = {"duplicate": 0.8, "merge": 0.9, "conflict": 0.5}
+    store.put_meta(f"calibration-{store.identity.model}", crossed)
+    with pytest.raises(SlowwaveError, match=r"merge = 0.9 is above duplicate = 0.8.*calibrate"):
+        _ = memory._space.thresholds

@@ -245,9 +245,9 @@ def test_what_is_missing_or_broken_is_said(path: Path) -> None:
 
 def test_without_duckdb_the_error_says_what_to_install(store: Store, path: Path, monkeypatch: Any) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(SlowwaveError, match=r"slowwave\[night\]"):
+    with pytest.raises(SlowwaveError, match=r"'\.\[night\]'"):
         build(store, path)
-    with pytest.raises(SlowwaveError, match=r"slowwave\[night\]"):
+    with pytest.raises(SlowwaveError, match=r"'\.\[night\]'"):
         query(path, "FROM memories")
 
 

@@ -36,8 +36,8 @@ MARTS = (
         4,
         (
             DAY, NAMESPACE,
-            Column("verdict", "VARCHAR", "pass, refuse, retire or undo. One that passes with a reason would "
-                   "be refused if the gate did more than warn."),
+            Column("verdict", "VARCHAR", "pass, refuse, retire, undo or accept. One that passes with a "
+                   "reason would be refused if the gate did more than warn."),
             Column("reason", "VARCHAR", "Why; empty of a note without a fault."),
             count("notes", "Notes"),
         ),
