@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, date, datetime
+from difflib import get_close_matches
 from functools import lru_cache
 from numbers import Integral
 from typing import Any, Literal, get_origin
@@ -119,6 +120,19 @@ def bounded(name: str, value: object) -> None:
         _of_a_known_year(name, value, value)
     elif _is_a("int", value):
         _in_range(name, int(value))  # type: ignore[call-overload]
+
+
+def known_word(name: str, word: str, there: Collection[str]) -> str:
+    """The word, if it is one of those that there are.
+
+    Raises:
+        ArgumentError: it is not; says which there are, and which one may be meant.
+    """
+    if word in there:
+        return word
+    near = get_close_matches(word, sorted(there), 1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    raise ArgumentError(f"{name} = {shown(word)} is unknown.{meant} There are {', '.join(sorted(there))}.")
 
 
 def parsed_day(name: str, text: str) -> date:

@@ -73,9 +73,11 @@ def undoable(
     if viewer is not None and any(map(pl.Series.any, _closed(space, namespace, about, Viewer.REPORT))):
         raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
     if row["undone_at"] is not None:
-        raise SlowwaveError(
-            f"Decision {decision_id} holds no longer since {row['undone_at']:%F %T} ({row['undone_why']})."
-        )
+        told = f"Decision {decision_id} holds no longer since {row['undone_at']:%F %T} ({row['undone_why']})."
+        if row["undone_why"] == ACCEPTED:
+            made = ids.decision_id(row["memory_id"], row["revision"], decision_id)
+            told += f" `slowwave undo {made}` takes back what came of it."
+        raise SlowwaveError(told)
     if row["outcome"] == "complement" or not row["other_memory"]:
         raise SlowwaveError(f"Decision {decision_id} only stored the note; there is nothing to take back.")
     return row

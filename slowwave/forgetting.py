@@ -11,14 +11,14 @@ from slowwave.store import one_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Entry
-    from slowwave.memory import MemoryRecord
+    from slowwave.memory import Memory, MemoryRecord
     from slowwave.workspace import Workspace
 
 CRITICAL: Final = "critical"
 
 
 class ProtectedError(SlowwaveError):
-    """An assistant may not forget what is critical or a source of truth: a person has to."""
+    """An assistant may not forget or overwrite what is critical or a source of truth: a person has to."""
 
 
 def require_forgettable(space: Workspace, record: MemoryRecord) -> None:
@@ -32,14 +32,40 @@ def require_forgettable(space: Workspace, record: MemoryRecord) -> None:
         ProtectedError: it is critical or a source of truth (rule 2.5).
     """
     name = record.memory_id
-    rows = space.store.read("memories", one_of("memory_id", [name]), columns=["source_of_truth"])
-    critical = record.importance_tier == CRITICAL
-    if critical or rows["source_of_truth"].fill_null(value=False).any():
+    if why := _protected(space, record):
         raise ProtectedError(
-            f"Memory {name} is {CRITICAL if critical else 'a source of truth'}, so only a person may forget "
-            f"it; nothing was changed. Tell the user: `slowwave forget {name}` does it. What replaces it can "
-            f"be saved with memory_save."
+            f"Memory {name} is {why}, so only a person may forget it; nothing was changed. Tell the user: "
+            f"`slowwave forget {name}` does it. What replaces it can be saved with memory_save."
         )
+
+
+def require_replaceable(memory: Memory, key: str) -> None:
+    """Raise where an assistant may not put another text in the place of what has this key.
+
+    Args:
+        memory: of who is calling.
+        key: that the new text would have.
+
+    Raises:
+        ProtectedError: a live memory of that key is critical or a source of truth (rule 2.5).
+    """
+    try:
+        record = memory.get(ids.memory_id(memory.namespace, key))
+    except SlowwaveError:
+        return  # no such memory, or no such key: the save says so
+    if record.status == "live" and (why := _protected(memory._space, record)):
+        raise ProtectedError(
+            f"The memory with the key {key!r} is {why}, so only a person may replace its text; nothing was "
+            f"changed. Save the new text without a key: both stay, and a person decides what becomes of them."
+        )
+
+
+def _protected(space: Workspace, record: MemoryRecord) -> str:
+    """Why a memory needs a person's word, or nothing."""
+    rows = space.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["source_of_truth"])
+    if record.importance_tier == CRITICAL:
+        return CRITICAL
+    return "a source of truth" if rows["source_of_truth"].fill_null(value=False).any() else ""
 
 
 def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) -> Entry:

@@ -192,6 +192,19 @@ def _decided(space: Workspace, passed: pl.DataFrame, settled: Settled) -> dict[s
     return decided
 
 
+def _told(decision: Mapping[str, Any]) -> tuple[str, ...]:
+    """What who saved a note should know of the decision about it."""
+    if decision.get("skipped"):
+        return (decision["evidence"],)
+    if decision.get("proposed") and decision["outcome"] == "related":
+        done = {"merge": "merged into", "supersede": "put in the place of"}[decision["proposed"]]
+        return (
+            f"Whether it is {done} the memory that it is related to waits for a person: "
+            f"`slowwave decisions --waiting` shows both.",
+        )
+    return ()
+
+
 def _outcomes(
     entries: Sequence[Entry], verdicts: pl.DataFrame, settled: Settled, decided: Mapping[str, dict[str, Any]]
 ) -> dict[str, Became]:
@@ -211,6 +224,6 @@ def _outcomes(
             "other": decision.get("other_memory"),
             "decision_id": decision.get("decision_id"),
             "quality": verdict["score"],
-            "warnings": settled.warnings + ((decision["evidence"],) if decision.get("skipped") else ()),
+            "warnings": settled.warnings + _told(decision),
         }
     return outcomes

@@ -68,15 +68,31 @@ def home_settings() -> Any:  # noqa: ANN401 - Settings, imported late
     return load()
 
 
-def open_namespace(namespace: str, *, create: bool = False) -> Any:  # noqa: ANN401 - Memory, imported late
-    """A namespace of that home."""
+def open_namespace(namespace: str, *, create: bool = False, known: bool = False) -> Any:  # noqa: ANN401
+    """A namespace of that home (a Memory, imported late).
+
+    Args:
+        namespace: its name; empty: that of the settings.
+        create: the home too, if there is none.
+        known: refuse a namespace in which nothing was saved, where others are.
+    """
     from slowwave.memory import Memory
     from slowwave.settings import require_home
 
     settings = home_settings()
     if not create:
         require_home(settings)
-    return Memory(settings, namespace=namespace or settings.namespace, principal="command line")
+    memory = Memory(settings, namespace=namespace or settings.namespace, principal="command line")
+    if known:
+        from slowwave.errors import SlowwaveError
+        from slowwave.search.nothing import refuse_unknown
+
+        try:
+            refuse_unknown(memory._space, memory.namespace)
+        except SlowwaveError:
+            memory.close()
+            raise
+    return memory
 
 
 @app.command()
@@ -180,10 +196,9 @@ def save(
 
     from slowwave import gate_wording
 
+    labels = _labels(memory_type, tag, sensitivity)
     if content == "-":
         content = _standard_input()
-    labels: dict[str, Any] = {"memory_type": memory_type, "tags": tag or [], "source_kind": "manual"}
-    labels |= {"sensitivity": sensitivity} if sensitivity else {}
     with open_namespace(namespace, create=True) as memory:
         saved = memory.save(content, title=title, key=key, follows=follows, **labels)
         begins = memory._space.gate_policy.enforces_from
@@ -219,6 +234,19 @@ def save(
     for warning in saved.warnings:
         err.print(f"[yellow]Warning:[/] {warning}")
     raise typer.Exit(ended)
+
+
+def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[str, Any]:
+    """Labels of a note that a person types: a word that is none of them is a slip, and nothing is written."""
+    from quality.structure import KNOWN_WORDS
+    from slowwave.arguments import known_word
+
+    if memory_type:
+        known_word("--type", memory_type, KNOWN_WORDS["memory_type"])
+    if sensitivity:
+        known_word("--sensitivity", sensitivity, KNOWN_WORDS["sensitivity"])
+    labels: dict[str, Any] = {"memory_type": memory_type, "tags": tags or [], "source_kind": "manual"}
+    return labels | ({"sensitivity": sensitivity} if sensitivity else {})
 
 
 @app.command()

@@ -64,11 +64,8 @@ def search(
     json: Json = False,
 ) -> None:
     """Search the memory."""
-    from slowwave.search.nothing import refuse_unknown
-
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
-    with open_namespace(namespace) as memory:
-        refuse_unknown(memory._space, memory.namespace)
+    with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, project=project, **wanted)
     if json:
         print_json(response.to_dict())
@@ -101,11 +98,8 @@ def explain(
     json: Json = False,
 ) -> None:
     """Search, and say how every score came about: which words, which feedback, what was left out and why."""
-    from slowwave.search.nothing import refuse_unknown
-
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
-    with open_namespace(namespace) as memory:
-        refuse_unknown(memory._space, memory.namespace)
+    with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, project=project, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
     if json:
@@ -137,7 +131,7 @@ def wakeup(
     json: Json = False,
 ) -> None:
     """What an assistant should know when a session starts, within a budget of tokens."""
-    with open_namespace(namespace) as memory:
+    with open_namespace(namespace, known=True) as memory:
         packet = memory.wakeup(budget=budget, secret=secret)
     if json:
         print_json(packet.to_dict())

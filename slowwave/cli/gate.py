@@ -29,7 +29,7 @@ def gate_report(
     from slowwave.gate_notice import notice
     from slowwave.gate_report import gate_report as run
 
-    with open_namespace(namespace) as memory:
+    with open_namespace(namespace, known=True) as memory:
         now = memory._space.now()
         done = run(memory._space, memory.namespace, days=days, as_of=now)
         told = notice(memory._space, now, memory.namespace)
@@ -64,7 +64,7 @@ def gate_would_refuse(
     from slowwave.gate_report import would_refuse
     from slowwave.gate_wording import words_of
 
-    with open_namespace(namespace) as memory:
+    with open_namespace(namespace, known=True) as memory:
         space = memory._space
         rows = would_refuse(space, memory.namespace, days=days, reason=reason, as_of=space.now())
     if json:

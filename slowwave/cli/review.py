@@ -26,7 +26,7 @@ def quarantine_list(
     json: Json = False,
 ) -> None:
     """What was refused, the newest first, with every reason."""
-    with open_namespace(namespace) as memory:
+    with open_namespace(namespace, known=True) as memory:
         rows = memory.quarantine(status="" if everything else "held", reason=reason)
     if json:
         print_json(rows[:limit])
@@ -131,7 +131,7 @@ def decisions(
         return
     if more:
         fail("Name one memory, or say accept or decline and the ids of decisions.", code=2)
-    with open_namespace(namespace) as memory:
+    with open_namespace(namespace, known=True) as memory:
         rows = memory.decisions(memory_id=first, outcome=outcome, waiting=waiting, limit=limit)
     if json:
         print_json(rows)
@@ -189,8 +189,8 @@ def print_decisions(title: str, rows: list[dict[str, Any]]) -> None:
     cells = []
     for row in rows:
         undone = f" (undone: {row['undone_why']})" if row.get("undone_at") else ""
-        if not undone and row["outcome"] == "related" and row.get("proposed"):
-            undone = f" ({row['proposed']}: a person has to decide)"
+        if row["outcome"] == "related" and row.get("proposed"):
+            undone = " (declined)" if undone else f" ({row['proposed']}: a person has to decide)"
         if row["outcome"] == "complement" and row["reasons"]:
             undone = " (stored; the gate only warns)"
         refused = " (refused)" if row["refused"] else ""

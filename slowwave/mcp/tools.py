@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 from mcp.types import CallToolResult, TextContent
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from slowwave.arguments import bounded
+from slowwave.forgetting import require_replaceable
 from slowwave.gate_notice import is_near, notice
 from slowwave.mcp import wording
 from slowwave.mcp.answers import (
@@ -36,6 +37,14 @@ MemoryType = Literal[
     "incident", "meeting", "reference", "person", "document", "chat",
 ]  # fmt: skip
 
+
+def _listed(value: object) -> object:
+    """One value, or several with commas, where a list is wanted: assistants write both."""
+    return [part for one in value.split(",") if (part := one.strip())] if isinstance(value, str) else value
+
+
+_LISTED = BeforeValidator(_listed)
+
 Content = Annotated[
     str, Field(description="The note, in whole sentences that will be clear without this conversation.")
 ]
@@ -44,9 +53,9 @@ Key = Annotated[
     str, Field(description="Your own name for it, if it may change: saving the same key again replaces it.")
 ]
 Type = Annotated[MemoryType, Field(description="What kind of memory it is.")]
-Types = Annotated[tuple[MemoryType, ...], Field(description="Only these kinds; empty: all.")]
-NewTags = Annotated[tuple[str, ...], Field(description="Words to filter by and to find it by.")]
-Tags = Annotated[tuple[str, ...], Field(description="Only what has one of these tags; empty: all.")]
+Types = Annotated[tuple[MemoryType, ...], _LISTED, Field(description="Only these kinds; empty: all.")]
+NewTags = Annotated[tuple[str, ...], _LISTED, Field(description="Words to filter by and to find it by.")]
+Tags = Annotated[tuple[str, ...], _LISTED, Field(description="Only what has one of these tags; empty: all.")]
 Follows = Annotated[
     str, Field(description="The key of the note that this one comes after, in a conversation or a series.")
 ]
@@ -65,6 +74,7 @@ Ending = Annotated[Literal["success", "failure"], Field(description="How it ende
 Response = Annotated[str, Field(description="The answer that you gave, whole.")]
 Cited = Annotated[
     tuple[int | str, ...],
+    _LISTED,
     Field(description="Results that you relied on or named: their numbers or memory_ids."),
 ]
 Budget = Annotated[int, Field(ge=50, le=20_000, description="Tokens that it may take, about.")]
@@ -99,6 +109,8 @@ class Tools:
         not save logs, tool output, or what memory_search has just shown.
         """
         memory = self._mine()
+        if key:
+            require_replaceable(memory, key)
         saved = memory.save(
             content, title=title, key=key, memory_type=memory_type, tags=tags, follows=follows
         )

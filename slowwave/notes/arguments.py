@@ -83,10 +83,11 @@ def _text(value: object, name: str, number: int) -> str:
 
 def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
     if isinstance(value, str):
-        return (_text(value, name, number),)
+        value = (value,)
     if not isinstance(value, Sequence | set | frozenset):
         raise SlowwaveError(f"Note {number}: {name} = {shown(value)} has to be a list of texts.")
-    return tuple(_text(item, name, number) for item in value)
+    texts = (_text(item, name, number).strip() for item in value)
+    return tuple(text for text in texts if text)
 
 
 def _json_mapping(value: object, number: int) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from quality.admission import LIVE, SUPERSEDED
 from quality.structure import KNOWN_WORDS
-from slowwave.arguments import moment, shown
+from slowwave.arguments import known_word, moment
 from slowwave.errors import SlowwaveError
 from slowwave.store import one_of, quote
 from slowwave.tiers import tier_filter
@@ -75,7 +74,7 @@ class Filters:
             table: ``chunks`` or ``memories``; only words that are not among the known ones are looked up.
 
         Raises:
-            SlowwaveError: a label is unknown; says which, and what there is.
+            ArgumentError: a label is unknown; says which, and what there is.
         """
         for name, column in _LABELS.items():
             known = KNOWN_WORDS[column]
@@ -86,12 +85,7 @@ class Filters:
                 rows = (
                     table.search().where(f"{mine} AND {open_where()}").select([column]).limit(None).to_arrow()
                 )
-                there = sorted(known | set(rows.column(column).to_pylist()))
-                near = get_close_matches(word, there, 1)
-                meant = f" Did you mean {near[0]!r}?" if near else ""
-                raise SlowwaveError(
-                    f"{name} = {shown(word)} is unknown.{meant} There are {', '.join(there)}."
-                )
+                known_word(name, word, known | set(rows.column(column).to_pylist()))
 
     @property
     def statuses(self) -> list[str]:
@@ -119,7 +113,7 @@ class Filters:
         else:
             parts.append(open_where())
         if self.tags:
-            wanted = ", ".join(quote(tag.lower()) for tag in self.tags)
+            wanted = ", ".join(quote(tag.strip().lower()) for tag in self.tags)
             parts.append(f"array_has_any({_TAGS_IN_LOWER_CASE}, [{wanted}])")
         if self.source:
             mine = f"starts_with(source, {quote(self.source)})"

@@ -180,6 +180,26 @@ def test_an_unknown_namespace_or_label_is_named_with_those_that_there_are(made, 
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("wakeup",), ("gate", "report"), ("gate", "would-refuse"), ("decisions",), ("quarantine", "list"),
+     ("report", "feedback")],
+)  # fmt: skip
+def test_what_is_read_of_an_unknown_namespace_is_refused(made, words):
+    told = refused(*words, "-n", "defualt", home=made)
+    assert told == "namespace = 'defualt' is unknown: nothing was saved in it. There are 'default'."
+
+
+def test_a_label_that_a_person_mistypes_is_named_and_nothing_is_saved(made):
+    before = shown("doctor", home=made)
+    told = refused("save", FERRY, "--type", "desicion", home=made)
+    assert told.startswith("--type = 'desicion' is unknown. Did you mean 'decision'? There are chat, ")
+    assert refused("save", FERRY, "--sensitivity", "private", home=made).startswith(
+        "--sensitivity = 'private' is unknown. There are internal, public, secret."
+    )
+    assert shown("doctor", home=made) == before
+
+
 def test_short_memories_are_diagnosed(made):
     told = data("eval", "sparse", home=made)
     figures = ("sparse_recall_injections", "sparse_recall_hit_rate", "sparse_recall_false_positive_rate")
@@ -306,7 +326,6 @@ def test_a_packet_with_secrets_and_with_little_room(made):
     small = shown("wakeup", "--budget", "60", home=made)
     assert re.search(r"Note  \(\d more have no room\)", small)
     assert "budget = 10: a packet needs 50 tokens" in refused("wakeup", "--budget", "10", home=made)
-    assert data("wakeup", "-n", "other", home=made)["sections"] == []
 
 
 # -- tune ------------------------------------------------------------------------------------------

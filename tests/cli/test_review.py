@@ -98,8 +98,8 @@ def test_quarantine_is_listed_with_the_reasons(said, data, twin):
     assert (only["memory_id"], only["content"]) == (twin, BATTERY)
     assert len(data("quarantine", "list", "--limit", "1")) == 1
     assert "and 1 more (--limit)" in said("quarantine", "list", "--limit", "1")
-    assert data("quarantine", "list", "-n", "other") == []
-    assert "Nothing is in quarantine" in said("quarantine", "list", "-n", "other")
+    assert data("quarantine", "list", "--reason", "too_short") == []
+    assert "Nothing is in quarantine" in said("quarantine", "list", "--reason", "too_short")
 
 
 def test_a_quarantined_note_is_shown_whole(said, data, memory, twin):
@@ -153,8 +153,8 @@ def test_decisions_are_listed(said, data, decided):
     shown = said("decisions")
     for part in ("supersede", "merge", only["decision_id"], "Thursday", f"{only['similarity']:.3f}"):
         assert part in shown
-    assert data("decisions", "-n", "other") == []
-    assert "No decisions" in said("decisions", "-n", "other")
+    assert data("decisions", "--outcome", "related") == []
+    assert "No decisions" in said("decisions", "--outcome", "related")
 
 
 def test_a_history_is_told(said, data, refused, decided):
@@ -209,6 +209,7 @@ def test_what_waits_is_listed_accepted_and_declined(run, said, data, refused, op
     assert said("decisions", "accept", rows[0]["decision_id"]).startswith("Done: merge of")
     (done,) = data("decisions", "decline", rows[1]["decision_id"])
     assert done["undone_why"] == "undo"
+    assert "related (declined)" in " ".join(said("decisions").replace("│", " ").split())
     guarded.store.refresh()
     assert guarded.get(merge.memory_id).status == "merged"
     assert data("decisions", "--waiting") == []

@@ -285,6 +285,29 @@ def test_what_is_protected_only_a_person_forgets(assistant, open_memory, labels)
     assert memory.forget(name)
 
 
+@pytest.mark.parametrize("labels", [{"importance_tier": "critical"}, {"source_of_truth": True}])
+def test_what_is_protected_only_a_person_overwrites(assistant, open_memory, labels):
+    memory = open_memory()
+    name = memory.save(DEPLOY, key="deploy", **labels).memory_id
+    told = assistant.fail("memory_save", content=BATTERY, key="deploy")
+    assert "only a person may replace its text" in told
+    assert memory.get(name).content == DEPLOY
+    assert assistant.call("memory_save", content=BATTERY)["status"] == "live"
+    assert memory.save(BATTERY, key="deploy").memory_id == name
+    plain = memory.save(DEPLOY, key="plain").memory_id
+    assert assistant.call("memory_save", content=ORDER, key="plain")["memory_id"] == plain
+    assert memory.get(plain).content == ORDER
+
+
+def test_one_word_is_taken_where_a_list_is_wanted(assistant):
+    name = assistant.call("memory_save", content=DEPLOY, tags="deploy, weekly")["memory_id"]
+    for tags in ("weekly", ["weekly"], "nothing,weekly"):
+        found = assistant.call("memory_search", query="deploy day", tags=tags, memory_type="note")
+        assert [one["memory_id"] for one in found["results"]] == [name]
+    seen = assistant.call("memory_observe", search_id=found["search_id"], response="Thursday.", cited="1")
+    assert [one["memory_id"] for one in seen["verdicts"] if one["evidence"] == "citation"] == [name]
+
+
 def test_what_may_not_be_seen_may_not_be_forgotten_and_has_the_answer_of_what_is_not_there(
     assistant, open_memory
 ):

@@ -44,6 +44,7 @@ def proposed(memory: Memory, kind: str):
         old = memory.save(TUESDAY, title="Deploy day", state="canonical")
         new = memory.save(THURSDAY, title="Deploy day", state="draft")
     assert (new.status, new.outcome, new.other) == ("live", "related", old.memory_id)
+    assert any("waits for a person" in warning for warning in new.warnings)
     return old, new
 
 
@@ -68,6 +69,8 @@ def test_what_waits_says_what_would_happen_and_accepting_does_it(guarded, kind):
     kinds = guarded.store.read("edges")["kind"].to_list()
     assert kinds == ([] if merges else ["supersedes"])
     assert guarded.decisions(waiting=True) == []
+    with pytest.raises(SlowwaveError, match=f"`slowwave undo {done['decision_id']}` takes back"):
+        guarded.undo(new.decision_id)
     assert_chunks_follow(guarded)
     events = [event for event in guarded.history(new.memory_id) if event["by"] == "application"]
     assert "accepted" in [event["event"] for event in events]
