@@ -20,7 +20,6 @@ PLAINLY_WORDS = 12
 _LONGEST_WORD = 12  # characters on average; above it the script has no spaces, and its "words" are sentences
 _SHOWN = 5
 _WORD = re.compile(r"\w+")
-_STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -58,13 +57,3 @@ def without_common_lines(left: str, right: str) -> tuple[str, str]:
                 kept.append(line)
         rest.append("\n".join(kept))
     return rest[0], rest[1]
-
-
-def statements(text: str) -> list[str]:
-    """Lines and sentences of a text, trimmed; empty ones left out."""
-    return [part.strip() for part in _STATEMENT.split(text) if part.strip()]
-
-
-def statement_ends(text: str) -> list[int]:
-    """The offsets at which statements end."""
-    return [match.end() for match in _STATEMENT.finditer(text)]

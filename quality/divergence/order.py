@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from quality.divergence.difference import Difference, between
-from quality.divergence.longer import statement_ends
 from quality.divergence.patterns import PASSIVE
+from quality.divergence.sentences import statement_ends
 from quality.divergence.tokens import Token, Traits
 
 # A list is looked for in this many words around the change: beyond, it counts as reordered.

@@ -23,7 +23,7 @@ from quality.divergence.lexicon import (
 )
 from quality.divergence.lexicon_numbers import CARDINALS
 from quality.divergence.lexicon_small import EQUIVALENT, LIGHT, OPPOSITES, TURNING_VERBS, TURNING_WORDS, TURNS
-from quality.divergence.longer import statements
+from quality.divergence.sentences import statements
 from quality.divergence.tokens import Token, Traits
 
 _WORD = re.compile(r"[^\W\d_]+")

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from quality.divergence.compare import compare
 from quality.divergence.difference import contradicts
-from quality.divergence.longer import statements, words_of
+from quality.divergence.longer import words_of
+from quality.divergence.sentences import statements
 from quality.divergence.tokens import traits
 
 COUNTERPART = 0.5

@@ -29,6 +29,7 @@ from quality.divergence.patterns import (
     TOKEN,
     normalise,
 )  # fmt: skip
+from quality.divergence.sentences import said_once
 
 
 class Token(NamedTuple):
@@ -59,6 +60,7 @@ class Traits:
 
 def traits(text: str) -> Traits:
     """Analyse a text once, for any number of comparisons. Linear in its length."""
+    text = said_once(text)
     scan = _Scan(text)
     counts = Counter(token.key for token in scan.content)
     return Traits(

@@ -316,7 +316,9 @@ def test_lone_surrogates_and_controls_are_harmless() -> None:
 
 
 def test_every_character_is_looked_at_a_bounded_number_of_times() -> None:
-    short, long = ("The pump A7 failed on 2026-03-02 at 15:00. " * n for n in (12, 1_200))
+    short, long = (
+        "".join(f"The pump A{at} failed on 2026-03-02 at 15:00. " for at in range(n)) for n in (12, 1_200)
+    )
     assert len(traits(long).tokens) == 100 * len(traits(short).tokens)
     changed = long.replace("15:00", "15:01", 1)
     assert len(long) > 50_000
@@ -328,3 +330,18 @@ def test_every_character_is_looked_at_a_bounded_number_of_times() -> None:
 @pytest.mark.parametrize("piece", ["a", "a.", "a-", "/", "1,", "1.", "-", "a@", "a/", "'a", "_", "no ", "é"])
 def test_no_text_makes_the_scan_quadratic(piece: str) -> None:
     traits(piece * 20_000)
+
+
+FACT = "Ishbel answers the night phone in odd weeks and Ruaridh takes it in even weeks."
+
+
+@pytest.mark.parametrize(
+    ("merged", "other"), [(f"{FACT}\n{FACT} Yes.", f"{FACT} So."), (f"{FACT}\n{FACT} So.", FACT)]
+)
+def test_a_sentence_that_a_merge_repeats_is_said_once(merged: str, other: str) -> None:
+    assert {one.kind for one in divergence(merged, other)} <= {"addition"}
+    assert divergence(merged, merged.replace("odd", "even")) != ()
+
+
+def test_steps_that_are_repeated_count() -> None:
+    assert divergence("Press A. Press B. Press A.", "Press A. Press B.") != ()
