@@ -2,7 +2,8 @@
 
 A statement has at least two things to remember: words of content, a name, a value; or one of them and who it
 is about ("I'm vegan"). In scripts without spaces they are letters. What is no statement are greetings,
-thanks, assent, a single word, a test, a drum on the keys.
+thanks, assent, a single word, a test, a drum on the keys, and forms without content
+(:mod:`quality.hollow`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from quality._social import (
     SOCIAL_WORDS,
     SUBJECTS,
 )
+from quality.hollow import is_hollow
 from scoring.ranking.words import is_function_word
 
 NO_STATEMENT = "no_statement"
@@ -66,8 +68,9 @@ def states_something(text: str | None, *, title: str = "") -> bool:
         title: its title if a person or an assistant gave one: it names what the text is about, so the text
             has to bring one thing of its own only.
     """
-    asked = 1 if title and _things(title, 1) >= 1 else ENOUGH
-    return _things(text or "", asked) >= asked
+    titled = bool(title) and _things(title, 1) >= 1
+    asked = 1 if titled else ENOUGH
+    return _things(text or "", asked) >= asked and not is_hollow(text or "", titled=titled)
 
 
 def _things(text: str, wanted: int) -> int:
