@@ -88,6 +88,27 @@ SOCIAL_WORDS = _GREETED | _folded(
     نه باشه خوب عالی شاید خداحافظ فردا تست नमस्ते नमस्कार धन्यवाद शुक्रिया कृपया हाँ हां नहीं ठीक अच्छा
     बढ़िया शायद माफ़ माफ फिर मिलेंगे कल टेस्ट परीक्षण है जी 안녕 안녕하세요 안녕히 계세요 가세요 감사합니다 감사해요 고마워 고마워요 고맙습니다 네
     예 아니요 아니 응 알겠습니다 알겠어요 알았어 좋아요 좋아 좋습니다 괜찮아요 괜찮아 미안해요 미안 죄송합니다 테스트 나중에 봐요 내일 그래요 그래 맞아요 ㅋㅋ ㅋㅋㅋ ㅎㅎ
+    schon wieder soll weiter sagen schönes nochmal geschehen einfach grüssen überlegen puh heute schauen
+    wetter echt meinst ähm hoffe gedacht ich's jederzeit ihnen recht hast kannst kürzer einmal zusammen dich
+    peux votre quoi euh mes veuillez sûr grave réfléchis attends secondes suivi reprendre n'hésitez revenir
+    distinguées madame monsieur salutations allez franchement dis quelques patienter m'en beaux fais déjà
+    souhaitez reste disposition voici exactement gentil mdr aider dices tal pregunta eres espero ajá uy
+    pillé ahí otro venga mía mismo encuentre descanses ver cual gustaría mmm permítame lamento confusión
+    muchísimas você aí deixa sua então sei hum hein calma vamos sentido demais obrigadão mandei mensagem
+    gostaria contigo fixe essa peço equívoco pessoal ficou hoje muito continuar ecco proprio avanti così
+    attesa domanda butta insomma puoi ripetere fammi attimo pensare figurati stato porgo riscontro suo boh
+    resto andiamo oggi vediamola fai domani richiesta scuso lascia wat nou doen laat denken dood snap waar
+    slaap uw zeggen excuses allemaal precies zoals verder słychać czekaj niech szacunku razie lecimy dalej
+    ojej dziś jesteś czekać wiadomość tym oczywiście serio dobranoc czy wiem trwa prosimy jeszcze pomyłkę
+    zapomnij nieważne pomóc давай то повтори обращайтесь уважением выручил надеюсь сейчас спокойной там чём
+    хотите знаю загрузка идёт подождите извинения приношу неточность неважно rica düşüneyim hadi şimdi hemen
+    misin koptum tamamdır saygılarımla sıradakine geçelim umarım elbette ciddi rahatlık versin hımm bekleyin
+    yükleniyor dilerim özür boş nasılsın edelim devam ki خير الحال أفكر يرجى ههههههه آخر كلامك خليني
+    والتقدير بقبول الاحترام وتفضلوا فائق نتكلم بعدين بعده اليوم سؤال آها الانتظار مش بالتأكيد معقول تصبح
+    بالغلط هل ترغب جار سمحت لو لكم أعتذر خلاص كيف شاء बात आपका समझ हाहाहा आज शुभ आपके प्रतीक्षा देखते सोचने
+    भवदीय सवाल आया। ज़रूर सॉरी चाहेंगे हम्म छोड़ो दो। कैसे बढ़ते पता ᄏᄏᄏᄏᄏ 오늘 정말 다시 잠깐만 생각 별말씀을요 물어보세요 기원합니다
+    글쎄 아하 덕분에 기다려 잠시만 드리겠습니다 잘못 드릴까요 중입니다 수도 그럴 드려 혼란을 보내세요 신경 됐어 쓰지 계속해 그렇구나 수고하셨습니다 här svara ще зараз щоб
+    quá trời nói đó nhầm lòng câu bisa anda banget mohon berikut hormat gitu מה אפשר
     """.split()
 )
 
@@ -122,6 +143,12 @@ SOCIAL_PHRASES = (
     "สวัสดี", "ขอบคุณ", "ขอบใจ", "ครับ", "ค่ะ", "คะ", "จ้า", "จ้ะ", "นะ", "โอเค", "ตกลง", "ใช่", "ไม่ใช่", "ไม่เป็นไร", "ไม่", "ได้", "เลย", "แล้ว", "ดี", "มาก", "เยี่ยม",
     "ขอโทษ", "ทดสอบ", "ลองดู", "พรุ่งนี้", "เจอกัน", "บาย", "รับทราบ", "เข้าใจ", "ทราบ", "ฮ่า", "555",
     "ຂອບໃຈ", "ສະບາຍດີ", "សួស្តី", "អរគុណ", "မင်္ဂလာပါ", "ကျေးဇူး",
+    "刚才", "没听清", "一遍", "随时", "敬礼", "此致", "原来如此", "稍候", "真的假的", "不会吧", "算了", "继续", "当我没说", "死我了", "非常", "怎么",
+    "对对对", "过得", "ましょう", "ちょっと", "うーん", "考えさせて", "申し上げ", "お答え", "ウケる", "そういうことか", "どこまで話したっけ", "読み込み中",
+    "よろしくお願いいたします", "もう一度", "言ってもらえ", "もちろん", "それな", "もう少し", "考えてみる", "เรื่อยๆ", "เมื่อกี้", "อะไร",
+    "กรุณา", "ยังไง", "ไงบ้าง", "แป๊บ", "โปรด", "เหมือนกัน", "รอสักครู่", "จริงดิ", "ส่งผิดห้อง",
+    "ต้องการให้", "กำลังโหลด", "ต้องขออภัย", "อีกครั้ง", "ช่างมัน", "ไปต่อ", "ขอคิด", "พูดอีก", "เพิ่มเติม",
+    "สบายดี", "เข้าใจแล้ว",
 )  # fmt: skip
 """The same in scripts that put no spaces between words; the longer ones are looked for first."""
 

@@ -50,7 +50,11 @@ _WORD = re.compile(
 )
 _PIECE = re.compile(r"[^\W_]+(?:['’\u0300-\u036f\u0900-\u0dff][^\W_]*)*")
 _ADDRESS = re.compile(r"(?i)\A(?:https?://|www\.)\S+\.\S+|[\w.+-]+@[\w-]+\.\w|(?:[\w.~-]*/){2,}[\w.-]+\Z")
-_PHRASES = re.compile("|".join(map(re.escape, sorted(SOCIAL_PHRASES, key=len, reverse=True))))
+_PHRASES = re.compile(
+    "|".join(
+        re.escape(unicodedata.normalize("NFKC", one)) for one in sorted(SOCIAL_PHRASES, key=len, reverse=True)
+    )
+)
 _FUNCTION_LETTERS = frozenset(
     "的是了在和就都而及与着或一个没有我们你们他她它这那因为所以但不也之其把被很吗呢吧啊嘛哦のはがをにでとへもやねよかなた"
 )
