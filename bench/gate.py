@@ -136,7 +136,7 @@ def refused(vault: Path, data: Path, sample: int) -> None:
 
 def real(vault: Path, data: Path, sample: int, rng: random.Random) -> dict[str, list[Note]]:
     """Real texts by source."""
-    texts: dict[str, list[str]] = {"terse facts": list(FACTS)}
+    texts: dict[str, list[str]] = {"terse facts": list(FACTS), "short facts, unseen": unseen("fact")["fact"]}
     for folder in sorted((data / "retrieval").iterdir()):
         lines = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
         lines = [line for line in lines if line["text"].strip()]
@@ -173,6 +173,7 @@ def junk(rng: random.Random) -> dict[str, list[Note]]:
         "notices of pages": list(NOTICES), "notices of pages, second": list(SECOND_NOTICES),
         "notices of pages, last": list(LAST_NOTICES), "output": list(OUTPUT), "prompts": list(PROMPTS),
     }  # fmt: skip
+    texts |= {f"short, unseen: {kind}": every for kind, every in unseen("junk").items()}
     labels = {"bare": {}, "titled": {"title": TITLE, "tags": ["harbour", "pump", "papers"]}}
     return {
         f"junk, {name}: {kind}": [
@@ -182,6 +183,17 @@ def junk(rng: random.Random) -> dict[str, list[Note]]:
         for name, given in labels.items()
         for kind, every in texts.items()
     }
+
+
+def unseen(label: str) -> dict[str, list[str]]:
+    """Short texts that no rule was chosen with, by kind; facts are one, talk in other languages another."""
+    found: dict[str, list[str]] = {}
+    for line in Path(__file__).with_name("short.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        if one["label"] == label:
+            kind = one["kind"] if one["language"] == "en" else f"{one['kind']}, fourteen languages"
+            found.setdefault(label if label == "fact" else kind, []).append(one["text"])
+    return found
 
 
 TITLE = "How the pump on the north pier is serviced, and where its papers are kept"

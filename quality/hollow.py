@@ -18,7 +18,7 @@ _SCAFFOLD = re.compile(
     r"|(?:from [\w.]+ )?import (?:\{[^}]*\}|\([^)]*\)?|[\w.*]+(?: as \w+)?)(?:, *(?:\{[^}]*\}|[\w.*]+(?: as \w+)?))*(?: from ['\"][^'\"]+['\"])?;?"
     r"|import ['\"][^'\"]+['\"];?|#\s*include\s*[<\"][^>\"]+[>\"]|(?:pub )?use [\w:{}, *]+;|using (?:namespace )?[\w.]+;|export \* from ['\"][^'\"]+['\"];?|['\"]use client['\"];?|namespace [\w\\.]+;|package [\w.]+;?"
     r"|(?:const|let|var) [\w{}, ]+ = require\([^)]*\);?|require(?:_relative)? ['\"][^'\"]+['\"]|<\?php|\?>|['\"]use strict['\"];?|#pragma once"
-    r"|(?:async )?def \w+\((?:self|cls|\*?\*?\w+|[, ])*\)(?: -> \w+)?:|class \w+(?:\([\w., ]*\))?:?\s*\{?\}?"
+    r"|(?:async )?def \w+\([\w*, ]*\)(?: -> \w+)?:|class \w+(?:\([\w., ]*\))?:?\s*\{?\}?"
     r"|(?:export |default |async |public |private |protected |static |final |abstract |override |void |int |fn |func |fun |function |sub |pub |def |class |interface |struct |enum |impl |trait |module |namespace |object |extends |implements )+"
     r"[\w.$<>]*\s*(?:\([^()]*\)|extends \w+|implements \w+)?\s*(?:->\s*[\w<>()]+)?\s*[:{;]?\s*(?:pass|return;?|\.\.\.)?\s*\}?;?"
     r"|(?:if|elif|else if|while|for|switch|catch|except|with|unless|when)\b\s*\(?(?:true|false|1|err|e|error|Exception|[\w.]+ as \w+)?\)?\s*(?:as \w+)?\s*[:{]"
