@@ -1,6 +1,6 @@
 """Can a few lift a poisoned memory for the questions of others, by ratings, by selections, by its text?
 
-    python bench/attack.py --data ../shared/data/retrieval/xquad [--attackers 1 3 10] [--targets 12]
+    python bench/attack.py --data FOLDER [--attackers 1 3 10] [--targets 12]
 
 Of fifty people some are attackers. For each target, a memory that answers several questions, there are three
 poisons: *far* speaks of something else, *near* of the same subject, *words* says the words of the questions.

@@ -1,6 +1,6 @@
 """How often an edit that changes the meaning goes unseen, and how often one that does not is recognised.
 
-    python bench/contrast.py [--data ../shared/data] [--each N] [--show N] [--cosine MODEL]
+    python bench/contrast.py --data FOLDER [--each N] [--show N] [--cosine MODEL]
 
 Real sentences of the data, and sentences made for it, each beside itself after one small edit, in kinds
 (`_contrast_edits.py`, `_contrast_templates.py`). Two rates per kind with 95 % Wilson intervals, on two halves
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--data", type=Path, required=True, help="folder with retrieval/ and pairs/")
     parser.add_argument("--each", type=int, default=60, help="pairs per kind and half")
     parser.add_argument("--show", type=int, default=0, help="errors of each kind to print")
     parser.add_argument("--cosine", default="", metavar="MODEL", help="decide by this model's cosines")

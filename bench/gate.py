@@ -1,6 +1,6 @@
 """What the save gate refuses by each of its presets, and what it costs.
 
-    python bench/gate.py --vault FOLDER --data ../shared/data
+    python bench/gate.py --vault FOLDER --data FOLDER
 
 Refused: the share of real texts and of junk, by source and kind, with its 95 % interval (Wilson), by the
 presets `applicable` and `seeds`, as a save over the API gives them: without a title, tags or front matter;

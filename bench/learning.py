@@ -1,6 +1,6 @@
 """Does learning from selections help? Ninety simulated days over a real collection, by the real assets.
 
-    python bench/learning.py --data ../shared/data/retrieval/xquad [--words 1] [--wrong 0 0.2 0.4] [--quick]
+    python bench/learning.py --data FOLDER [--words 1] [--wrong 0 0.2 0.4] [--quick]
 
 The documents of FOLDER (BEIR form) are saved. Some of those that answer several questions are needed again
 and again, by several people, each time in new words (`_needs.py`); half of their questions nobody ever asks.

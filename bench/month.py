@@ -1,6 +1,6 @@
 """A simulated month over a real collection: does measuring itself tell the truth?
 
-    python bench/month.py --data ../shared/data/retrieval/xquad [--days 30] [--per-day 20] [--nightly]
+    python bench/month.py --data FOLDER [--days 30] [--per-day 20] [--nightly]
 
 The documents of FOLDER (BEIR form) are saved; then a user asks its questions on an accelerated clock, reads
 with a position bias, takes most of what answers the question and now and then something that does not. Every
