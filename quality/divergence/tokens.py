@@ -77,6 +77,12 @@ def traits(text: str) -> Traits:
     )
 
 
+_SIGNS = {
+    "==": "=", "===": "=", "≠": "!=", "!==": "!=", "≤": "<=", "≥": ">=", "-->": "->", "→": "->", "<--": "<-",
+    "←": "<-",
+}  # fmt: skip
+
+
 class _Scan:
     """One pass over a text."""
 
@@ -284,10 +290,13 @@ class _Scan:
         line = self.text.rfind("\n", 0, match.start()) + 1
         if self.text[line : match.start()].strip(" \t>"):  # not the mark of a quotation or a heading
             sign = match.group().strip()
-            sign = {"==": "=", "===": "=", "≠": "!=", "!==": "!=", "≤": "<=", "≥": ">="}.get(sign, sign)
+            sign = _SIGNS.get(sign, sign)
             self.light.append(Token("operator:" + sign, "word", *self._span(match), sign))
 
     def _on_pictograph(self, match: re.Match[str]) -> None:
+        if match.group() in _SIGNS:
+            self._on_operator(match)
+            return
         self.light.append(Token("sign:" + match.group(), "word", *self._span(match), match.group()))
 
     def _on_language(self, match: re.Match[str]) -> None:

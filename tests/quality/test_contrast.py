@@ -58,6 +58,8 @@ def test_the_bounds_hold_on_real_sentences() -> None:
         ("qualifier", "We stay at home if it rains", "We stay at home"),
         ("qualifier", "All tests pass", "Most tests pass"),
         ("qualifier", "Wait at least 5 minutes", "Wait 5 minutes"),
+        ("qualifier", "Copy the key a -> b at night", "Copy the key a <- b at night"),
+        ("unit", "The line to the island has 10 Mb/s", "The line to the island has 10 MB/s"),
         ("qualifier", "Ada has to leave", "Ada can leave"),
         ("qualifier", "We plan to sell the boat", "We sold the boat"),
         ("qualifier", "Ada used to work at Acme", "Ada works at Acme"),
