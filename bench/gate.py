@@ -191,7 +191,7 @@ def unseen(label: str) -> dict[str, list[str]]:
     for line in Path(__file__).with_name("short.jsonl").read_text(encoding="utf-8").splitlines():
         one = json.loads(line)
         if one["label"] == label:
-            kind = one["kind"] if one["language"] == "en" else f"{one['kind']}, fourteen languages"
+            kind = one["kind"] if one["language"] == "en" else f"{one['kind']}, fifteen languages"
             found.setdefault(label if label == "fact" else kind, []).append(one["text"])
     return found
 

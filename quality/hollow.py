@@ -11,6 +11,8 @@ import re
 
 LOOKED_AT = 1_000
 """Longest text that is looked at (characters); a longer one says something somewhere, or has statistics."""
+LONGEST_LINE = 400
+"""The same of a line."""
 
 # A line of code that does nothing by itself: it opens, closes, imports or declares what stands elsewhere.
 _SCAFFOLD = re.compile(
@@ -148,7 +150,11 @@ def is_bare_order(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    return [] if len(text) > LOOKED_AT else [line.strip() for line in text.split("\n") if line.strip()]
+    """The lines with single spaces, or none where there is too much of them: what matches stays bounded."""
+    if len(text) > LOOKED_AT:
+        return []
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return [line for line in lines if line] if max(map(len, lines)) <= LONGEST_LINE else []
 
 
 def _is_unfilled(line: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from slowwave import ids
 from slowwave.errors import NotFoundError, SlowwaveError
@@ -21,18 +22,18 @@ class ProtectedError(SlowwaveError):
     """An assistant may not forget or overwrite what is critical or a source of truth: a person has to."""
 
 
-def require_forgettable(space: Workspace, record: MemoryRecord) -> None:
+def require_forgettable(memory: Memory, record: MemoryRecord) -> None:
     """Raise where an assistant may not forget this memory.
 
     Args:
-        space: the home.
+        memory: of who is calling.
         record: of the memory, its tier as it counts.
 
     Raises:
-        ProtectedError: it is critical or a source of truth (rule 2.5).
+        ProtectedError: it is critical or a source of truth, or part of what is (rule 2.5).
     """
     name = record.memory_id
-    if why := _protected(space, record):
+    if why := _protected(memory, record):
         raise ProtectedError(
             f"Memory {name} is {why}, so only a person may forget it; nothing was changed. Tell the user: "
             f"`slowwave forget {name}` does it. What replaces it can be saved with memory_save."
@@ -47,25 +48,51 @@ def require_replaceable(memory: Memory, key: str) -> None:
         key: that the new text would have.
 
     Raises:
-        ProtectedError: a live memory of that key is critical or a source of truth (rule 2.5).
+        ProtectedError: what has that key, or had it until it was forgotten, is canonical, critical or a
+            source of truth, or part of what is (rule 2.5).
     """
     try:
         record = memory.get(ids.memory_id(memory.namespace, key))
     except SlowwaveError:
         return  # no such memory, or no such key: the save says so
-    if record.status == "live" and (why := _protected(memory._space, record)):
+    row = memory.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["state"])
+    if why := _protected(memory, record) or ("canonical" if "canonical" in row["state"] else ""):
         raise ProtectedError(
             f"The memory with the key {key!r} is {why}, so only a person may replace its text; nothing was "
             f"changed. Save the new text without a key: both stay, and a person decides what becomes of them."
         )
 
 
-def _protected(space: Workspace, record: MemoryRecord) -> str:
+def require_undoable(row: Mapping[str, Any]) -> None:
+    """Raise where an assistant may not take a decision back: one that is a person's.
+
+    Args:
+        row: of ``decisions``.
+
+    Raises:
+        ProtectedError: it waits for a person's word, or is one.
+    """
+    if row["proposed"]:
+        waits = row["outcome"] == "related"
+        raise ProtectedError(
+            f"Decision {row['decision_id']} {'waits for' if waits else 'is the word of'} a person, who alone "
+            f"may settle it; nothing was changed. Tell the user: "
+            + ("`slowwave decisions --waiting` shows it." if waits else "`slowwave undo` takes it back.")
+        )
+
+
+def _protected(memory: Memory, record: MemoryRecord) -> str:
     """Why a memory needs a person's word, or nothing."""
-    rows = space.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["source_of_truth"])
+    mine = one_of("memory_id", [record.memory_id])
+    rows = memory.store.read("memories", mine, columns=["source_of_truth"])
     if record.importance_tier == CRITICAL:
         return CRITICAL
-    return "a source of truth" if rows["source_of_truth"].fill_null(value=False).any() else ""
+    if rows["source_of_truth"].fill_null(value=False).any():
+        return "a source of truth"
+    if record.status == "merged" and record.replaced_by:
+        why = _protected(memory, memory.get(record.replaced_by))
+        return f"part of {record.replaced_by}, which is {why}" if why else ""
+    return ""
 
 
 def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) -> Entry:

@@ -537,7 +537,7 @@ class Memory:
             sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
         known = self.get(memory_id)
         if viewer is Viewer.ASSISTANT:
-            require_forgettable(self._space, known)
+            require_forgettable(self, known)
         if known.status == "retired":
             return False
         self._happen(
@@ -712,10 +712,15 @@ class Memory:
         Raises:
             NotFoundError: this namespace has no such decision.
             SlowwaveError: it was taken back already, or it changed nothing.
+            ProtectedError: an assistant asks, and it waits for a person or is a person's word.
         """
         from slowwave import decisions
+        from slowwave.forgetting import require_undoable
+        from slowwave.visibility import Viewer
 
         row = decisions.undoable(self._space, self.namespace, decision_id, viewer)
+        if viewer is Viewer.ASSISTANT:
+            require_undoable(row)
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:

@@ -437,10 +437,10 @@ class LearningSettings(_Group):
         1, ge=1, description="Distinct people who must have; 2 or more where people do not trust each other"
     )
     frequent_share: float = Field(
-        0.1, gt=0, le=0.5, description="Share of the memories that have a word, above which it is no term"
+        0.1, gt=0, le=0.1, description="Share of the memories that have a word, above which it is no term"
     )
     frequent_from: int = Field(
-        5, ge=1, description="Memories that must have a word before that share counts (count)"
+        5, ge=1, le=5, description="Memories that must have a word before that share counts (count)"
     )
     preference: Literal["question", "rare"] = Field(
         "rare", description="Which words of a question are taught first: in its order, or rare ones"

@@ -159,7 +159,8 @@ EXCEPT_AFTER = _words("""
 # Words with a content of their own that turn what stands beside them: how sure, how often, what is left out,
 # what is not real.
 TURNING_WORDS = _words("""
-    unless except excluding apart aside besides instead provided providing assuming regardless otherwise
+    unless except excluding else alpha beta apart aside besides instead provided providing assuming
+    regardless otherwise
     still already yet again anymore former formerly previously ex future soon ever temporarily initially
     originally always usually normally generally typically often frequently sometimes occasionally rarely
     seldom mostly mainly partly partially largely half almost nearly barely virtually practically
@@ -181,6 +182,6 @@ TURNING_VERBS = _words("""
     rumour rumor accord seem appear know mention suggest argue insist warn expect pretend wish report
     announce predict estimate plan want intend try attempt consider fail refuse promise forget decide
     agree offer manage aim avoid stop quit cease begin start continue keep finish remember like hate help
-    propose prepare hesitate threaten schedule ask demand
+    lack propose prepare hesitate threaten schedule ask demand
     need order forbid prevent allow let permit exclude
 """)

@@ -24,7 +24,7 @@ _SEPARATES = re.compile(
 )
 _STEPS = re.compile(
     r"\b(?:then|next|first|firstly|second|finally|afterwards?|later|subsequently|respectively|before|after|until|vs|versus)\b"
-    r"|^\s*\d+[.)]\s|->|→|/|\d\s*:\s*\d",
+    r"|^\s*\d+[.)]\s|->|→|/|\d\s*:\s*\d|^\s*#{1,6}\s|:[ \t]*$|^\s*\*\*[^*\n]+\*\*\s*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _COMPOUND = 6

@@ -6,7 +6,7 @@ import re
 
 _STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
-_SENTENCE_WORDS = 6  # of a sentence that is no step
+_SENTENCE_WORDS = 6  # of a sentence that is worth comparing
 
 
 def statements(text: str) -> list[str]:
@@ -15,21 +15,27 @@ def statements(text: str) -> list[str]:
 
 
 def said_once(text: str) -> str:
-    """The text with blanks in the place of whole sentences that it says again, so that offsets stay.
+    """The text with blanks where a line begins with the sentence that the line before begins with.
 
-    A merge has lines of both texts, and they may begin alike. Short sentences may be steps, said twice.
+    A merge appends such lines: "The gate is red." and then "The gate is red. It squeaks." Offsets stay. A
+    line that stands there twice as it is stays, and so does what stands under different headings: these are
+    steps and places.
     """
-    seen: set[str] = set()
-    kept, start = list[str](), 0
-    for end in (*statement_ends(text), len(text)):
-        part = text[start:end]
-        bare = part.strip()
-        if len(_WORD.findall(bare)) >= _SENTENCE_WORDS:
-            part = " " * len(part) if bare in seen else part
-            seen.add(bare)
-        kept.append(part)
-        start = end
-    return "".join(kept)
+    lines = text.split("\n")
+    before, kept = "", list[str]()
+    for line in lines:
+        first = _first_sentence(line)
+        again = first and line.strip() != before.strip() and first == _first_sentence(before)
+        at = line.find(first) if again else 0
+        kept.append(line[:at] + " " * len(first) + line[at + len(first) :] if again else line)
+        before = line if line.strip() else before
+    return "\n".join(kept)
+
+
+def _first_sentence(line: str) -> str:
+    """The sentence that a line begins with; empty if it is short."""
+    found = _STATEMENT.split(line.strip(), maxsplit=1)[0]
+    return found if len(_WORD.findall(found)) >= _SENTENCE_WORDS else ""
 
 
 def statement_ends(text: str) -> list[int]:

@@ -93,7 +93,8 @@ def test_programs_are_given_everything(run, used):
     assert told["waiting"] == [{"day": datetime.now(UTC).date().isoformat(), "entries": 1}]
 
 
-def test_a_namespace_without_feedback_is_told_what_to_do(run, used):
+def test_a_namespace_without_feedback_is_told_what_to_do(run, used, open_memory):
+    open_memory("other").save("The tide tables of the pilots are printed in the library every May.")
     shown = run("-n", "other")
     assert shown.exit_code == 0, shown.output
     assert "No feedback has been taken in." in shown.stdout

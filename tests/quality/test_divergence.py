@@ -345,3 +345,24 @@ def test_a_sentence_that_a_merge_repeats_is_said_once(merged: str, other: str) -
 
 def test_steps_that_are_repeated_count() -> None:
     assert divergence("Press A. Press B. Press A.", "Press A. Press B.") != ()
+
+
+WINDOW = "The window is closed at night by whoever leaves last."
+OPEN = WINDOW.replace("closed", "open")
+CACHE = "The cache is cleared every day at noon."
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (f"Kitchen:\n{WINDOW}\nAttic:\n{WINDOW}", f"Kitchen:\n{WINDOW}\nAttic:"),
+        (f"Kitchen:\n{WINDOW}\nCellar:\n{WINDOW}", f"Kitchen:\n{WINDOW}\nCellar:\n{OPEN}"),
+        (f"{WINDOW}\nThen wait.\n{WINDOW}", f"{WINDOW}\nThen wait."),
+        (f"{WINDOW}\n{WINDOW}", WINDOW),
+        (f"Prod:\n{CACHE}\nTest:\n{WINDOW}", f"Prod:\n{WINDOW}\nTest:\n{CACHE}"),
+        (f"## Prod\n{CACHE}\n## Test\n{WINDOW}", f"## Prod\n{WINDOW}\n## Test\n{CACHE}"),
+    ],
+)  # fmt: skip
+def test_what_stands_under_a_heading_belongs_to_it(one: str, other: str) -> None:
+    assert divergence(one, other) != ()
+    assert divergence(other, one) != ()

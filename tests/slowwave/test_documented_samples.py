@@ -100,6 +100,15 @@ def test_what_a_page_saves_is_let_in(page):
             assert reasons([note], GatePolicy()) == {note.source: []}, note.content
 
 
+@pytest.mark.parametrize("page", sorted({page for page, _ in samples()}))
+def test_a_page_is_followed_in_a_home_whose_gate_enforces(open_memory, page):
+    memory = open_memory(gate={"mode": "enforce"})
+    for at, (name, note) in enumerate(samples()):
+        if name == page:
+            saved = memory.save(note.content, title=note.title, key=f"sample-{at}")
+            assert saved.status != "quarantined", (saved.reasons, note.content)
+
+
 def test_of_the_examples_only_the_junk_is_refused():
     vault = ROOT / "examples" / "vault"
     notes = [

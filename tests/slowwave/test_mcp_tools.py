@@ -295,8 +295,32 @@ def test_what_is_protected_only_a_person_overwrites(assistant, open_memory, labe
     assert assistant.call("memory_save", content=BATTERY)["status"] == "live"
     assert memory.save(BATTERY, key="deploy").memory_id == name
     plain = memory.save(DEPLOY, key="plain").memory_id
-    assert assistant.call("memory_save", content=ORDER, key="plain")["memory_id"] == plain
-    assert memory.get(plain).content == ORDER
+    note = "The spare keys of the harbour office hang behind the tide table."
+    assert assistant.call("memory_save", content=note, key="plain")["memory_id"] == plain
+    assert memory.get(plain).content == note
+
+
+def test_what_only_a_person_settles_an_assistant_does_not_take_back(assistant, open_memory):
+    memory = open_memory(reconsolidation={"policy": "guarded"})
+    old = memory.save(BATTERY, title="Battery", importance_tier="critical", key="battery")
+    new = memory.save(f"{BATTERY}\nIt was changed in May.", title="Battery", key="changed")
+    assert "waits for a person" in assistant.fail("memory_undo", decision_id=new.decision_id)
+    assert len(memory.decisions(waiting=True)) == 1
+    done = memory.accept(new.decision_id)
+    before = memory.get(old.memory_id)
+    assert "word of a person" in assistant.fail("memory_undo", decision_id=done["decision_id"])
+    assert "which is critical" in assistant.fail("memory_forget", memory_id=new.memory_id)
+    assert "which is critical" in assistant.fail("memory_save", content=DEPLOY, key="changed")
+    assert memory.get(old.memory_id) == before
+    memory.forget(old.memory_id)
+    assert "is critical" in assistant.fail("memory_save", content=DEPLOY, key="battery")
+    assert memory.remember(old.memory_id)
+
+
+def test_what_is_canonical_an_assistant_does_not_overwrite(assistant, open_memory):
+    name = open_memory().save(DEPLOY, key="deploy", state="canonical").memory_id
+    assert "is canonical" in assistant.fail("memory_save", content=BATTERY, key="deploy")
+    assert open_memory().get(name).content == DEPLOY
 
 
 def test_one_word_is_taken_where_a_list_is_wanted(assistant):

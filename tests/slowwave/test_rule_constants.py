@@ -43,7 +43,8 @@ def settings_of_table() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def shipped(home: Path) -> Workspace:
+def shipped(home: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")  # as for all other tests
     return Workspace(load(home))
 
 
