@@ -86,9 +86,9 @@ def test_a_line_that_says_something_is_enough(text):
 
 @pytest.mark.parametrize(
     "part",
-    ["(", " ", "\t", "\u00a0", "a ", "{", "- [ ] ", "# ", "import a, ", "import {a,", "<a ", "</a ", "[a", "{{a", "_",
-     "end;", "fn ", "use a::", "self, ", "public static ", "if (x ", "text here ", "sample text ", "test a ",
-     "please ", "ignore the ", "todo ", "summarize the following ", "given the text "],
+    ["(", " ", "\t", "\u00a0", "a ", "{", "- [ ] ", "# ", "import a, ", "import {a,", "<a ", "</a ", "[a",
+     "{{a", "_", "end;", "fn ", "use a::", "self, ", "public static ", "if (x ", "text here ", "sample text ",
+     "test a ", "please ", "ignore the ", "todo ", "summarize the following ", "given the text "],
 )  # fmt: skip
 @pytest.mark.parametrize("before", ["", "def f(", "int main(", "test(", "@a(", "class A", "<b ", "for "])
 def test_a_hostile_text_is_looked_at_in_no_time(before, part):
