@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from slowwave import ids
+from slowwave.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.store import one_of
 
@@ -52,7 +53,7 @@ def require_replaceable(memory: Memory, key: str) -> None:
             source of truth, or part of what is (rule 2.5).
     """
     try:
-        record = memory.get(ids.memory_id(memory.namespace, key))
+        record = memory.get(ids.memory_id(memory.namespace, sound_text("key", key)))
     except SlowwaveError:
         return  # no such memory, or no such key: the save says so
     row = memory.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["state"])

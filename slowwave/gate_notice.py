@@ -73,9 +73,7 @@ class Notice:
     def headline(self) -> str:
         """How it stands, without a count."""
         if self.mode != "warn":
-            return {"off": "off: every note that can be read enters"}.get(
-                self.mode, "enforces: set in the settings"
-            )
+            return {"off": "off: every note that can be read enters"}.get(self.mode, "enforces, as set")
         if self.begins is None:
             return "warns; its fortnight begins with the first note"
         if self.enforced:

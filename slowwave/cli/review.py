@@ -39,8 +39,10 @@ def quarantine_list(
         for row in rows[:limit]
     ]
     more = f"and {len(rows) - limit:,} more (--limit)" if len(rows) > limit else ""
+    from slowwave.reports.wording import counted
+
     columns = ["id", "note", "why", "quality", "status"]
-    print_table(f"Quarantine: {len(rows):,} notes", columns, cells, caption=more)
+    print_table(f"Quarantine: {counted(len(rows), 'note')}", columns, cells, caption=more)
     out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
 
 
