@@ -31,7 +31,7 @@ _SCAFFOLD = re.compile(
     r"|(?:self\.)?\w{1,3} = (?:self\.)?\w{1,3}|(?:const|let|var|int|auto) \w{1,3} = \d+;?|select (?:1|\*)(?: from (?:table|users|dual|t|foo|my_?table))?;?|\w{1,3}\+\+;|\* ?\{ ?(?:margin|padding|box-sizing)[^{}]*\}",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[(){}\[\];<>=#@/]|\b(?:import|pass|use|using|package|def|class|else|try)\b")
+_CODE = re.compile(r"[(){}\[\];<>=#@/*\n]|\bfrom \S+ import\b|\bimport \w+(?:\.| as )\w")
 # What a blank asks for, in its brackets; and what stands around blanks.
 _SLOT = re.compile(
     r"\[[^\[\]\n]{2,60}\]|\{\{?[^{}\n]{1,60}\}\}?|<[A-Za-z][^<>\n]{1,60}>|\$\{?\w+\}?|_{3,}|\.{4,}"
@@ -90,29 +90,34 @@ _BLANK = re.compile(
     r"|\W*(?:some |your |sample |example |dummy |placeholder |default )*(?:text|content|description|heading|title|subtitle|paragraph|item|entry|note|memory|data|document|image|section)s?(?: (?:goes|go|comes?|to be (?:added|written|done)|coming|here|soon|later|\d+|one|two|three|entry|item|number|for|testing|only|purposes?))+\W*"
     r"|\W*(?:heading|title|subtitle|untitled(?: \w+)?(?: \(?\d+\)?)?|new (?:note|document|page|file|folder|item|entry|memory)(?: \(?\d+\)?)?|tbd|tba|tbc|n/?a|none|null|nil|undefined|empty|blank|draft)\W*"
     r"|\W*(?:(?:todo|fixme|tbd|wip|xxx|note to self)\W*)+(?:(?:write|finish|complete|fill|do|add|fix|update|check|clean|review|remember|look|come|get|revisit)?(?: (?:this|that|it|in|me|up|at|to|back|later|soon|some|more|stuff|things?|section|part|here|next|again|sometime|the rest|everything|details?|content|text|out))*)?\W*"
-    r"|\W*(?:this is )?(?:just )?(?:(?:a|an|another|my|the|first|second|third) )*(?:test|testing|sample|dummy|example|temp|demo)(?: (?:a|an|test|memory|note|entry|message|text|input|data|post|item|save|record|only|number|one|two|three|again|please|ignore|delete|do|not|can|be|deleted|ignored|removed|will|should|later|me|this|it|\d+))*(?:\W+(?:please|ignore|delete|can|be|deleted|ignored|disregard|this|it|me|safely|to))*\W*",
+    r"|\W*(?:this is )?(?:just )?(?:(?:a|an|another|my|the|first|second|third) )*(?:test|testing|sample|dummy|example|temp|demo)(?: (?:a|an|test|memory|note|entry|message|text|input|post|item|save|only|number|one|two|three|again|please|ignore|delete|do|not|can|be|deleted|ignored|removed|will|should|later|me|this|it|\d+))*(?:\W+(?:please|ignore|delete|can|be|deleted|ignored|disregard|this|it|me|safely|to))*\W*",
     re.IGNORECASE,
 )
 # An order about a text that is not there: "Summarize the following text in three points:".
+_TEXTS = (
+    r"(?:texts?|passages?|paragraphs?|articles?|sentences?|conversations?|reviews?|documents?|stor(?:y|ies)|transcripts?|emails?"
+    r"|responses?|questions?|code|snippets?|inputs?|excerpts?|comments?|tweets?|messages?|dialogues?|contexts?|information)"
+)
 _TASK = re.compile(
     r"\W*(?:(?:please|kindly|now|your task is to|you will|the task is to)\W+)*"
     r"(?:summari[sz]e|translate|classify|rewrite|rephrase|rate|extract|analy[sz]e|answer|proofread|paraphrase|correct|explain|continue|read|use|review"
-    r"|generate|write|complete|label|convert|improve|simplify|shorten|expand|evaluate|compare|identify|list|describe|format|fix|edit|check|score|rank|reply|respond|tag|combine|decide|determine)\b"
-    r"[^.!?:\n]{0,60}?\b(?:following|below|above|given|provided|delimited|enclosed|(?:this|the|each|these|both) (?:text|passage|paragraph|article|sentence|conversation|review|document|story|transcript|email|response|question|code|snippet|input|excerpt|comment|tweet|message|dialogue|chat|answer|passages|reviews|sentences|questions|code block)s?)\b"
+    r"|generate|write|complete|label|convert|improve|simplify|shorten|expand|evaluate|compare|identify|describe|format|edit|score|rank|reply|respond)\b"
+    rf"[^.!?:\n]{{0,60}}?\b(?:(?:following|provided|given) {_TEXTS}|{_TEXTS} (?:below|above|delimited|enclosed|that follows))\b"
     r"[^:\n]{0,240}:?\W*",
     re.IGNORECASE,
 )
 _GIVEN = re.compile(
-    r"\W*(?:given|based on|using(?: only)?|from|considering|you (?:will|are going to) (?:be given|be shown|receive|see|read)|i (?:will|want you to|'ll) (?:give|provide|type|send|act)|you are given)\b"
-    r"[^.\n]{0,40}\b(?:conversation|following|above|below|text|passages?|context|question|document|history|transcript|commands?|articles?|reviews?|information)\b[^:\n]{0,300}:?\W*",
+    rf"\W*(?:(?:given|based on|using(?: only)?|considering) (?:(?:only|the|this) )*(?:(?:following|above|provided) {_TEXTS}|{_TEXTS} (?:below|above)|conversation so far)"
+    rf"|you (?:will be|are) (?:given|shown|provided with) (?:a|an|some|several|the following|two|three|multiple) {_TEXTS})\b[^:\n]{{0,300}}:?\W*",
     re.IGNORECASE,
 )
 _OVERRIDE = re.compile(
     r"\W*(?:\w+\W+){0,4}?(?:ignore|disregard|forget|override|bypass|discard)\b.{0,30}\b(?:(?:previous|prior|earlier|above|preceding|safety|all|any|your|other)\W+){1,4}"
     r"(?:\w+\W+){0,2}?(?:instructions?|prompts?|rules?|guidelines?|directions?|orders?|programming|constraints?|safeguards?|restrictions?)\b"
-    r"|\W*(?:\w+\W+){0,4}?forget everything (?:you|that|above|i)\b|.{0,40}\b(?:reveal|print|show|output|repeat|leak|expose|disclose) (?:me )?(?:your|the) (?:hidden |entire |full |initial |original |secret |exact )*(?:system )?(?:prompt|instructions|rules)\b",
+    r"|\W*(?:\w+\W+){0,4}?forget everything (?:you|that|above|i)\b|.{0,40}\b(?:reveal|print|show|output|repeat|leak|expose|disclose) (?:me )?(?:your|the (?:hidden|system|secret)) (?:hidden |entire |full |initial |original |secret |exact |system )*(?:prompt|instructions|rules)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_PARTICULAR = re.compile(r"\d|(?<=[^.!?:\n\W] )(?!DAN\b)[A-Z][a-z]{2,}")
 _NAMED = re.compile(r"(?<=[^.!?:\n\W] )[A-Z][a-z]{2,}|\d{2,}|[\"“'`]\w")
 
 
@@ -144,7 +149,7 @@ def is_bare_order(text: str) -> bool:
     if not lines or len(text) > LOOKED_AT:
         return False
     if _OVERRIDE.match(lines[0]) is not None:
-        return True
+        return not _PARTICULAR.search(text)
     task = _TASK.fullmatch(lines[0]) or _GIVEN.fullmatch(lines[0])
     return task is not None and len(lines) == 1 and not _NAMED.search(lines[0])
 
