@@ -37,49 +37,11 @@ _SLOT = re.compile(
     r"\[[^\[\]\n]{2,60}\]|\{\{?[^{}\n]{1,60}\}\}?|<[A-Za-z][^<>\n]{1,60}>|\$\{?\w+\}?|_{3,}|\.{4,}"
 )
 _AROUND = frozenset(
-    [
-        "dear",
-        "hi",
-        "hello",
-        "human",
-        "user",
-        "assistant",
-        "system",
-        "question",
-        "answer",
-        "context",
-        "input",
-        "output",
-        "name",
-        "date",
-        "title",
-        "subject",
-        "from",
-        "to",
-        "re",
-        "regards",
-        "best",
-        "sincerely",
-        "signature",
-        "thanks",
-        "thank",
-        "you",
-        "your",
-        "for",
-        "the",
-        "a",
-        "an",
-        "of",
-        "is",
-        "it",
-        "at",
-        "on",
-        "and",
-        "will",
-        "i",
-        "we",
-        "am",
-    ]
+    """
+    dear hi hello human user assistant system question answer context input output name date title subject
+    from to re regards best sincerely signature thanks thank you your for the a an of is it at on and will i
+    we am
+    """.split()
 )
 _WORD = re.compile(r"\w+")
 # A field with nothing in it, or what a page says where a text has yet to be written.
