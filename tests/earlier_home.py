@@ -37,10 +37,10 @@ from mcp import Client, MCPError
 import slowwave
 from slowwave import embedding
 from slowwave.cli import main
+from slowwave.home.workspace import Workspace
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.settings import load
-from slowwave.workspace import Workspace
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ARCHIVE = "home.tar.xz"
