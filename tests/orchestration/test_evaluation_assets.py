@@ -19,6 +19,7 @@ from evaluation_nights import (
     asked,
     assert_same,
     evaluate,
+    evaluate_in_dagster,
     fold,
     journal,
     label,
@@ -110,7 +111,7 @@ def test_a_range_is_one_run_and_equals_its_nights_one_by_one(lived, tmp_path, fa
         (one.home / "slowwave.toml").write_text((one.home / "slowwave.toml").read_text() + shadow)
     whole, daily = load(whole.home), load(daily.home)
     fold(whole, 1, 9, fast_embedder)
-    told = evaluate(whole, 1, 9)
+    told = evaluate_in_dagster(whole, 1, 9)
     for day in range(1, 10):  # nothing of a day's morrow is known when the day is evaluated
         fold(daily, day, day, fast_embedder)
         evaluate(daily, day, day)
@@ -135,7 +136,7 @@ def test_a_range_is_one_run_and_equals_its_nights_one_by_one(lived, tmp_path, fa
     assert due(whole, fast_embedder) == due(daily, fast_embedder) == []
 
     before = {name: tables_version(whole, name, fast_embedder) for name in TABLES}
-    evaluate(whole, 1, 9)
+    evaluate_in_dagster(whole, 1, 9)
     assert_same(tables(whole, fast_embedder), found, "again")
     evaluate(whole, 2, 3)  # a part of them: what is open stays as it is known
     assert_same(tables(whole, fast_embedder), found, "a part of them again")
@@ -411,7 +412,7 @@ def test_a_closed_cycle_stays_as_it_is_whatever_old_days_bring(home, fast_embedd
 
 def test_an_empty_home_has_nothing_to_tell(home, fast_embedder):
     settings = make_home(home)
-    told = evaluate(settings, 1, 3)
+    told = evaluate_in_dagster(settings, 1, 3)
     assert set(told) == {*TABLES} - {"cycle_scores", "cycle_judgments", "learning_log"}
     assert told["evaluation_cycles"]["closed"] == "none"
     assert all(rows.is_empty() for rows in tables(settings, fast_embedder).values())
