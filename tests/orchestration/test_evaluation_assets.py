@@ -372,6 +372,7 @@ def test_a_cycle_takes_a_hundred_queries_and_fourteen_days(home, fast_embedder, 
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_a_closed_cycle_stays_as_it_is_whatever_old_days_bring(home, fast_embedder):
     settings = make_home(home)
     names = ("a/b", "a-b")  # whose pages are two

@@ -111,6 +111,7 @@ def statuses(settings: Settings) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_the_nights_of_a_vault(settings, folder):
     put(folder, "deploy.md", f"---\ntags: [ops]\n---\n# Deploy day\n\n{FACTS[0]}")
     put(folder, "battery.md", FACTS[1])

@@ -58,6 +58,7 @@ def live(settings: Settings, namespace: str) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_odd_texts_stop_no_night_and_touch_no_other_tenant(settings, tmp_path):
     folder = tmp_path / "vault"
     folder.mkdir()
@@ -80,6 +81,7 @@ def test_odd_texts_stop_no_night_and_touch_no_other_tenant(settings, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_malformed_acts_of_every_kind_stop_no_night_and_touch_no_other_tenant(settings):
     day = YESTERDAY.date().isoformat()
     with Journal.open_path(settings.journal_file) as journal:
