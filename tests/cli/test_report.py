@@ -111,6 +111,7 @@ def test_a_past_day_ends_the_report(run, used):
     assert "give a day as YYYY-MM-DD" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_page_is_written_beside_what_is_printed(run, used, tmp_path):
     page = tmp_path / "report.html"
     done = run("--html", str(page), "--days", "1")
@@ -121,6 +122,7 @@ def test_a_page_is_written_beside_what_is_printed(run, used, tmp_path):
     assert run("--html", str(tmp_path / "no" / "folder.html")).exit_code == 1
 
 
+@pytest.mark.slow
 def test_matplotlib_is_needed_for_a_page_alone(run, used, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert run().exit_code == 0

@@ -79,6 +79,7 @@ def night(open_memory: Callable[..., Memory]) -> Night:
     return Night(open_memory())
 
 
+@pytest.mark.slow
 def test_a_partition_is_stored_and_read_back(night):
     night.rows = frame((DAYS[0], "b", "B"), (DAYS[0], "a", "A"))
     before = night.version()
@@ -95,6 +96,7 @@ def test_a_partition_is_stored_and_read_back(night):
     assert metadata["lance_version"] == night.version()
 
 
+@pytest.mark.slow
 def test_a_range_of_partitions_is_stored_in_one_commit(night):
     night.rows = frame(*((day, name, name) for day in DAYS for name in "ab"))
     before = night.version()
@@ -122,6 +124,7 @@ def test_an_empty_day_empties_its_partition_and_no_other(night):
     assert night.seen.height == 0
 
 
+@pytest.mark.slow
 def test_a_rerun_leaves_the_same_table(night):
     night.rows = frame((DAYS[0], "a", "A"), (DAYS[0], "b", "B"))
     night.run(DAYS[0])

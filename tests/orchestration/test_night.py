@@ -291,6 +291,7 @@ def test_a_day_that_is_run_after_a_later_one_gives_what_the_right_order_gives(ho
 # -- which days ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_days_with_news_are_pending_until_their_night_is_over(settings, act):
     with Journal.open_path(settings.journal_file) as journal:
         assert pending_days(settings) == []

@@ -104,6 +104,7 @@ def test_searches_after_an_outcome_are_of_the_next_one_with_a_clock_that_is_behi
     assert (told.searches, told.new) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [*BEHIND, timedelta(0), DAY, 400 * DAY])
 def test_a_withdrawal_and_a_rollback_hold_whatever_the_clock_says(memory, off):
     now = memory._space.now()

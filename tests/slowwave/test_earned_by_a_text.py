@@ -87,6 +87,7 @@ def blamed(life: Life) -> Life:
     return life
 
 
+@pytest.mark.slow
 def test_a_corrected_text_begins_with_a_clean_slate_at_once(blamed):
     assert blamed.memory.search(QUESTION, explain=True)[0].explanation.multiplier < 0.5
     blamed.save(RIGHT)
@@ -98,6 +99,7 @@ def test_a_corrected_text_begins_with_a_clean_slate_at_once(blamed):
     assert (told.unhelpful, told.feedback_count, told.earlier, told.effectiveness) == (0, 0, 10, 0.5)
 
 
+@pytest.mark.slow
 def test_a_correction_of_spelling_keeps_what_it_had(blamed):
     before = blamed.state()
     blamed.save(SPELLED)
@@ -105,6 +107,7 @@ def test_a_correction_of_spelling_keeps_what_it_had(blamed):
     assert blamed.memory.stats(MEMORY).unhelpful == 10
 
 
+@pytest.mark.slow
 def test_the_old_text_comes_back_with_what_it_earned(blamed):
     before = blamed.state()
     blamed.save(RIGHT)
@@ -119,6 +122,7 @@ def test_the_old_text_comes_back_with_what_it_earned(blamed):
     assert blamed.state().feedback_count == 2
 
 
+@pytest.mark.slow
 def test_a_vote_is_on_the_text_that_the_search_showed(life):
     life.moment = at(2, 9)
     found = life.memory.search(QUESTION)
@@ -131,6 +135,7 @@ def test_a_vote_is_on_the_text_that_the_search_showed(life):
     assert len(life.state().not_useful_at) == 1
 
 
+@pytest.mark.slow
 def test_what_the_gate_refused_was_never_its_text(blamed):
     before = blamed.state()
     refused = blamed.memory.save("no", key="deploy")
@@ -141,6 +146,7 @@ def test_what_the_gate_refused_was_never_its_text(blamed):
     assert blamed.space.store.read("usage_signals")["text"].unique().to_list() == [""]
 
 
+@pytest.mark.slow
 def test_a_tier_that_was_earned_goes_and_comes_with_its_text(life):
     life.rated("helpful", 5, day=2)
     life.fold(1, 2)
@@ -154,6 +160,7 @@ def test_a_tier_that_was_earned_goes_and_comes_with_its_text(life):
     assert life.memory.get(MEMORY).importance_tier == "important"
 
 
+@pytest.mark.slow
 def test_strength_is_of_a_text(life):
     life.moment = at(2, 9)
     for word in ("one", "two"):
@@ -168,6 +175,7 @@ def test_strength_is_of_a_text(life):
     assert life.memory.stats(MEMORY).stability == firm.stability
 
 
+@pytest.mark.slow
 def test_days_with_other_texts_between_are_the_same_in_one_run_and_one_by_one(life, open_memory, tmp_path):
     life.rated("helpful", 4, day=2)
     life.save(RIGHT, day=3)
@@ -193,6 +201,7 @@ def assert_same(one, other) -> None:
         assert_frame_equal(rows, other[table], check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_save_that_was_killed_before_it_is_healed_by_the_night(blamed, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(folding, "follow_texts", lambda *_: 1 / 0)
@@ -220,6 +229,7 @@ def test_what_it_absorbs_and_gives_back_changes_nothing(open_memory):
     assert life.state() == before
 
 
+@pytest.mark.slow
 def test_a_past_day_has_the_text_of_that_day(blamed):
     blamed.save(RIGHT, day=4)
     past = blamed.space.past_searcher(at(2).date())
@@ -261,6 +271,7 @@ def selected(life: Life, day: int, question: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_72_hours_begin_anew_with_another_text(open_memory, learning_on):
     life = Life(open_memory())
     life.memory.save_many([{"content": text, "key": key, "title": key} for key, text in OTHERS.items()])

@@ -106,6 +106,7 @@ def test_what_was_shown_is_measured_as_if_by_hand(searched):
     assert relevant[ids.query_id("ada", QUERIES[3])] == 2
 
 
+@pytest.mark.slow
 def test_every_variant_is_measured_on_what_each_search_alone_would_have_shown(searched):
     space, logged = searched._space, payloads(searched)
     strict = Tried(Variant("strict", replace(searched.policy, abstention_floor=1.0)), "shadow")
@@ -237,6 +238,7 @@ def test_what_found_each_result_is_counted_as_the_search_said(searched):
     searched.store.replace_partition("channel_attribution", rows, DAYS)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_ranked_again_is_measured_as_it_was_shown(searched):
     space = searched._space
     payload = next(one for one in payloads(searched).values() if one["query"] == QUERIES[0])
@@ -264,6 +266,7 @@ def test_what_cannot_be_ranked_again_is_measured_as_it_was_shown(searched):
     assert not set(compared["search_id"]) & set(other)
 
 
+@pytest.mark.slow
 def test_the_order_of_searches_and_slices_of_them_change_nothing(searched, monkeypatch):
     from slowwave.evaluation import logged
 

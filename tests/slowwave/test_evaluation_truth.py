@@ -143,6 +143,7 @@ acts = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(acts, st.sets(st.integers(1, 5), min_size=2))
 def test_days_together_are_those_days_one_by_one(make_store, done, wanted):

@@ -399,6 +399,7 @@ def test_stats_of_what_nobody_used(memory, saved):
         memory.stats("nobody")
 
 
+@pytest.mark.slow
 def test_what_use_taught_changes_the_next_search_and_is_told(memory, saved):
     before = {one.memory_id: one.score for one in memory.search("who is on call, and when do we deploy?")}
     for _ in range(3):

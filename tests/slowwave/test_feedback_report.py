@@ -98,6 +98,7 @@ def test_rates_leave_out_what_could_not_be_told_and_have_wilson_intervals(space,
     assert column(done.most_used, "memory_id", "used", "cited", "ignored", "helpful") == [("a", 5, 2, 0, 9)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", [1, 2, 365])
 def test_only_the_window_is_counted_and_it_ends_with_the_day_of_as_of(space, rows, days):
     for ago in (-1, 0, days - 1, days):
@@ -192,6 +193,7 @@ def test_promotions_have_reasons_and_those_that_promoted_come_first(space, rows)
     assert column(report(space, limit=1).promotions, "useful") == [10]
 
 
+@pytest.mark.slow
 def test_no_report_reads_another_namespace(space, rows):
     """Not its acts, its states, nor the title of a memory that has the same id there."""
 
@@ -229,6 +231,7 @@ def test_days_that_no_night_has_taken_up_are_named(space):
     assert report(space, waiting=NONE_WAIT).waiting.is_empty()
 
 
+@pytest.mark.slow
 def test_a_report_of_what_people_did(open_memory):
     """The calls of a day, the night's folds, the report; what comes after the night waits."""
     memory = open_memory()

@@ -49,6 +49,7 @@ def test_a_gate_that_warns_counts_what_it_would_refuse(open_memory, act):
     assert row["example"] == "b"
 
 
+@pytest.mark.slow
 def test_a_gate_that_enforces_counts_what_it_refused(open_memory, act):
     memory = open_memory(gate={"mode": "enforce"})
     night(memory, act("a", FACT, at=NOW), act("b", "short", at=NOW))

@@ -88,6 +88,7 @@ def quiet(open_memory: Any) -> Memory:
     return open_memory(judge={"kind": "off"}, evaluation={"ablations": False})
 
 
+@pytest.mark.slow
 def test_imported_events_on_own_searches_open_no_cycle(quiet: Memory, tmp_path: Path) -> None:
     """Three hundred own searches, of which only an imported file says what answered them."""
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
@@ -119,6 +120,7 @@ def test_imported_events_on_own_searches_open_no_cycle(quiet: Memory, tmp_path: 
     assert told.searches >= 200
 
 
+@pytest.mark.slow
 def test_imported_labels_open_no_cycle_and_the_same_label_given_here_does(quiet: Memory) -> None:
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
     quiet.journal.append(searches)
@@ -229,6 +231,7 @@ def test_the_evidence_is_what_it_is_without_what_was_imported(
     assert memory.store.count("usage_signals", "imported") > 300
 
 
+@pytest.mark.slow
 def test_the_mark_survives_export_and_import_and_no_line_takes_it_off(
     open_memory: Any, tmp_path: Path
 ) -> None:
@@ -253,6 +256,7 @@ def test_the_mark_survives_export_and_import_and_no_line_takes_it_off(
     assert first.store.count("searches", "imported_from IS NULL") == 1
 
 
+@pytest.mark.slow
 def test_what_was_imported_in_ones_name_is_not_what_one_says_here(quiet: Memory, tmp_path: Path) -> None:
     """Or a file could say it first, and the word given here would be taken for a repetition."""
     quiet.save("The ferry of Oban leaves at seven, on Sundays at nine.", title="Ferry", key="ferry")

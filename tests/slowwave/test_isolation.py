@@ -127,6 +127,7 @@ def test_no_two_stores_have_the_same_canary(taught, open_memory, tmp_path):
     assert canary(taught.store) != canary(open_memory(path=tmp_path / "other").store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("contaminate", "said"), CONTAMINATED)
 def test_a_contaminated_store_is_found_out_uses_nothing_learned_and_can_be_repaired(
     taught, contaminate, said

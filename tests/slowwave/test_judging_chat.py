@@ -58,6 +58,7 @@ def judged(open_memory: Callable[..., Memory]) -> Callable[..., Any]:
     return ask
 
 
+@pytest.mark.slow
 def test_a_pair_is_asked_as_the_protocol_wants_it(monkeypatch):
     monkeypatch.setenv("JUDGE_TEST_KEY", "the-key")
     with serving(lambda *_: (200, grade(2, "in part"))) as server:
@@ -194,6 +195,7 @@ def test_an_address_where_nobody_listens_is_told(judged):
     assert report.problems
 
 
+@pytest.mark.slow
 def test_one_answer_that_is_none_costs_that_pair_only(judged):
     with serving(lambda n, _: (200, "I cannot say" if n == 2 else grade(1))) as server:
         memory, report = judged(server)
@@ -205,6 +207,7 @@ def test_one_answer_that_is_none_costs_that_pair_only(judged):
     assert set(rows["judge"]) == {f"openai:judge-1/judge-1/1/{PROMPT_HASH[:8]}"}
 
 
+@pytest.mark.slow
 def test_the_budget_is_never_passed_and_the_next_run_goes_on(judged):
     with serving(lambda *_: (200, completion(grade(1), tokens=900))) as server:
         _, report = judged(server, budget=2_500)

@@ -159,6 +159,7 @@ def payload(memory: Memory, query: str, monkeypatch) -> bytes:
     return json.dumps(kept, default=str).encode()
 
 
+@pytest.mark.slow
 def test_learning_that_is_off_or_closed_or_was_never_used_leaves_the_same_bytes(
     learning, monkeypatch, tmp_path
 ):
@@ -349,6 +350,7 @@ def drawn(memory: Memory, times: int = 40, **more) -> list[dict | None]:
     return kept
 
 
+@pytest.mark.slow
 def test_a_share_of_the_searches_that_learning_changes_shows_both_rankings(learning):
     memory = learning(interleave=0.5)
     assert drawn(memory, 8) == [None] * 8

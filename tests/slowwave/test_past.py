@@ -137,6 +137,7 @@ def guarded(open_memory) -> Workspace:
 # -- every day, exactly ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_day_is_rebuilt_as_it_was(guarded, act):
     days, space = Days(guarded), guarded
 
@@ -230,6 +231,7 @@ def look(guarded):
     return look_
 
 
+@pytest.mark.slow
 def test_what_a_later_look_did_counts_from_the_look_on(open_memory, guarded, look, act):
     days = Days(guarded)
     off = open_memory()._space
@@ -252,6 +254,7 @@ def test_what_a_later_look_did_counts_from_the_look_on(open_memory, guarded, loo
     days.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scanned_first", [False, True])
 def test_a_night_after_midnight_beside_what_was_saved_since(guarded, act, scanned_first):
     """Yesterday's vault is taken in after this morning's save; what was seen later is what counts."""
@@ -273,6 +276,7 @@ def test_a_night_after_midnight_beside_what_was_saved_since(guarded, act, scanne
     assert set(second["source"]) == {"saved/day", "vault/day.md"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [ROTA, None])
 def test_a_save_between_the_look_at_a_vault_and_its_night(guarded, act, text):
     """It superseded what the vault said before; the night then changes or retires that."""
@@ -325,6 +329,7 @@ happenings = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(happenings)
 def test_any_days_are_rebuilt_as_they_were(make_space, act, found):
@@ -387,6 +392,7 @@ def test_a_day_to_come_is_an_error(guarded):
     assert chunks_as_of(guarded, "ada", date(1999, 1, 1)).is_empty()
 
 
+@pytest.mark.slow
 def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, act):
     memory = open_memory(reconsolidation={"policy": "guarded"})
     yesterday = datetime.now(UTC) - DAY
@@ -410,6 +416,7 @@ def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, a
 # -- searching -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
     for number, text in enumerate((BATTERY, ROTA, TUESDAY, HARBOUR)):
         by_day(guarded, act(f"{number}", text, at=at(1, number)))
@@ -431,6 +438,7 @@ def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
     assert found(guarded.searcher) != then
 
 
+@pytest.mark.slow
 def test_memory_search_answers_as_of_a_day(open_memory, act):
     memory = open_memory()
     space = memory._space
@@ -451,6 +459,7 @@ def test_memory_search_answers_as_of_a_day(open_memory, act):
         memory.search("deploy", as_of=at(1))
 
 
+@pytest.mark.slow
 def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
     memory = open_memory()
     space = memory._space

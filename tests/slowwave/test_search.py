@@ -445,6 +445,7 @@ def test_a_secret_memory_is_not_triggered_unless_asked_for(triggered):
     assert found(triggered.search("kvxphrase week", limit=2, sensitivity="secret")) == [secret]
 
 
+@pytest.mark.slow
 def test_a_forgotten_memory_is_not_triggered_and_a_new_phrase_is_at_once(triggered, open_memory):
     other = open_memory(ranking={"candidates": 2})
     ferry = ids.memory_id("ada", "ferry")

@@ -41,6 +41,7 @@ def test_a_merge_publishes_no_secret_and_hides_nothing_public(guarded, first, se
     assert guarded.store.count("edges") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [True, False])
 def test_who_saves_under_the_key_of_a_secret_opens_nothing(guarded, together):
     notes = [
@@ -56,6 +57,7 @@ def test_who_saves_under_the_key_of_a_secret_opens_nothing(guarded, together):
     assert guarded.get(saved[1].memory_id).sensitivity == "internal"
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_and_what_became_secret_stay_closed(guarded):
     name = guarded.save(BATTERY, key="box", sensitivity="secret").memory_id
     guarded.forget(name)
@@ -97,6 +99,7 @@ def test_a_fact_is_not_superseded_by_one_that_not_everybody_may_see(guarded):
     assert status(guarded, old, new) == ["live", "live"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [0, 1])
 @pytest.mark.parametrize("make", ["merge", "supersede"])
 def test_saved_again_with_another_sensitivity_the_two_part(guarded, make, who):
@@ -109,6 +112,7 @@ def test_saved_again_with_another_sensitivity_the_two_part(guarded, make, who):
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 def test_with_many_acts_at_once_the_border_holds_as_well(guarded):
     told = [
         guarded.save(f"{BATTERY} It is number {number}.", title=f"Battery {number}") for number in range(3)
@@ -146,6 +150,7 @@ def before(guarded, monkeypatch):
     return guarded, target, part, old, new
 
 
+@pytest.mark.slow
 def test_what_was_merged_across_the_border_before_is_parted(before):
     memory, target, part, old, new = before
     assert PASSWORD in memory.get(target.memory_id).content
@@ -164,6 +169,7 @@ def test_what_was_merged_across_the_border_before_is_parted(before):
     assert again.other == target.memory_id
 
 
+@pytest.mark.slow
 def test_doctor_says_so_and_mends_it(before):
     memory = before[0]
 

@@ -351,6 +351,7 @@ def mean(half: Labelled, policy: RankingPolicy) -> float:
     return scores(half, replace(policy, abstention_floor=0.0))[str(NDCG)].mean()
 
 
+@pytest.mark.slow
 def test_rankings_are_of_documents(labelled):
     found = rankings(labelled, RankingPolicy(), limit=3)
     assert found.keys() == {one.query_id for one in labelled.asked}

@@ -191,6 +191,7 @@ def test_what_is_no_text_is_refused_with_its_name(ada, label, value):
 # -- the journal decides ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_call_its_halves_and_single_saves_come_to_the_same(home_of):
     sizes = (len(TALK), 4, 3, 2, 1)
     homes = [home_of() for _ in sizes]
@@ -213,6 +214,7 @@ def test_a_call_its_halves_and_single_saves_come_to_the_same(home_of):
         assert journalled(memory) == journalled(whole)
 
 
+@pytest.mark.slow
 def test_a_call_and_single_saves_give_the_same_chunks(home_of):
     # What repeats within a call is told apart by arrival, so each turn has a text of its own here.
     talk = [one for one in TALK if one["key"] != "t4"]
@@ -505,6 +507,7 @@ def test_the_list_replaces_the_one_of_lancedb_and_holds_its_own_stems(tmp_path):
     assert kept["none"] == set(words)
 
 
+@pytest.mark.slow
 def test_a_store_of_version_2_gets_the_columns_and_the_index(home_of, ada):
     ada.save("I told you that my heron was there, at the pond behind the mill.", key="t1")
     store = ada.store

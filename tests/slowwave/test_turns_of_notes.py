@@ -29,6 +29,7 @@ def standing(memory) -> list[tuple]:
     return sorted((content, state, said.get(by)) for _, content, state, by in rows.iter_rows())
 
 
+@pytest.mark.slow
 def test_an_old_note_that_is_saved_late_is_superseded_at_once(guarded):
     new = guarded.save(**fact(1))
     old = guarded.save(**fact(0))
@@ -85,6 +86,7 @@ def test_a_dated_note_is_older_than_what_is_said_today(guarded):
     assert (dated.status, dated.other) == ("superseded", said.memory_id)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.permutations(range(4)), st.integers(0, 4))
 def test_a_batch_its_halves_single_saves_and_a_later_look_agree(open_memory, tmp_path_factory, order, split):

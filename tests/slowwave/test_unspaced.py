@@ -68,6 +68,7 @@ def test_what_is_embedded_and_shown_is_the_text_as_it_was_written(home):
     assert vector == home.embedder.embed_query(TEXTS["sister"]).tolist()
 
 
+@pytest.mark.slow
 def test_words_lent_by_an_erased_turn_go(home):
     asked = home.save("午夜的密码是什么？潮汐闸门由谁打开？", key="t1")
     home.save("由伊什贝尔打开，钥匙挂在墙上。", key="t2", follows="t1")
@@ -86,6 +87,7 @@ def found_by(memory, words: str) -> list[str]:
     return sorted(row["source"] for row in rows)
 
 
+@pytest.mark.slow
 def test_an_old_home_finds_them_after_its_migration(home):
     home.save("由伊什贝尔打开，钥匙挂在墙上。", key="t2", context="潮汐闸门由谁打开？")
     store, space = home.store, home._space
@@ -112,6 +114,7 @@ def test_an_old_home_finds_them_after_its_migration(home):
     assert store.read("chunks").sort("chunk_id").equals(wanted["chunks"])
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_know_the_language_has_no_say_and_a_replay_knows_it(home, monkeypatch):
     monkeypatch.setattr(type(home.embedder), "knows", lambda *_: 0.0, raising=False)
     response = home.search("谁是护士", limit=3, explain=True)

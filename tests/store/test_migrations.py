@@ -270,6 +270,7 @@ def untouched(store: Store) -> dict[str, pl.DataFrame]:
     return frames
 
 
+@pytest.mark.slow
 def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_space):
     space = old_space()
     raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
@@ -311,6 +312,7 @@ def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_spac
     assert memories["never seen.md"]["vector"] is None
 
 
+@pytest.mark.slow
 def test_a_migrated_store_is_what_the_newest_slowwave_would_have_made(old_space, act):
     space = old_space()
     known = ids.memory_id("ada", "short.md")
@@ -322,6 +324,7 @@ def test_a_migrated_store_is_what_the_newest_slowwave_would_have_made(old_space,
     assert settle(space, twin, lambda _: chunks).refused == 1
 
 
+@pytest.mark.slow
 def test_the_step_to_version_2_can_be_run_twice(old_space):
     store = old_space().store
     before, versions = everything(store), {name: store.table(name).schema for name in NEW_IN_2}
@@ -334,6 +337,7 @@ def test_the_step_to_version_2_can_be_run_twice(old_space):
     assert migrate(store, NOON) == []
 
 
+@pytest.mark.slow
 def test_a_step_to_version_2_that_is_killed_leaves_the_old_store(old_space, monkeypatch):
     module = sys.modules["slowwave.store.migrations"]
     space = old_space()
@@ -355,6 +359,7 @@ def test_a_step_to_version_2_that_is_killed_leaves_the_old_store(old_space, monk
     assert space.store.count("memories", "vector IS NOT NULL") == 3
 
 
+@pytest.mark.slow
 def test_the_step_to_version_2_leaves_chunks_of_another_revision_out_of_the_vector(old_space):
     """What a killed writer left behind is no part of what a memory says."""
     space = old_space()
@@ -399,6 +404,7 @@ def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Ca
     return open_
 
 
+@pytest.mark.slow
 def test_a_store_of_version_2_learns_where_its_chunks_come_from(space_of_2):
     space = space_of_2()
     raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
@@ -425,6 +431,7 @@ def test_a_store_of_version_2_learns_where_its_chunks_come_from(space_of_2):
     assert key.metadata[b"lance-schema:unenforced-primary-key"] == b"true"
 
 
+@pytest.mark.slow
 def test_the_step_to_version_3_can_be_run_twice_and_keeps_what_use_has_taught(space_of_2):
     store = space_of_2().store
     row = {"state_id": "s", "day": "2026-03-01", "namespace": "ada", "memory_id": "m", "effectiveness": 0.9}
@@ -438,6 +445,7 @@ def test_the_step_to_version_3_can_be_run_twice_and_keeps_what_use_has_taught(sp
     assert migrate(store, NOON) == []
 
 
+@pytest.mark.slow
 def test_a_step_to_version_3_that_fails_leaves_version_2(space_of_2, monkeypatch):
     module = sys.modules["slowwave.store.migrations"]
     space = space_of_2()
@@ -474,6 +482,7 @@ def test_a_store_of_version_6_learns_what_was_imported_and_folds_every_day_anew(
     assert store.list_meta("night-")
 
 
+@pytest.mark.slow
 def test_a_store_of_version_7_learns_the_dates_that_its_nights_saw(store):
     """Of each memory what was staged of the note that it is, and nothing of what it was before."""
     told = {  # revision of the memory, revision that was staged, dated, released

@@ -495,6 +495,7 @@ LOOSE = LearningPolicy(
 )  # what one selection teaches depends on no other
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(proposals(), rollback_acts(), MOMENTS)
 def test_what_was_taken_back_is_as_if_it_had_never_been_taught(rows, act, moment):
@@ -510,6 +511,7 @@ def test_what_was_taken_back_is_as_if_it_had_never_been_taught(rows, act, moment
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(proposals(), proposals(), POLICIES)
 def test_after_a_rollback_of_everything_a_memory_learns_like_a_new_one(before, after, policy):
