@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from scoring.ranking import rank
-from slowwave.judging.model import Pair
-from slowwave.judging.words_and_model import Signal, WordsAndModel
-from slowwave.reranking import load_reranker
+from slowwave.embedding.reranking import load_reranker
+from slowwave.evaluation.judging.model import Pair
+from slowwave.evaluation.judging.words_and_model import Signal, WordsAndModel
+from slowwave.scoring.ranking import rank
 from slowwave.tuning import ask, opened, read_collection
 from slowwave.tuning.fit import AS_OF
 

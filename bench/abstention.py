@@ -23,12 +23,12 @@ import numpy as np
 from _report import report
 
 import slowwave
-from scoring.evaluation import answer_rate, auroc
-from scoring.ranking import Candidates, RankingPolicy, rank
-from scoring.ranking.abstention import signal
-from slowwave.cli.output import bars
+from slowwave.scoring.evaluation import answer_rate, auroc
+from slowwave.scoring.ranking import Candidates, RankingPolicy, rank
+from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning import Collection, ask, opened, read_collection
 from slowwave.tuning.fit import AS_OF
+from slowwave.views.terminal import bars
 
 Queries = Sequence[Mapping[str, Any]]
 

@@ -21,11 +21,11 @@ import numpy as np
 from _junk import KINDS, NOTES
 from _report import report
 
-from quality.density import signal_density
-from scoring.evaluation import auroc
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
+from slowwave.quality.density import signal_density
+from slowwave.scoring.evaluation import auroc
 
 LENGTHS = (200, 1_000, 5_000)
 LEAST = 50

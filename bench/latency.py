@@ -23,8 +23,8 @@ from _report import report
 from rich.progress import track
 
 import slowwave
-from scoring.ranking import rank
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.scoring.ranking import rank
 from slowwave.search import PROBES, Filters
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain

@@ -30,7 +30,7 @@ from latency import CHUNKS_PER_MEMORY, WARM_UP, _fill, _vocabulary
 from rich.progress import track
 
 import slowwave
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.learning import acts
 from slowwave.learning.isolation import prove
 

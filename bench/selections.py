@@ -21,7 +21,7 @@ import polars as pl
 from _clicks import World, at_the_end, clicks
 from _report import report
 
-from scoring.evaluation import auroc, selections
+from slowwave.scoring.evaluation import auroc, selections
 
 WORLDS = {
     "ranking knows nothing": World(knows=0.0),

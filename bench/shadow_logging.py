@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 from _report import report
 
-from scoring.ranking import rank
-from slowwave import ids
-from slowwave.cli.output import bars
+from slowwave.common import ids
+from slowwave.common.progress import task
 from slowwave.journal import Entry, Journal
-from slowwave.progress import task
+from slowwave.scoring.ranking import rank
 from slowwave.search.log import logged
 from slowwave.tuning import opened, read_collection
+from slowwave.views.terminal import bars
 
 
 def main() -> None:

@@ -27,8 +27,8 @@ from ir_measures import RR, nDCG
 from rich.progress import track
 
 import slowwave
-from scoring.intervals import wilson
 from slowwave.memory import Memory
+from slowwave.scoring.intervals import wilson
 
 DEPTH = 50
 

@@ -22,7 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from slowwave import cli, embedding
-from slowwave.cli import output
+from slowwave.views import terminal as output
 
 MODEL = "wordllama-256"
 _loaded: dict[str, Any] = {}

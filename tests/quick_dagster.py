@@ -24,8 +24,8 @@ from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool
 
-from orchestration import cli, night
-from slowwave.reports import cycle_plots, plots
+from slowwave.orchestration import cli, night
+from slowwave.views import cycle_plots, plots
 
 _create = sql.create_engine
 _make = cli.dagster_home
