@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from _data import labelled
 from _home import ANSWER, FIRST, Home, born, configured, run
 from _needs import Asking, Needs, Question, Wordings, asked_on, needs_of
-from _report import report
+from _report import UnusableError, bench, existing_folder, options, positive, reports
 from _user import Careless, Clock, User
 
 from quality.learning_gate import CONDITIONS
@@ -48,7 +49,6 @@ from slowwave.learning.gate import gate
 from slowwave.learning.proposals import proposal_days
 from slowwave.memory import Memory
 from slowwave.progress import task
-from slowwave.tuning import read_collection
 from slowwave.workspace import Workspace
 
 WEEK = 7
@@ -208,6 +208,9 @@ def timeline(home: Home, space: Workspace) -> dict[str, str]:
     found = {}
     for condition in CONDITIONS:
         mine = rows.filter(pl.col("condition") == condition)
+        if mine.is_empty():
+            found[condition] = "not looked at"
+            continue
         last = mine.row(-1, named=True)
         closed = mine.filter(pl.col("state") != "open")["day"].max()
         since = FIRST if closed is None else date.fromisoformat(str(closed)) + timedelta(days=1)
@@ -294,14 +297,14 @@ def life_of(home: Home, needs: Needs, given: argparse.Namespace, wrong: float) -
 
 def show(lives: Mapping[str, Told], said: str) -> None:
     """Print the gates and terms of all lives side by side, then the metrics."""
+    tables: dict[str, tuple[list[dict[str, Any]], str]] = {}
     for title, found in (
         ("gate", {name: one.gate for name, one in lives.items()}),
         ("terms", {name: one.terms for name, one in lives.items()}),
     ):
         keys = dict.fromkeys(key for one in found.values() for key in one)
-        report(
-            "learning", [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in keys]
-        )
+        rows = [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in keys]
+        tables[title] = rows, ""
     for kind, note in NOTES.items():
         rows = [
             {"life": name} | {
@@ -310,32 +313,34 @@ def show(lives: Mapping[str, Told], said: str) -> None:
             }
             for name, one in lives.items() for row in one.rows
         ]  # fmt: skip
-        report("learning", rows, note=f"{note} {said}")
+        tables[kind] = rows, f"{note} {said}"
+    reports("learning", tables)
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Live all lives and print what they came to."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of a collection")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="wordllama-256", help="embedding model")
-    parser.add_argument("--days", type=int, default=90)
-    parser.add_argument("--per-day", type=int, default=80, help="searches a day")
-    parser.add_argument("--needs", type=int, default=100, help="memories that are needed")
-    parser.add_argument("--people", type=int, default=12)
+    parser.add_argument("--days", type=positive, default=90)
+    parser.add_argument("--per-day", type=positive, default=80, help="searches a day")
+    parser.add_argument("--needs", type=positive, default=100, help="memories that are needed")
+    parser.add_argument("--people", type=positive, default=12)
     parser.add_argument("--words", type=int, default=0, help="of the question beside a private name; 0: none")
     parser.add_argument("--wrong", type=float, nargs="+", default=[0.0, 0.2, 0.4], help="share of selections")
     parser.add_argument("--bias", type=float, default=0.5, help="of the people: rank r is looked at r^-bias")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="one life, fewer searches and needs")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     if given.quick:
         given.per_day, given.needs, given.days = 20, 25, 63
         given.wrong = given.wrong[:1]
-    collection = read_collection(given.data)
+    collection = labelled(given.data, given.namespace)
     needs = needs_of(collection, given.namespace, most=given.needs, seed=given.seed)
+    if not needs.asked:
+        raise UnusableError(f"{given.data}: no document answers two questions, so there is no need to learn")
     lives, start = dict[str, Told](), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, bars():
         first = born(Path(folder) / "first", collection, given.namespace, given.model)

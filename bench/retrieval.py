@@ -13,17 +13,17 @@ ranking of ``Memory.search``. Failed queries count as 0; queries without a relev
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from _report import report
+from _data import labelled, space_of
+from _report import bench, existing_folder, options, positive, report
 from rich.progress import track
 
 import slowwave
@@ -31,7 +31,7 @@ from scoring.evaluation import compare, evaluate, mean_interval, parse_measure
 from scoring.ranking import SEEDS, RankingPolicy, rank
 from slowwave.cli.output import bars
 from slowwave.search.run import read_by_cross_encoder
-from slowwave.tuning import Collection, opened, read_collection
+from slowwave.tuning import Collection, opened
 from slowwave.tuning.fit import AS_OF
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg@10", "mrr@5", "recall@10"))
@@ -40,24 +40,23 @@ HEARD = ("bm25", "vector", "as if the model knew")
 """Measured as if the model knew every language: what the channels give by themselves."""
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of the collections")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, nargs="+", required=True, help="the collections")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
     parser.add_argument(
         "--cross-encoder", action="store_true", help="also with the cross-encoder (half a second a query)"
     )
     parser.add_argument("--cache", type=Path, help="keep the embedded collections here, for the next time")
     parser.add_argument("--untitled", action="store_true", help="leave out the titles of the documents")
-    parser.add_argument("--queries", type=int, default=100_000, help="at most so many per collection")
-    arguments = parser.parse_args()
+    parser.add_argument("--queries", type=positive, default=100_000, help="at most so many per collection")
+    arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
     notes = []
     for folder in arguments.data:
-        collection = read_collection(folder)
+        collection = labelled(folder)
         if arguments.untitled:
             plain = [{**document, "title": ""} for document in collection.documents]
             collection = replace(collection, name=f"{collection.name}_untitled", documents=plain)
@@ -102,7 +101,7 @@ def _measure(
         runs["cross-encoder"] = {}
     took: dict[str, list[float]] = {"full": [], "cross-encoder": []}
     for query in track(queries, description="searching"):
-        memory = spaces[query.get("namespace") or "default"]
+        memory = spaces[space_of(query)]
         start = time.perf_counter()
         found = memory._space.searcher.find(
             memory.namespace, query["text"], memory.settings.ranking.candidates
