@@ -105,13 +105,13 @@ def read_pairs(path: Path) -> list[Pair]:
     """
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        header = reader.fieldnames or ()
         rows = list(reader)
     forms: dict[str, Callable[[dict[str, str]], bool | None]] = {
         "category": _by_label,
         "relatedness_1_5": _by_relatedness,
         "score_0_5": _by_score,
     }
-    header = reader.fieldnames or ()
     known = next((form for form in forms if form in header), None)
     wanted = {"a", "b"} | (set() if known == "score_0_5" else {"label"})
     if known is None or not wanted <= {*header}:
