@@ -1,6 +1,6 @@
 """How fast a vault goes in, beside the embedding model alone on the same chunks (the floor).
 
-    python bench/ingest.py --vault FOLDER [--model NAME ...] [--notes N]
+    python bench/ingest.py --vault FOLDER [--model NAME ...] [--notes N] [--lines NAME ...]
 
 Each line is a process of its own. ``embedder`` embeds the distinct chunk texts of the vault and nothing else;
 ``night`` is `ingest` and the night's job on a fresh home; ``save_many`` saves the same notes through the API;
@@ -39,9 +39,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--vault", type=existing_folder, required=True, help="folder of notes")
     parser.add_argument("--model", nargs="+", default=["wordllama-256", "bge-small-en-v1.5"])
     parser.add_argument("--notes", type=int, default=0, help="only the first N notes; 0: all")
+    parser.add_argument("--lines", nargs="+", default=LINES, choices=LINES, help="beside the embedder")
     parser.add_argument("--line", default="", help=argparse.SUPPRESS)
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
+    if "second night" in arguments.lines and "night" not in arguments.lines:
+        parser.error("--lines: a second night follows a first one")
     if arguments.line:
         print(json.dumps(_measure(arguments.line, arguments.vault, arguments.model[0], arguments.home)))
         return
@@ -51,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         with tempfile.TemporaryDirectory() as folder:
             vault = _subset(arguments.vault, arguments.notes, Path(folder) / "vault")
             floor = 0.0
-            for line in LINES:
+            for line in (name for name in LINES if name in {LINES[0], *arguments.lines}):
                 home = Path(folder) / ("saved" if line == "save_many" else "home")
                 print(f"{model}: {line} ...", file=sys.stderr)
                 seconds, row = child(

@@ -40,6 +40,7 @@ def test_only_refusals_cannot_be_measured(refused: Refused, tmp_path: Path) -> N
     assert "has no answer to an answerable question" in refused("answers", "--data", file, *FAST)
 
 
+@pytest.mark.slow
 def test_a_collection_of_one_row_is_measured_or_named(run: Run, refused: Refused, tmp_path: Path) -> None:
     one = made.one_row(tmp_path / "one")
 

@@ -36,7 +36,9 @@ SMOKE: dict[str, Argv] = {
     "gate": lambda at: (
         "--vault", made.vault(at / "vault"), "--data", made.shared(at / "shared"), "--each", 1, "--repeat", 2
     ),
-    "ingest": lambda at: ("--vault", made.vault(at / "vault"), "--notes", 2, *FAST),
+    "ingest": lambda at: (
+        "--vault", made.vault(at / "vault"), "--notes", 2, "--lines", "night", "save_many", *FAST
+    ),
     "journal": lambda at: (
         "--databases", "sqlite", "--acts", "feedback", "--processes", 1, "--writes", 5, "--entries", 3
     ),
@@ -58,7 +60,7 @@ SMOKE: dict[str, Argv] = {
     "retrieval": lambda at: ("--data", made.harbour(at / "harbour"), made.chats(at / "chats"), *FAST),
     "selections": lambda at: ("--seeds", 1, "--queries", 4, "--searches", 5, "--days", 2),
     "shadow_logging": lambda at: ("--data", made.chats(at / "chats")),
-    "soak": lambda at: ("--minutes", 0.02, "--processes", 1, "--no-nights", "--folder", at),
+    "soak": lambda at: ("--one-by-one", 10, "--folder", at),
     "sparse": lambda at: ("--places", 1, "--words", 50, *FAST),
     "updates": lambda at: ("--data", made.chats(at / "chats"), "--show", 1, *FAST),
     "verdicts": lambda at: ("--trials", 8, "--draws", 50, "--sizes", "3,9", "--effects", 0, 0.2),
@@ -67,9 +69,10 @@ SMOKE: dict[str, Argv] = {
 """A call of each script that takes a second or few."""
 
 SLOW = {
-    "attack", "evaluate", "feedback", "ingest", "journal", "learning", "mcp_load", "month", "soak",
+    "abstention", "attack", "evaluate", "feedback", "gate", "ingest", "journal", "judge", "latency",
+    "learned_overhead", "learning", "mcp_load", "month", "soak", "updates",
 }  # fmt: skip
-"""Those that start processes or run nights."""
+"""Those that start processes, run nights, fill several homes or load a second model."""
 
 
 def zip_esci(folder: Path) -> tuple[object, ...]:
@@ -92,6 +95,8 @@ def test_a_script_runs_on_a_handful_of_rows(
     for title, rows in tables.items():
         assert rows or name == "month", title  # no cycle closes within two days
         assert all(isinstance(row, dict) and row for row in rows)
+    lost = {name: count for name, count in said.get("totals", {}).items() if name in ("lost", "doubled")}
+    assert not any(lost.values()), lost
 
 
 def test_every_call_is_of_a_script() -> None:
