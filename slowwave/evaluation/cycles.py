@@ -6,19 +6,16 @@ last, so that one that was killed half-way is written again from the start.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
-from functools import cache
-from importlib.metadata import version as installed
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import polars as pl
 
 from scoring.evaluation import Agreement, Cycle, SearchDay, contributions, plan_cycles, preference
+from slowwave.evaluation.code import code_version
 from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.known import agreements, said_until, settled
 from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
@@ -313,13 +310,3 @@ def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict
 def _json(data: Mapping[str, Any]) -> str:
     """As JSON; what is not defined, and so is no number, is null."""
     return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
-
-
-@cache
-def code_version() -> str:
-    """Version of the package and a digest of the rules' source, which changes when a rule does."""
-    state = hashlib.blake2b(digest_size=6)
-    rules, folders = Path(__file__).parents[2], ("scoring", "quality", "slowwave/evaluation")
-    for file in sorted(file for folder in folders for file in rules.glob(f"{folder}/**/*.py")):
-        state.update(file.relative_to(rules).as_posix().encode() + b"\0" + file.read_bytes())
-    return f"{installed('slowwave')}+{state.hexdigest()}"

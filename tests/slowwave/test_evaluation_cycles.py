@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,7 +12,6 @@ from warehouse_rows import put
 
 from scoring.evaluation.replay import Variant
 from scoring.ranking import RankingPolicy
-from slowwave.evaluation import cycles
 from slowwave.evaluation.cycles import advance, closed_cycles, code_version
 from slowwave.evaluation.variants import Tried
 from slowwave.journal import Entry
@@ -325,25 +321,3 @@ def test_the_versions_name_judgments_and_code(space):
     ada, bob = (cycle(space, name) for name in ("ada#1", "bob#1"))
     assert ada["judgment_version"] != bob["judgment_version"]
     assert ada["code_version"] == bob["code_version"] == code_version()
-
-
-def test_the_version_of_the_code_changes_with_a_rule_and_with_nothing_else(tmp_path, monkeypatch):
-    root = Path(cycles.__file__).parents[2]
-    for room in ("scoring", "quality"):
-        shutil.copytree(root / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
-    own = tmp_path / "slowwave" / "evaluation" / "cycles.py"
-    own.parent.mkdir(parents=True)
-    own.touch()
-    monkeypatch.setattr(sys.modules[cycles.__name__], "__file__", str(own))
-    fresh = code_version.__wrapped__
-    before = fresh()
-    (tmp_path / "notes.txt").write_text("no rule")
-    assert fresh() == before
-    rule = tmp_path / "scoring" / "evaluation" / "metrics.py"
-    text = rule.read_text()
-    rule.write_text(text + "\n")
-    changed = fresh()
-    assert changed != before
-    rule.write_text(text)
-    rule.rename(rule.with_name("renamed.py"))
-    assert fresh() not in {before, changed}
