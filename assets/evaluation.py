@@ -7,21 +7,22 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import feedback, ingest
-from assets.faults import apart_of, told_faults
-from assets.feedback import replaced
-from assets.ingest import KINDS, WHOLE_RANGE
-from assets.partitions import DAILY
-from assets.report import table
-from assets.resources import OneNight, SlowwaveResource
+from slowwave.assets import feedback, ingest
+from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.feedback import replaced
+from slowwave.assets.ingest import KINDS, WHOLE_RANGE
+from slowwave.assets.partitions import DAILY
+from slowwave.assets.report import table
+from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
-from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, sparse, truth
+from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, truth
+from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.variants import Tried, variants
-from slowwave.judging.entries import drain_judgments
-from slowwave.judging.model import JudgeError
-from slowwave.reports.cycle import cycle_report
-from slowwave.reports.cycle_page import cycle_page
-from slowwave.workspace import Workspace
+from slowwave.home.workspace import Workspace
+from slowwave.search import sparse_recall as sparse
+from slowwave.views.cycle import cycle_report
+from slowwave.views.cycle_page import cycle_page
 
 GROUP = "evaluation"
 REPORTS = "reports"

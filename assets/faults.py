@@ -8,16 +8,16 @@ from typing import TypeVar
 import dagster as dg
 import polars as pl
 
-from slowwave.apart import Fault, apart, remember, within
+from slowwave.home.apart import Fault, apart, remember, within
+from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.store import Store
-from slowwave.workspace import Workspace
 
 T = TypeVar("T")
 
 
 def apart_of(space: Workspace, work: Callable[[Workspace], T]) -> tuple[list[T], list[Fault]]:
-    """Do work on the home; where that fails, on each of its namespaces (see `slowwave.apart`)."""
+    """Do work on the home; where that fails, on each of its namespaces (see `slowwave.home.apart`)."""
 
     def namespaces() -> list[str]:
         vaults = [source.namespace for source in space.journal.sources()]

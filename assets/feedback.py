@@ -8,20 +8,21 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import pictures
-from assets.faults import apart_of, told_faults
-from assets.ingest import KINDS, WHOLE_RANGE, staged_notes
-from assets.partitions import DAILY, day_end
-from assets.report import table
-from assets.resources import OneNight, SlowwaveResource
-from slowwave.apart import Fault, faulty_days
-from slowwave.feedback import drain, fold
+from slowwave.assets import pictures
+from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.ingest import KINDS, WHOLE_RANGE, staged_notes
+from slowwave.assets.partitions import DAILY, day_end
+from slowwave.assets.report import table
+from slowwave.assets.resources import OneNight, SlowwaveResource
+from slowwave.common.progress import task
+from slowwave.feedback import fold
 from slowwave.feedback.pending import begin, finish, last_of, looked_at, seen_by
 from slowwave.feedback.texts import texts_in
-from slowwave.progress import task
+from slowwave.home.apart import Fault, faulty_days
+from slowwave.home.workspace import Workspace
+from slowwave.journal import drain
 from slowwave.store import Store, one_of
 from slowwave.store.database import Written
-from slowwave.workspace import Workspace
 
 GROUP = "feedback"
 DAYS_AT_ONCE = 90

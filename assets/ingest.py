@@ -5,23 +5,24 @@ from datetime import datetime, timedelta
 import dagster as dg
 import polars as pl
 
-from assets.faults import apart_of, told_faults, with_kept
-from assets.partitions import DAILY, day_end
-from assets.report import table
-from assets.resources import SlowwaveResource
-from quality.gate import GatePolicy
-from slowwave import stages, vault
-from slowwave.admission import Settled, part_mixed, settle
-from slowwave.apart import faulty_days, frames_apart, part_of
+from slowwave.assets.faults import apart_of, told_faults, with_kept
+from slowwave.assets.partitions import DAILY, day_end
+from slowwave.assets.report import table
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common.progress import task
 from slowwave.feedback.pending import LOOKED_AT, forget, looked_at, seen_by
+from slowwave.home.apart import faulty_days, frames_apart, part_of
+from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import WORDS
-from slowwave.progress import task
-from slowwave.quarantine import hold, lost_originals
-from slowwave.reconcile import reconcile
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import Settled, part_mixed, settle
+from slowwave.lifecycle.quarantine import hold, lost_originals
+from slowwave.lifecycle.reconcile import reconcile
+from slowwave.lifecycle.waiting import COMMAND, waiting
+from slowwave.quality.gate import GatePolicy
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
-from slowwave.waiting import COMMAND, waiting
-from slowwave.workspace import Workspace
+from slowwave.vaults import vault
 
 GROUP = "ingest"
 IO_MANAGER = "lance_partitions"

@@ -6,22 +6,22 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import evaluation, feedback, ingest
-from assets.evaluation import asset as evaluation_asset
-from assets.faults import apart_of, told_faults
-from assets.feedback import replaced
-from assets.report import table
-from assets.resources import OneNight, SlowwaveResource
-from quality.learning_gate import GateDecision
-from scoring.feedback.learned import PROPOSED
-from slowwave.apart import faulty_days, part_of
+from slowwave.assets import evaluation, feedback, ingest
+from slowwave.assets.evaluation import asset as evaluation_asset
+from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.feedback import replaced
+from slowwave.assets.report import table
+from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.evaluation import due
+from slowwave.home.apart import faulty_days, part_of
+from slowwave.home.workspace import Workspace
 from slowwave.learning import effect, lessons, log, proposals
 from slowwave.learning.acts import malformed_acts
 from slowwave.learning.gate import gates
 from slowwave.learning.guard import close_where_worse
+from slowwave.quality.learning_gate import GateDecision
+from slowwave.scoring.feedback.learned import PROPOSED
 from slowwave.store import one_of
-from slowwave.workspace import Workspace
 
 GROUP = "learning"
 REFUSED = "slowwave/refused"

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import dagster as dg
 
+from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.settings import Settings, load
-from slowwave.workspace import Workspace
 
 
 def daily(first_day: str) -> dg.DailyPartitionsDefinition:

@@ -11,8 +11,8 @@ from datetime import datetime
 import dagster as dg
 import polars as pl
 
-from assets.report import picture, table
-from slowwave.reports import counts, plots
+from slowwave.assets.report import picture, table
+from slowwave.views import counts, plots
 
 Metadata = dict[str, dg.MetadataValue]
 

@@ -8,9 +8,9 @@ from typing import Self
 import dagster as dg
 from pydantic import PrivateAttr
 
-from slowwave.progress import task
+from slowwave.common.progress import task
+from slowwave.home.workspace import Workspace
 from slowwave.settings import load
-from slowwave.workspace import Workspace
 
 WAITING = "waiting for another night"
 

@@ -9,10 +9,10 @@ import dagster as dg
 import polars as pl
 from dagster_duckdb import DuckDBResource
 
-from assets.ingest import WHOLE_RANGE
-from assets.partitions import DAILY
-from assets.report import table
-from assets.resources import SlowwaveResource
+from slowwave.assets.ingest import WHOLE_RANGE
+from slowwave.assets.partitions import DAILY
+from slowwave.assets.report import table
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.warehouse import FILE, build, described
 from slowwave.warehouse.sources import SOURCES
 

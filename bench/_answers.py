@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from _data import lines, space_of
 
-from scoring.ranking.words import words
 from slowwave.embedding import Embedder
 from slowwave.memory import Memory
+from slowwave.scoring.ranking.words import words
 from slowwave.tuning import Collection
 
 SHOWN = 10

@@ -9,7 +9,7 @@ import polars as pl
 from rich.progress import track
 
 import slowwave
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
 

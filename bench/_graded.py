@@ -14,10 +14,10 @@ from _data import labelled, lines
 from _report import UnusableError
 from rich.progress import track
 
-from scoring.ranking import rank
-from slowwave.judging.model import Pair
-from slowwave.judging.words_and_model import Signal, WordsAndModel
-from slowwave.reranking import load_reranker
+from slowwave.embedding.reranking import load_reranker
+from slowwave.evaluation.judging.model import Pair
+from slowwave.evaluation.judging.words_and_model import Signal, WordsAndModel
+from slowwave.scoring.ranking import rank
 from slowwave.tuning import ask, opened
 from slowwave.tuning.fit import AS_OF
 

@@ -19,15 +19,15 @@ from _processes import Nobody
 from _user import Clock
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
-from assets import evaluation, learning
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions
-from slowwave import ids
+from slowwave.assets import evaluation, learning
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
+from slowwave.common.progress import listening
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.progress import listening
+from slowwave.orchestration.definitions import definitions
 from slowwave.settings import Settings, load
 from slowwave.tuning.collection import Collection, notes_of
-from slowwave.workspace import Workspace
 
 FIRST = date(2026, 1, 1)
 SAVED = timedelta(days=10)  # before the first day: old enough to learn

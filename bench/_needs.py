@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
 
-from scoring.ranking.learned import learnable
+from slowwave.scoring.ranking.learned import learnable
 from slowwave.tuning.collection import Collection as Labelled
 
 LEAST_KEPT, MOST_KEPT = 0.5, 0.9  # share of the words that say something which a wording keeps

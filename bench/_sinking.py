@@ -13,13 +13,13 @@ import numpy as np
 import polars as pl
 from _home import Home
 
-from scoring.feedback.effectiveness import effectiveness, fold_effectiveness
-from scoring.feedback.voices import REACH, company, heard, voices_by
-from scoring.ranking import Candidates, MemoryState, rank
-from slowwave.exchange import JsonLines, Options, import_logs
+from slowwave.evaluation.exchange import JsonLines, Options, import_logs
 from slowwave.feedback.fold import FOLDED
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.workspace import Workspace
+from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
+from slowwave.scoring.feedback.voices import REACH, company, heard, voices_by
+from slowwave.scoring.ranking import Candidates, MemoryState, rank
 
 if TYPE_CHECKING:
     from _needs import Wordings

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import slowwave
-from slowwave import ids
+from slowwave.common import ids
 
 NAMESPACE = "soak"
 SHARES = {"save": 45, "save again": 15, "search": 25, "feedback": 10, "forget": 5}  # percent

@@ -63,7 +63,7 @@ FIRST_TALK = (
     "ok ok ok",
     "hmm",
 )
-"""Talk that the words of `quality._social` were chosen with."""
+"""Talk that the words of `slowwave.quality._social` were chosen with."""
 TALK = (
     "thank you so much!",
     "ok great",

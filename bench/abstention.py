@@ -23,12 +23,12 @@ from _data import labelled, space_of
 from _report import UnusableError, bench, existing_folder, options, positive, report
 
 import slowwave
-from scoring.evaluation import answer_rate, auroc
-from scoring.ranking import Candidates, RankingPolicy, rank
-from scoring.ranking.abstention import signal
-from slowwave.cli.output import bars
+from slowwave.scoring.evaluation import answer_rate, auroc
+from slowwave.scoring.ranking import Candidates, RankingPolicy, rank
+from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning import Collection, ask, opened
 from slowwave.tuning.fit import AS_OF
+from slowwave.views.terminal import bars
 
 Queries = Sequence[Mapping[str, Any]]
 

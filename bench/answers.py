@@ -48,13 +48,13 @@ from _report import (
     rounded,
 )
 
-from scoring.evaluation import auroc
-from scoring.feedback.usage import DEFAULT, Usage, usage
-from scoring.intervals import wilson
-from slowwave.cli.output import bars
 from slowwave.embedding import Embedder, load_embedder
+from slowwave.scoring.evaluation import auroc
+from slowwave.scoring.feedback.usage import DEFAULT, Usage, usage
+from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
 from slowwave.tuning import opened
+from slowwave.views.terminal import bars
 
 THRESHOLDS = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
 SENTENCES = {"1": (1, 1), "2 to 3": (2, 3), "4 to 6": (4, 6), "7 to 12": (7, 12), "13 or more": (13, 10_000)}

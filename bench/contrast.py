@@ -25,10 +25,10 @@ from _contrast_templates import CHANGED, KEPT
 from _report import UnusableError, bench, existing_folder, options, positive, ratio, report
 from rich.console import Console
 
-from quality.divergence import Guard, Statement, explain
-from quality.reconsolidation import Thresholds, decide
-from scoring.intervals import wilson
 from slowwave.embedding import load_embedder, profile
+from slowwave.quality.divergence import Guard, Statement, explain
+from slowwave.quality.reconsolidation import Thresholds, decide
+from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
 
 BOUND_LOST, BOUND_RECOGNISED = 0.01, 0.70

@@ -22,8 +22,8 @@ from _junk import KINDS, NOTES
 from _notes import vault_notes
 from _report import UnusableError, bench, existing_folder, options, positive, report, rounded
 
-from quality.density import signal_density
-from scoring.evaluation import auroc
+from slowwave.quality.density import signal_density
+from slowwave.scoring.evaluation import auroc
 
 LENGTHS = (200, 1_000, 5_000)
 LEAST = 50

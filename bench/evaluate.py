@@ -27,13 +27,13 @@ import polars as pl
 from _processes import peak_mb
 from _report import bench, numbers, options, positive, report
 
-from scoring.evaluation.evaluate import evaluate_frame
-from scoring.evaluation.replay import Batch, Variant, replay
-from scoring.evaluation.shadow import compare_results
-from scoring.ranking import SEEDS, RankingPolicy
-from scoring.ranking.columns import concatenated
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation.logged import SEARCHES_AT_ONCE, of_entries
+from slowwave.scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation.replay import Batch, Variant, replay
+from slowwave.scoring.evaluation.shadow import compare_results
+from slowwave.scoring.ranking import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.columns import concatenated
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 MEMORIES = 20_000

@@ -25,7 +25,7 @@ import polars as pl
 from _processes import child, peak_mb
 from _report import bench, options, positive, report
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.journal import Entry, Journal
 
 FIRST = date(2025, 1, 1)
@@ -113,8 +113,8 @@ def run(home: Path, ranges: list[tuple[str, str]]) -> dict[str, Any]:
     """Fold ranges of days, one run each; seconds of all of them, and the peak of this process."""
     import dagster as dg
 
-    from assets.resources import SlowwaveResource
-    from orchestration.definitions import definitions
+    from slowwave.assets.resources import SlowwaveResource
+    from slowwave.orchestration.definitions import definitions
 
     job = definitions(SlowwaveResource(home=str(home))).resolve_job_def("feedback")
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -134,12 +134,12 @@ def run(home: Path, ranges: list[tuple[str, str]]) -> dict[str, Any]:
 
 def in_memory(home: Path) -> dict[str, Any]:
     """The bare group-by and the rules on the same signals, alternating, the best of three each."""
-    from scoring.feedback.effectiveness import fold_effectiveness
-    from scoring.feedback.policy import FeedbackPolicy
-    from scoring.feedback.strength import fold_strength
     from slowwave.feedback.fold import FOLDED
+    from slowwave.home.workspace import Workspace
+    from slowwave.scoring.feedback.effectiveness import fold_effectiveness
+    from slowwave.scoring.feedback.policy import FeedbackPolicy
+    from slowwave.scoring.feedback.strength import fold_strength
     from slowwave.settings import load
-    from slowwave.workspace import Workspace
 
     store, policy = Workspace(load(home)).store, FeedbackPolicy()
     signals = store.read("usage_signals", columns=FOLDED)

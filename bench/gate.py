@@ -43,17 +43,17 @@ from _talk import (
     TALK,
 )  # fmt: skip
 
-from quality.content import applicable_scores
-from quality.density import signal_density
-from quality.gate import GatePolicy, judge
-from quality.junk import junk_reasons
-from quality.structure import structure_faults
-from scoring.intervals import wilson
-from slowwave import stages
-from slowwave.entries import entries_frame, save_entry
+from slowwave.journal.acts import entries_frame, save_entry
+from slowwave.lifecycle import stages
 from slowwave.notes.arguments import note_of
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
+from slowwave.quality.content import applicable_scores
+from slowwave.quality.density import signal_density
+from slowwave.quality.gate import GatePolicy, judge
+from slowwave.quality.junk import junk_reasons
+from slowwave.quality.structure import structure_faults
+from slowwave.scoring.intervals import wilson
 
 POLICY = GatePolicy()
 PARTS: dict[str, Callable[[pl.DataFrame], object]] = {

@@ -102,8 +102,8 @@ def _measure(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
 
 
 def _embedder(vault: Path, model: str, home: Path) -> Measured:
-    from slowwave.chunking import Chunker, indexed_text
     from slowwave.embedding import load_embedder
+    from slowwave.notes.chunking import Chunker, indexed_text
     from slowwave.settings import EmbeddingSettings
 
     notes, chunker = vault_notes(vault, least=LEAST), Chunker()
@@ -136,11 +136,11 @@ def _night(vault: Path, model: str, home: Path, *, days_ago: int) -> Measured:
     os.environ["SLOWWAVE_HOME"] = str(home)
     import dagster as dg
 
-    from orchestration.cli import dagster_home
-    from orchestration.night import run_night
+    from slowwave.home.workspace import Workspace
+    from slowwave.orchestration.cli import dagster_home
+    from slowwave.orchestration.night import run_night
     from slowwave.settings import load
-    from slowwave.vault import scan, watch
-    from slowwave.workspace import Workspace
+    from slowwave.vaults.vault import scan, watch
 
     settings = load(home)
     os.environ["DAGSTER_HOME"] = str(dagster_home(home))

@@ -42,7 +42,7 @@ from _report import (
 from rich.progress import track
 
 import slowwave
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.journal import Entry, Journal
 from slowwave.journal.codec import encode
 

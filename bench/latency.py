@@ -23,7 +23,7 @@ from _report import bench, numbers, options, positive, ratio, report, spread
 from rich.progress import track
 
 import slowwave
-from scoring.ranking import rank
+from slowwave.scoring.ranking import rank
 from slowwave.search import PROBES, Filters
 
 WARM_UP = 20

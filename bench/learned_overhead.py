@@ -29,7 +29,7 @@ from _report import bench, numbers, options, positive, report
 from rich.progress import track
 
 import slowwave
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.learning import acts
 from slowwave.learning.isolation import prove
 

@@ -34,22 +34,22 @@ from _needs import Asking, Needs, Question, Wordings, asked_on, needs_of
 from _report import UnusableError, bench, existing_folder, options, positive, reports
 from _user import Careless, Clock, User
 
-from quality.learning_gate import CONDITIONS
-from scoring.evaluation import MEASURES, compare
-from scoring.evaluation.evaluate import evaluate
-from scoring.evaluation.replay import Batch, Variant, replay
-from scoring.feedback.learned import PROPOSAL, SEEDS, decide
-from scoring.feedback.learned import live as terms_in_force
-from scoring.ranking import Candidates, MemoryState
-from scoring.ranking.candidates import LEARNED
-from scoring.ranking.learned import LearnedTerms
-from slowwave.cli.output import bars
+from slowwave.common.progress import task
+from slowwave.home.workspace import Workspace
 from slowwave.learning import acts, lessons
 from slowwave.learning.gate import gate
 from slowwave.learning.proposals import proposal_days
 from slowwave.memory import Memory
-from slowwave.progress import task
-from slowwave.workspace import Workspace
+from slowwave.quality.learning_gate import CONDITIONS
+from slowwave.scoring.evaluation import MEASURES, compare
+from slowwave.scoring.evaluation.evaluate import evaluate
+from slowwave.scoring.evaluation.replay import Batch, Variant, replay
+from slowwave.scoring.feedback.learned import PROPOSAL, SEEDS, decide
+from slowwave.scoring.feedback.learned import live as terms_in_force
+from slowwave.scoring.ranking import Candidates, MemoryState
+from slowwave.scoring.ranking.candidates import LEARNED
+from slowwave.scoring.ranking.learned import LearnedTerms
+from slowwave.views.terminal import bars
 
 WEEK = 7
 SHOWN = {"MRR@5": "mrr@5", "nDCG@10": "ndcg@10", "HitRate@1": "hit@1", "Recall@20": "recall@20"}

@@ -26,16 +26,16 @@ from _home import ANSWER, FIRST
 from _report import bench, existing_folder, options, positive, report
 from _user import Clock, User, asked_on
 
-from scoring.evaluation import compare
-from slowwave import ids
-from slowwave.cli.output import bars
+from slowwave.common import ids
+from slowwave.common.progress import task
 from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.variants import LOGGED, variants
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.progress import task
+from slowwave.scoring.evaluation import compare
 from slowwave.settings import Settings, load
 from slowwave.tuning.collection import Collection, notes_of
-from slowwave.workspace import Workspace
+from slowwave.views.terminal import bars
 
 WEEK = 7
 
@@ -110,7 +110,7 @@ def work(life: Life, first: date, last: date) -> None:
     Raises:
         SystemExit: a run failed.
     """
-    from orchestration.night import run_night
+    from slowwave.orchestration.night import run_night
 
     for job in ("night", "evaluation"):
         done = run_night(life.settings, first.isoformat(), last.isoformat(), job=job)

@@ -35,10 +35,10 @@ from _report import UnusableError, bench, existing_file, options, ratio, report
 from rich.console import Console
 from rich.progress import track
 
-from quality.divergence import Difference, Guard, Statement, explain
-from quality.reconsolidation import Outcome, Thresholds, decide, is_near_duplicate
-from scoring.intervals import wilson
 from slowwave.embedding import load_embedder, profile
+from slowwave.quality.divergence import Difference, Guard, Statement, explain
+from slowwave.quality.reconsolidation import Outcome, Thresholds, decide, is_near_duplicate
+from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
 
 BATCH = 1_000

@@ -24,13 +24,14 @@ import numpy as np
 import polars as pl
 from _report import bench, numbers, options, report
 
-from slowwave import ids, stages
-from slowwave.admission import settle
-from slowwave.entries import entries_frame, save_entry
+from slowwave.common import ids
+from slowwave.home.workspace import Workspace
+from slowwave.journal.acts import entries_frame, save_entry
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settle
 from slowwave.notes import plain_note
 from slowwave.settings import load
 from slowwave.store.vectors import mean_vectors
-from slowwave.workspace import Workspace
 
 DIMENSION = 384
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

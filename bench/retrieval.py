@@ -27,12 +27,12 @@ from _report import bench, existing_folder, options, positive, report
 from rich.progress import track
 
 import slowwave
-from scoring.evaluation import compare, evaluate, mean_interval, parse_measure
-from scoring.ranking import SEEDS, RankingPolicy, rank
-from slowwave.cli.output import bars
+from slowwave.scoring.evaluation import compare, evaluate, mean_interval, parse_measure
+from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
 from slowwave.search.run import read_by_cross_encoder
 from slowwave.tuning import Collection, opened
 from slowwave.tuning.fit import AS_OF
+from slowwave.views.terminal import bars
 
 MEASURES = tuple(parse_measure(name) for name in ("ndcg@10", "mrr@5", "recall@10"))
 CROSS_ENCODER_WEIGHT = 0.4

@@ -23,7 +23,7 @@ import polars as pl
 from _clicks import World, at_the_end, clicks
 from _report import UnusableError, bench, options, positive, report, rounded
 
-from scoring.evaluation import auroc, selections
+from slowwave.scoring.evaluation import auroc, selections
 
 WORLDS = {
     "ranking knows nothing": World(knows=0.0),

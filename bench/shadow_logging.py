@@ -19,13 +19,13 @@ import numpy as np
 from _data import labelled, space_of
 from _report import bench, existing_folder, options, positive, report, spread
 
-from scoring.ranking import rank
-from slowwave import ids
-from slowwave.cli.output import bars
+from slowwave.common import ids
+from slowwave.common.progress import task
 from slowwave.journal import Entry, Journal
-from slowwave.progress import task
+from slowwave.scoring.ranking import rank
 from slowwave.search.log import logged
 from slowwave.tuning import opened
+from slowwave.views.terminal import bars
 
 
 @bench

@@ -27,8 +27,8 @@ import _soak_user as user
 from _processes import Nobody
 from _report import bench, existing_folder, options, positive, ratio, report, spread
 
-from slowwave.cli.output import bars
-from slowwave.progress import listening, task
+from slowwave.common.progress import listening, task
+from slowwave.views.terminal import bars
 
 MODEL = "wordllama-256"
 QUARTERS = {"first": 0, "last": 3}

@@ -22,10 +22,10 @@ from _report import bench, options, positive, ratio, report
 from rich.progress import track
 
 import slowwave
-from scoring.intervals import wilson
-from scoring.ranking import SEEDS, RankingPolicy, rank
-from slowwave.cli.output import bars
+from slowwave.scoring.intervals import wilson
+from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
 from slowwave.tuning.fit import AS_OF
+from slowwave.views.terminal import bars
 
 PLACES = (
     "Hoxa", "Lyness", "Swona", "Burray", "Copinsay", "Stronsay", "Pierowall", "Whitehall", "Brough",

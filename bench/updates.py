@@ -27,9 +27,9 @@ from ir_measures import RR, nDCG
 from rich.progress import track
 
 import slowwave
-from scoring.intervals import wilson
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
+from slowwave.scoring.intervals import wilson
 
 DEPTH = 50
 Rows = Sequence[Mapping[str, Any]]

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from _report import bench, numbers, options, positive, ratio, report
 
-from scoring.evaluation import compare
-from scoring.intervals import wilson
+from slowwave.scoring.evaluation import compare
+from slowwave.scoring.intervals import wilson
 
 SIZES, EFFECTS = "50,100,200,400", (0.0, 0.02, 0.05, 0.10)
 

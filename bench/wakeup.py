@@ -19,10 +19,10 @@ import polars as pl
 from _report import bench, options, positive, ratio, report, spread
 
 import slowwave
-from scoring.ranking.wakeup import PRIORITIES, SECTIONS, TIERS
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.scoring.ranking.wakeup import PRIORITIES, SECTIONS, TIERS
 from slowwave.search import Filters
-from slowwave.wakeup import COLUMNS
+from slowwave.search.wakeup import COLUMNS
 
 TEXT = (
     "The crew that visits the station checks the battery, the float and the radio link before the tide turns."

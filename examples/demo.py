@@ -141,7 +141,7 @@ def teach(say: Console) -> None:
 def grade(say: Console) -> None:
     """Say how often the right note came first, over the questions that have one; it is labelled as such."""
     import slowwave
-    from slowwave.ids import memory_id
+    from slowwave.common.ids import memory_id
 
     questions = [json.loads(line) for line in (HERE / "questions.jsonl").read_text().splitlines()]
     answerable = [question for question in questions if question["expected"]]

@@ -5,8 +5,8 @@ import json
 import dagster as dg
 from dagster._core.execution.plan.objects import StepFailureData
 
-from assets.resources import SlowwaveResource
-from slowwave.alerts import alert
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.home.alerts import alert
 from slowwave.learning.acts import REGRESSION, acts
 from slowwave.settings import load
 

@@ -6,18 +6,18 @@ import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
 
-from assets import evaluation, feedback, ingest, learning
-from assets.report import table
-from assets.resources import SlowwaveResource
-from quality.contract import CHECKS as CLAUSES
-from quality.contract import CheckResult, Limits, run_contract
-from quality.learning_gate import GateDecision
-from slowwave.apart import remembered
+from slowwave.assets import evaluation, feedback, ingest, learning
+from slowwave.assets.report import table
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.feedback.pending import folded_days, unfolded_days
-from slowwave.gate_notice import notice
-from slowwave.gate_report import accepted_notes
+from slowwave.home.apart import remembered
 from slowwave.learning.gate import gates_now
 from slowwave.learning.isolation import prove
+from slowwave.lifecycle.gate_notice import notice
+from slowwave.lifecycle.gate_report import accepted_notes
+from slowwave.quality.contract import CHECKS as CLAUSES
+from slowwave.quality.contract import CheckResult, Limits, run_contract
+from slowwave.quality.learning_gate import GateDecision
 from slowwave.store import one_of
 
 

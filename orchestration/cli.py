@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.output import JSON, bars, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import JSON, bars, out, print_json, print_table, reports_errors
 
 Day = Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")]
 Since = Annotated[str, typer.Option("--from", help="First day of a range.")]
@@ -30,7 +30,7 @@ _NUX = "nux:"
 
 _WORKSPACE_YAML = """\
 load_from:
-  - python_module: {module_name: orchestration.definitions, attribute: defs, location_name: slowwave}
+  - python_module: {module_name: slowwave.orchestration.definitions, attribute: defs, location_name: slowwave}
 """
 
 
@@ -52,7 +52,7 @@ def night(date: Day = "", since: Since = "", until: Until = "", json: Annotated[
     from slowwave.settings import load, require_home
 
     settings = require_home(load())
-    from orchestration.night import choose_days, run_due, run_night
+    from slowwave.orchestration.night import choose_days, run_due, run_night
 
     with bars(quiet=json):
         if date or since or until:
@@ -77,7 +77,7 @@ def evaluate(
     from slowwave.settings import load, require_home
 
     settings = require_home(load())
-    from orchestration.night import choose_days, evaluate_due, run_night
+    from slowwave.orchestration.night import choose_days, evaluate_due, run_night
 
     with bars(quiet=json):
         if date or since or until:
@@ -116,7 +116,7 @@ def ui(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
     """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C or TERM."""
-    from orchestration.processes import run_whole
+    from slowwave.orchestration.processes import run_whole
     from slowwave.settings import load, require_home
 
     home = require_home(load()).home

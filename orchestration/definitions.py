@@ -7,15 +7,15 @@ import os
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
-from assets import evaluation, feedback, ingest, learning, warehouse
-from assets.ingest import IO_MANAGER
-from assets.partitions import DAILY, daily, home_first_day
-from assets.resources import OneNight, SlowwaveResource
-from orchestration import alerts, learning_jobs
-from orchestration.checks import CHECKS
-from orchestration.io_manager import LancePartitionIOManager
-from orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
-from orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
+from slowwave.assets import evaluation, feedback, ingest, learning, warehouse
+from slowwave.assets.ingest import IO_MANAGER
+from slowwave.assets.partitions import DAILY, daily, home_first_day
+from slowwave.assets.resources import OneNight, SlowwaveResource
+from slowwave.orchestration import alerts, learning_jobs
+from slowwave.orchestration.checks import CHECKS
+from slowwave.orchestration.io_manager import LancePartitionIOManager
+from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
+from slowwave.orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
 from slowwave.settings import load
 
 

@@ -8,7 +8,7 @@ a crash at any point leave the table that one clean run leaves.
 import dagster as dg
 import polars as pl
 
-from assets.resources import SlowwaveResource
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.store import one_of
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import dagster as dg
 
-from assets import evaluation, feedback, ingest, learning, warehouse
-from assets.resources import SlowwaveResource
+from slowwave.assets import evaluation, feedback, ingest, learning, warehouse
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.settings import load
 
 NIGHT = dg.define_asset_job(

@@ -6,12 +6,12 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.learning import evidence
-from assets.report import table
-from assets.resources import SlowwaveResource
-from scoring.feedback import learned as taught
+from slowwave.assets.learning import evidence
+from slowwave.assets.report import table
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.learning.acts import Act, LearningError
 from slowwave.learning.review import Learning, RefusedError
+from slowwave.scoring.feedback import learned as taught
 
 PRINCIPAL = "web page"
 _TAGS = {"dagster/max_retries": "0"}  # a person has decided once

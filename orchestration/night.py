@@ -15,20 +15,20 @@ from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_START_TAG,
 )
 
-from assets.ingest import ACTS
-from assets.resources import SlowwaveResource
-from orchestration.cli import dagster_home
-from orchestration.definitions import definitions
-from slowwave.apart import remembered
-from slowwave.erasure.running import finish, unfinished
+from slowwave.assets.ingest import ACTS
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
-from slowwave.gate_notice import Notice, notice
+from slowwave.home.apart import remembered
+from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
+from slowwave.lifecycle.gate_notice import Notice, notice
+from slowwave.orchestration.cli import dagster_home
+from slowwave.orchestration.definitions import definitions
 from slowwave.settings import Settings
-from slowwave.workspace import Workspace
+from slowwave.upkeep.erasure.running import finish, unfinished
 
 _PROCESS_TAG = "slowwave/process"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}

@@ -10,16 +10,16 @@ from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_START_TAG,
 )
 
-from assets.resources import SlowwaveResource
-from orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
-from slowwave import ids
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
 from slowwave.evaluation.due import RECORD, due_days, grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
 from slowwave.learning import lessons
 from slowwave.learning.acts import acts
 from slowwave.learning.gate import gates, gates_now, namespaces
+from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
 from slowwave.settings import load
-from slowwave.vault import fingerprint, is_there
+from slowwave.vaults.vault import fingerprint, is_there
 
 PATIENCE = timedelta(hours=1)
 TOLD = 10

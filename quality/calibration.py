@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scoring.intervals import wilson
-from scoring.promised import require_rising
+from slowwave.scoring.intervals import wilson
+from slowwave.scoring.promised import require_rising
 
 LEAST_PAIRS = 20
 """Pairs at or above a threshold without which its error rate is not believed (count)."""

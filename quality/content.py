@@ -8,9 +8,9 @@ from typing import Any, Final, Literal
 import numpy as np
 import polars as pl
 
-from quality.density import signal_density
-from quality.statement import states_something
-from quality.titles import is_from_first_words
+from slowwave.quality.density import signal_density
+from slowwave.quality.statement import states_something
+from slowwave.quality.titles import is_from_first_words
 
 Formula = Literal["applicable", "seeds"]
 """How a note is scored: by what applies to it, or by the table of the seeds."""
@@ -102,7 +102,7 @@ def content_scores(notes: pl.DataFrame) -> pl.DataFrame:
     empty, and a readable date of creation (``created_at``). Other fields do not count, and neither does the
     title, which every note has.
 
-    density: :func:`quality.density.signal_density` of the content.
+    density: :func:`slowwave.quality.density.signal_density` of the content.
 
     Args:
         notes: columns title, content, trigger_phrases, tags, aliases, links (lists), metadata, front_matter
@@ -119,7 +119,7 @@ def applicable_scores(notes: pl.DataFrame) -> pl.DataFrame:
     """Content quality of notes by what applies to each (rule 1, L2, what ships).
 
     The score is the density of the content; zero if it states nothing
-    (:func:`quality.statement.states_something`). What describes a note raises it by up to `LIFT`: the
+    (:func:`slowwave.quality.statement.states_something`). What describes a note raises it by up to `LIFT`: the
     weighted mean of title, triggers, anchors and metadata, as `content_scores` counts them. So a note that
     is described better never scores less, and a title makes no filler pass. A part that does not apply is
     null and takes nothing away: a title that is missing or only the first words of the text, no triggers,

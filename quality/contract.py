@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from quality.structure import KNOWN_WORDS, NAMESPACE
+from slowwave.quality.structure import KNOWN_WORDS, NAMESPACE
 
 if TYPE_CHECKING:
     from types import ModuleType

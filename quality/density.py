@@ -18,7 +18,7 @@ from math import log, prod, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from quality._lexicons import (
+from slowwave.quality._lexicons import (
     FILLER_PHRASES,
     FILLER_STEMS,
     FILLER_WORDS,
@@ -33,8 +33,8 @@ from quality._lexicons import (
     SOFT_WORDS,
     VOWELS,
 )
-from quality.notices import is_licence_notice, is_page_notice
-from quality.spelling import likeness
+from slowwave.quality.notices import is_licence_notice, is_page_notice
+from slowwave.quality.spelling import likeness
 
 INSPECTED = 6_000
 """Characters that are looked at: of a longer text its beginning, middle and end, a third each."""

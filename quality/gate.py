@@ -1,6 +1,6 @@
 """The save gate's verdict on a note by itself: L1 structure, L2 content and the named kinds of junk (rule 1).
 
-What a note is to the others (L3: duplicates) is decided in :mod:`quality.admission`, one note after the
+What a note is to the others (L3: duplicates) is decided in :mod:`slowwave.quality.admission`, one note after the
 other, because it needs vectors and depends on the order. The night judges a day's batch, `Memory.save` a
 batch of one; both call :func:`judge`.
 """
@@ -17,12 +17,12 @@ from typing import Literal
 import orjson
 import polars as pl
 
-from quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, Formula, parts_of
-from quality.divergence import compare, says_more, traits
-from quality.echo import ECHO, echoes
-from quality.junk import junk_reasons
-from quality.statement import NO_STATEMENT
-from quality.structure import structure_faults
+from slowwave.quality.content import LOW_CONTENT, STATEMENT, WEIGHTS, Formula, parts_of
+from slowwave.quality.divergence import compare, says_more, traits
+from slowwave.quality.echo import ECHO, echoes
+from slowwave.quality.junk import junk_reasons
+from slowwave.quality.statement import NO_STATEMENT
+from slowwave.quality.structure import structure_faults
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
 REFUSE = "refuse"

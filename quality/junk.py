@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from quality._lexicons import FUNCTION_WORDS
-from quality._patterns import (
+from slowwave.quality._lexicons import FUNCTION_WORDS
+from slowwave.quality._patterns import (
     BOOT_NAMES,
     LIKELY_NAMES,
     OPENINGS,

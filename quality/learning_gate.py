@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from math import floor, inf, isfinite
 from typing import Final, Literal
 
-from scoring.feedback.learned import GATE_CLOSED, SHADOW
-from scoring.intervals import wilson
-from scoring.promised import require_within
+from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
+from slowwave.scoring.intervals import wilson
+from slowwave.scoring.promised import require_within
 
 State = Literal["open", "closed", "insufficient"]
 ENABLED, CYCLES, SEARCHES, DAYS = "enabled", "cycles", "searches", "days"

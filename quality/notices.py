@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from quality._lexicons import FUNCTION_WORDS, LICENCE_WORDS, MENU_PHRASES, MENU_WORDS
+from slowwave.quality._lexicons import FUNCTION_WORDS, LICENCE_WORDS, MENU_PHRASES, MENU_WORDS
 
 NOTICE_CHARACTERS = 300
 """Longest text that is looked at; a longer one has statistics."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from quality.divergence import Difference, contradicts, says_more
-from scoring.promised import require_rising
+from slowwave.quality.divergence import Difference, contradicts, says_more
+from slowwave.scoring.promised import require_rising
 
 TOLERANCE = 1e-6
 

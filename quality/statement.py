@@ -3,7 +3,7 @@
 A statement has at least two things to remember: words of content, a name, a value; or one of them and who it
 is about ("I'm vegan"). In scripts without spaces they are letters. What is no statement are greetings,
 thanks, assent, a single word, a test, a drum on the keys, and forms without content
-(:mod:`quality.hollow`).
+(:mod:`slowwave.quality.hollow`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
-from quality._lexicons import FUNCTION_WORDS, KEY_ROWS, LOREM_WORDS, VOWELS
-from quality._social import (
+from slowwave.quality._lexicons import FUNCTION_WORDS, KEY_ROWS, LOREM_WORDS, VOWELS
+from slowwave.quality._social import (
     CARRYING,
     CONTENT_TOO,
     GREETINGS,
@@ -23,8 +23,8 @@ from quality._social import (
     SOCIAL_WORDS,
     SUBJECTS,
 )
-from quality.hollow import is_hollow
-from scoring.ranking.words import is_function_word
+from slowwave.quality.hollow import is_hollow
+from slowwave.scoring.ranking.words import is_function_word
 
 NO_STATEMENT = "no_statement"
 """Fault of a note whose text states nothing."""

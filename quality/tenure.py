@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from quality.divergence import Difference, Guard, Statement
+from slowwave.quality.divergence import Difference, Guard, Statement
 
 LOOKED_BACK = 8
 """Tenures, the newest, that the guard compares a new text with (count); an older text is only known again

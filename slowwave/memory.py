@@ -20,25 +20,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from slowwave import ids
-from slowwave.boundary import public, public_calls
+from slowwave.common import ids
+from slowwave.common.boundary import public, public_calls
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.settings import Settings, load
 
 if TYPE_CHECKING:
-    from scoring.ranking import RankingPolicy
-    from slowwave.chunking import Chunker
     from slowwave.embedding import Embedder
-    from slowwave.erasure import Erased, Plan
+    from slowwave.evaluation.judging.labels import Judged
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
+    from slowwave.home.visibility import Viewer
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry, Journal
-    from slowwave.judging.labels import Judged
     from slowwave.learning.review import Learning
+    from slowwave.notes.chunking import Chunker
+    from slowwave.scoring.ranking import RankingPolicy
     from slowwave.search import Result, SearchResponse
+    from slowwave.search.wakeup import Packet
     from slowwave.store import Store
-    from slowwave.visibility import Viewer
-    from slowwave.wakeup import Packet
-    from slowwave.workspace import Workspace
+    from slowwave.upkeep.erasure import Erased, Plan
 
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
 
@@ -130,7 +130,7 @@ class Memory:
                 f"Namespace {namespace!r}: begin with a letter or digit, then letters, digits, '_', '-', "
                 f"'.' and '/'."
             )
-        from slowwave.workspace import Workspace
+        from slowwave.home.workspace import Workspace
 
         self.namespace = namespace
         self.principal = principal
@@ -223,7 +223,7 @@ class Memory:
             notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
                 one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
-        from slowwave.entries import KEYLESS, placed, save_entry
+        from slowwave.journal.acts import KEYLESS, placed, save_entry
         from slowwave.notes.arguments import note_of
 
         now = self._space.now()
@@ -257,7 +257,7 @@ class Memory:
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each, also by what came after it."""
-        from slowwave.intake import take_in
+        from slowwave.lifecycle.intake import take_in
 
         outcomes = [
             Saved(**_plain(became), source=entry.subject)
@@ -348,7 +348,7 @@ class Memory:
         Raises:
             SlowwaveError: the budget is too small.
         """
-        from slowwave.wakeup import wakeup
+        from slowwave.search.wakeup import wakeup
 
         return wakeup(self._space, self.namespace, budget=budget, as_of=self._space.now(), secret=secret)
 
@@ -373,7 +373,7 @@ class Memory:
             FeedbackError: an unknown rating.
             JournalError: the journal cannot be written; nothing was taken.
         """
-        from slowwave.feedback.capture import rate
+        from slowwave.search.feedback import rate
 
         return rate(
             self._space, self.namespace, search_id, result, rating,
@@ -406,7 +406,7 @@ class Memory:
             FeedbackError: the response is empty.
             JournalError: the journal cannot be written; nothing was taken.
         """
-        from slowwave.feedback.capture import observe
+        from slowwave.search.feedback import observe
 
         return observe(
             self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
@@ -425,7 +425,7 @@ class Memory:
             FeedbackError: an unknown outcome.
             JournalError: the journal cannot be written; nothing was taken.
         """
-        from slowwave.feedback.capture import conclude
+        from slowwave.search.feedback import conclude
 
         return conclude(
             self._space, self.namespace, project, outcome, principal=self.principal, now=self._space.now()
@@ -465,7 +465,7 @@ class Memory:
             JudgmentError: an empty query, an unknown state, or a grade out of range.
             JournalError: the journal cannot be written; nothing was taken.
         """
-        from slowwave.judging.labels import label
+        from slowwave.evaluation.judging.labels import label
 
         return label(
             self._space, self.namespace, query, memory_id, grade, state=state, explanation=explanation,
@@ -481,8 +481,8 @@ class Memory:
             NotFoundError: this namespace has no such memory.
         """
         columns = [part.name for part in fields(MemoryRecord) if part.name != "sources"]
+        from slowwave.search.tiers import with_tiers
         from slowwave.store import one_of
-        from slowwave.tiers import with_tiers
 
         rows = self.store.read(
             "memories",
@@ -529,9 +529,9 @@ class Memory:
             NotFoundError: this namespace has no such memory.
             ProtectedError: an assistant asks for what only a person may forget.
         """
-        from slowwave.entries import forget_entry
-        from slowwave.forgetting import require_forgettable
-        from slowwave.visibility import Viewer, sight
+        from slowwave.home.visibility import Viewer, sight
+        from slowwave.journal.acts import forget_entry
+        from slowwave.lifecycle.forgetting import require_forgettable
 
         if viewer is not None:
             sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
@@ -560,7 +560,7 @@ class Memory:
         Raises:
             NotFoundError: this namespace has no such memory, or its text was erased.
         """
-        from slowwave.forgetting import remember_entry
+        from slowwave.lifecycle.forgetting import remember_entry
 
         known = self.get(memory_id)
         if known.status != "retired":
@@ -580,7 +580,7 @@ class Memory:
             ErasureError: nothing was named, or more than one kind of thing.
             NotFoundError: this namespace has nothing of this name.
         """
-        from slowwave.erasure.running import plan
+        from slowwave.upkeep.erasure.running import plan
 
         return plan(self._space, self.namespace, memory_ids, source=source, everything=everything)
 
@@ -606,7 +606,7 @@ class Memory:
 
     def erase_planned(self, planned: Plan, *, why: str = "") -> Erased:
         """Carry out what :meth:`to_erase` has shown."""
-        from slowwave.erasure.running import erase
+        from slowwave.upkeep.erasure.running import erase
 
         return erase(self._space, planned, principal=self.principal, why=why)
 
@@ -615,7 +615,7 @@ class Memory:
         self._carry_out(*self._written([act]))
 
     def _carry_out(self, act: Entry) -> None:
-        from slowwave.intake import take_in
+        from slowwave.lifecycle.intake import take_in
 
         take_in(self._space, [act])
 
@@ -636,8 +636,8 @@ class Memory:
                 :meth:`decline` would do.
             limit: how many.
         """
-        from slowwave import decisions
-        from slowwave.waiting import listed
+        from slowwave.lifecycle import decisions
+        from slowwave.lifecycle.waiting import listed
 
         if waiting:
             if outcome:
@@ -658,8 +658,8 @@ class Memory:
         Raises:
             NotFoundError: this namespace has no such memory.
         """
-        from slowwave import decisions
-        from slowwave.visibility import Viewer
+        from slowwave.home.visibility import Viewer
+        from slowwave.lifecycle import decisions
 
         return decisions.history(self._space, self.namespace, memory_id, viewer=viewer or Viewer.OWNER)
 
@@ -677,7 +677,7 @@ class Memory:
             NotFoundError: this namespace has no such decision.
             SlowwaveError: it does not wait, or not any more; nothing was changed.
         """
-        from slowwave.waiting import settle
+        from slowwave.lifecycle.waiting import settle
 
         return settle(self, decision_id, accept=True, viewer=viewer)
 
@@ -692,7 +692,7 @@ class Memory:
             NotFoundError: this namespace has no such decision.
             SlowwaveError: it does not wait, or not any more; nothing was changed.
         """
-        from slowwave.waiting import settle
+        from slowwave.lifecycle.waiting import settle
 
         return settle(self, decision_id, accept=False, viewer=viewer)
 
@@ -714,9 +714,9 @@ class Memory:
             SlowwaveError: it was taken back already, or it changed nothing.
             ProtectedError: an assistant asks, and it waits for a person or is a person's word.
         """
-        from slowwave import decisions
-        from slowwave.forgetting import require_undoable
-        from slowwave.visibility import Viewer
+        from slowwave.home.visibility import Viewer
+        from slowwave.lifecycle import decisions
+        from slowwave.lifecycle.forgetting import require_undoable
 
         row = decisions.undoable(self._space, self.namespace, decision_id, viewer)
         if viewer is Viewer.ASSISTANT:
@@ -737,7 +737,7 @@ class Memory:
             reason: only with this reason.
             limit: how many; None is all.
         """
-        from slowwave.quarantine import listed
+        from slowwave.lifecycle.quarantine import listed
 
         return listed(self._space, self.namespace, status=status, reason=reason, limit=limit)
 
@@ -748,7 +748,7 @@ class Memory:
             NotFoundError: this namespace holds no such note.
             SlowwaveError: it was settled already, or it could not be read.
         """
-        from slowwave.quarantine import held, release_entry
+        from slowwave.lifecycle.quarantine import held, release_entry
 
         row = held(self.store, self.namespace, quarantine_id)
         now = self._space.now()
@@ -762,7 +762,7 @@ class Memory:
         return saved
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
-        from slowwave.entries import undo_entry
+        from slowwave.journal.acts import undo_entry
 
         return undo_entry(
             namespace=self.namespace, decision_id=decision_id, occurred_at=now, principal=self.principal

@@ -20,10 +20,11 @@ from cycle_rows import put_cycle
 from typer.testing import CliRunner
 from warehouse_rows import put
 
-from slowwave import ids, vault
 from slowwave.cli import app
+from slowwave.common import ids
 from slowwave.memory import Memory
 from slowwave.settings import load
+from slowwave.vaults import vault
 
 SECRET, FOREIGN, OPEN = (re.compile(rf"{who}[a-z]*zyx", re.IGNORECASE) for who in ("sec", "bob", "pub"))
 QUESTION = "where is the safe with the secquestionzyx that nobody opens in winter?"
@@ -102,13 +103,13 @@ def make(folder: Path, embedder: Any) -> CanaryHome:
     _use(made, memory)
     _put_rows(memory, made)
     memory.close()
-    from orchestration import cli as night
+    from slowwave.orchestration import cli as night
 
     for command in (night.night, night.evaluate):
         with pytest.MonkeyPatch.context() as patch:
             lines: list[str] = []
             patch.setattr(
-                "orchestration.cli.print_json",
+                "slowwave.orchestration.cli.print_json",
                 lambda data, kept=lines: kept.append(json.dumps(data, default=str)),
             )
             command(json=True)

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.embedding import load_embedder
-from slowwave.entries import forget_entry, save_entry
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
+from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.memory import Memory
 from slowwave.notes import plain_note
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
-from slowwave.workspace import Workspace
 
 FAST_MODEL = "wordllama-256"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -11,10 +11,11 @@ import polars as pl
 from feedback_days import at, fold_days
 from warehouse_rows import put
 
-from slowwave import ids, stages
+from slowwave.common import ids
+from slowwave.home.workspace import Workspace
+from slowwave.lifecycle import stages
 from slowwave.memory import Memory
 from slowwave.store import Store
-from slowwave.workspace import Workspace
 
 NOTES = {
     "deploy": "The deploy day of the harbour is Thursday, and Friday where the tide is low for the crane.",

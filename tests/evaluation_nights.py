@@ -12,16 +12,16 @@ import feedback_days as days
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from assets import evaluation, learning
-from assets.resources import SlowwaveResource
 from bench._user import Clock
-from orchestration.definitions import definitions
-from slowwave import ids
+from slowwave.assets import evaluation, learning
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
+from slowwave.evaluation.judging.entries import Said, write_said
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
-from slowwave.judging.entries import Said, write_said
 from slowwave.memory import Memory
+from slowwave.orchestration.definitions import definitions
 from slowwave.settings import Settings, load
-from slowwave.workspace import Workspace
 
 TABLES = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",

@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from slowwave import ids
-from slowwave.feedback import drain, fold
+from slowwave.common import ids
+from slowwave.feedback import fold
 from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.feedback.texts import texts_in
-from slowwave.journal import Entry
-from slowwave.workspace import Workspace
+from slowwave.home.workspace import Workspace
+from slowwave.journal import Entry, drain
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

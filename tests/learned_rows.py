@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from scoring.feedback.learned import LearningPolicy
 from slowwave.learning import acts
 from slowwave.memory import Memory
+from slowwave.scoring.feedback.learned import LearningPolicy
 from slowwave.store import Store
 
 TTL = LearningPolicy().ttl

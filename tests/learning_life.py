@@ -11,11 +11,11 @@ import feedback_days as march
 import numpy as np
 from evaluation_nights import NO_JUDGE, Life, make_home
 
-from assets.resources import SlowwaveResource
 from bench._user import asked_on
-from orchestration.definitions import definitions
-from orchestration.sensors import learning_gate_opens
-from slowwave import ids
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
+from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.sensors import learning_gate_opens
 from slowwave.settings import Settings
 
 PLACES = (

@@ -8,15 +8,15 @@ from typing import Any
 import polars as pl
 from warehouse_rows import put
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation.due import RECORD
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.home.workspace import Workspace
 from slowwave.learning.acts import APPROVE, write_act
 from slowwave.learning.isolation import prove
 from slowwave.learning.lessons import known, taught
 from slowwave.learning.log import log_refusals, log_taught
 from slowwave.store import Store
-from slowwave.workspace import Workspace
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 TERMS = [

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from hypothesis import strategies as st
 
-from scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy
+from slowwave.scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy
 
 NAN = float("nan")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

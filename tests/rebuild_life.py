@@ -11,15 +11,15 @@ from evaluation_nights import Life, label, make_home
 from learning_life import Nights
 from polars.testing import assert_frame_equal
 
-from quality.calibration import Targets
-from slowwave import ids
-from slowwave.calibration import calibrate
+from slowwave.common import ids
+from slowwave.home.workspace import Workspace
 from slowwave.learning import lessons
-from slowwave.reconsolidate import reconsolidate
+from slowwave.lifecycle.calibration import calibrate
+from slowwave.lifecycle.reconsolidate import reconsolidate
+from slowwave.quality.calibration import Targets
 from slowwave.settings import Settings, load
 from slowwave.store.damage import missing
 from slowwave.store.indexes import create_full_text_indexes
-from slowwave.workspace import Workspace
 
 NAMESPACE = "ada"
 SETTINGS = """\
@@ -172,7 +172,7 @@ def _write_what_takes_weeks(space: Workspace) -> None:
 
 
 def _scan(life: Life, vault: Path, moment: Any) -> None:
-    from slowwave import vault as vaults
+    from slowwave.vaults import vault as vaults
 
     life.clock.moment = moment
     journal = life.space.journal

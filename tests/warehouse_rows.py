@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.journal import Entry, Journal
 from slowwave.store import Store
 

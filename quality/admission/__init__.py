@@ -1,10 +1,10 @@
 """Which sound notes enter, and how: L3 of the save gate and reconsolidation (rules 1 and 2)."""
 
-from quality.admission.batch import admit, reconsider
-from quality.admission.labels import NAMES as LABELS
-from quality.admission.labels import Labels, unite
-from quality.admission.merging import merge_lines
-from quality.admission.records import (
+from slowwave.quality.admission.batch import admit, reconsider
+from slowwave.quality.admission.labels import NAMES as LABELS
+from slowwave.quality.admission.labels import Labels, unite
+from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.records import (
     DEFAULT_SENSITIVITY,
     EXACT_DUPLICATE,
     LIVE,
@@ -22,7 +22,7 @@ from quality.admission.records import (
     Record,
     Vector,
 )
-from quality.admission.state import Surroundings
+from slowwave.quality.admission.state import Surroundings
 
 __all__ = [
     "DEFAULT_SENSITIVITY",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from quality.admission.deciding import Decider
-from quality.admission.labels import apart
-from quality.admission.merging import merge_lines
-from quality.admission.records import (
+from slowwave.quality.admission.deciding import Decider
+from slowwave.quality.admission.labels import apart
+from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.records import (
     LIVE,
     MERGED,
     RETIRED,
@@ -24,9 +24,9 @@ from quality.admission.records import (
     Lapse,
     Record,
 )
-from quality.admission.state import Memories, Surroundings
-from quality.admission.turns import Place, Placed
-from quality.divergence import contradicted
+from slowwave.quality.admission.state import Memories, Surroundings
+from slowwave.quality.admission.turns import Place, Placed
+from slowwave.quality.divergence import contradicted
 
 
 def admit(acts: Sequence[Act], around: Surroundings) -> Admission:

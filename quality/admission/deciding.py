@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from quality.admission.labels import apart, different_types, unite, weaker
-from quality.admission.merging import merge_lines
-from quality.admission.records import (
+from slowwave.quality.admission.labels import apart, different_types, unite, weaker
+from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.records import (
     A_PERSON_DECIDES,
     EXACT_DUPLICATE,
     LIVE,
@@ -18,11 +18,11 @@ from quality.admission.records import (
     Outcome,
     Record,
 )
-from quality.admission.state import Memories, Surroundings
-from quality.divergence import Guard, Statement, explain
-from quality.neighbours import Also
-from quality.reconsolidation import band, decide
-from quality.titles import is_from_first_words
+from slowwave.quality.admission.state import Memories, Surroundings
+from slowwave.quality.divergence import Guard, Statement, explain
+from slowwave.quality.neighbours import Also
+from slowwave.quality.reconsolidation import band, decide
+from slowwave.quality.titles import is_from_first_words
 
 NOT_COMPARED = (
     "Not compared with what is known: the embedding model knows none of its words, so it may repeat "

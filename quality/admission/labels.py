@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from scoring.ranking.confidence import LIFECYCLE_POINTS, lifecycle_confidence, note_confidence
+from slowwave.scoring.ranking.confidence import LIFECYCLE_POINTS, lifecycle_confidence, note_confidence
 
 DEFAULT_TYPE: Final = "note"
 TIERS: Final = ("temporary", "normal", "important", "critical")

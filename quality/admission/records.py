@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from quality.admission.labels import Labels
-from quality.reconsolidation import Policy, Thresholds
+from slowwave.quality.admission.labels import Labels
+from slowwave.quality.reconsolidation import Policy, Thresholds
 
 Vector = npt.NDArray[np.float32]
 Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from quality.admission.labels import Labels, Standing, unite
-from quality.admission.merging import merge_lines
-from quality.admission.records import (
+from slowwave.quality.admission.labels import Labels, Standing, unite
+from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.records import (
     LIVE,
     MERGED,
     SUPERSEDED,
@@ -24,8 +24,8 @@ from quality.admission.records import (
     Turn,
     Vector,
 )
-from quality.neighbours import DECIMALS, SLACK, Neighbours
-from scoring.feedback.promotion import effective_tier
+from slowwave.quality.neighbours import DECIMALS, SLACK, Neighbours
+from slowwave.scoring.feedback.promotion import effective_tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from quality.admission.deciding import Decider
-from quality.admission.records import LIVE, MERGED, RETIRED, SUPERSEDED, Decision, Record, Vector
-from quality.admission.state import Memories, Surroundings
+from slowwave.quality.admission.deciding import Decider
+from slowwave.quality.admission.records import LIVE, MERGED, RETIRED, SUPERSEDED, Decision, Record, Vector
+from slowwave.quality.admission.state import Memories, Surroundings
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from quality.divergence.difference import Difference, between, contradicts, places
-from quality.divergence.lexicon import mistyped, word_key
-from quality.divergence.order import reordered
-from quality.divergence.small import exchanged, inflected, qualified, restricted
-from quality.divergence.tokens import Token, Traits, traits
+from slowwave.quality.divergence.difference import Difference, between, contradicts, places
+from slowwave.quality.divergence.lexicon import mistyped, word_key
+from slowwave.quality.divergence.order import reordered
+from slowwave.quality.divergence.small import exchanged, inflected, qualified, restricted
+from slowwave.quality.divergence.tokens import Token, Traits, traits
 
 _TYPED = 3  # more words than these are not all mistyped
 _WORDS = frozenset({"word", "entity", "identifier", "camel"})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quality.divergence.compare import compare
-from quality.divergence.difference import Difference, contradicts
-from quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
-from quality.divergence.statements import answers
-from quality.divergence.subject import Subject, different_places, same_subject
-from quality.divergence.tokens import Traits, traits
+from slowwave.quality.divergence.compare import compare
+from slowwave.quality.divergence.difference import Difference, contradicts
+from slowwave.quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
+from slowwave.quality.divergence.statements import answers
+from slowwave.quality.divergence.subject import Subject, different_places, same_subject
+from slowwave.quality.divergence.tokens import Traits, traits
 
 
 @dataclass(frozen=True, slots=True)

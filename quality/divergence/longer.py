@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from quality.divergence.difference import Difference
+from slowwave.quality.divergence.difference import Difference
 
 LONG = 1_500
 """Length of the shorter text from which these shortcuts are taken (characters)."""

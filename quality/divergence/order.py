@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from quality.divergence.difference import Difference, between
-from quality.divergence.patterns import PASSIVE
-from quality.divergence.sentences import statement_ends
-from quality.divergence.tokens import Token, Traits
+from slowwave.quality.divergence.difference import Difference, between
+from slowwave.quality.divergence.patterns import PASSIVE
+from slowwave.quality.divergence.sentences import statement_ends
+from slowwave.quality.divergence.tokens import Token, Traits
 
 # A list is looked for in this many words around the change: beyond, it counts as reordered.
 _WINDOW = 64

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from quality.divergence.lexicon_numbers import CARDINALS, MONTHS, SCALES, UNITS
+from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, SCALES, UNITS
 
 
 def _marks() -> str:

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from quality.divergence.difference import Difference, between, places
-from quality.divergence.lexicon import (
+from slowwave.quality.divergence.difference import Difference, between, places
+from slowwave.quality.divergence.lexicon import (
     DEGREES,
     ENGLISH_WORDS,
     FOREIGN_WORDS,
@@ -21,10 +21,17 @@ from quality.divergence.lexicon import (
     stem_key,
     word_key,
 )
-from quality.divergence.lexicon_numbers import CARDINALS
-from quality.divergence.lexicon_small import EQUIVALENT, LIGHT, OPPOSITES, TURNING_VERBS, TURNING_WORDS, TURNS
-from quality.divergence.sentences import statements
-from quality.divergence.tokens import Token, Traits
+from slowwave.quality.divergence.lexicon_numbers import CARDINALS
+from slowwave.quality.divergence.lexicon_small import (
+    EQUIVALENT,
+    LIGHT,
+    OPPOSITES,
+    TURNING_VERBS,
+    TURNING_WORDS,
+    TURNS,
+)
+from slowwave.quality.divergence.sentences import statements
+from slowwave.quality.divergence.tokens import Token, Traits
 
 _WORD = re.compile(r"[^\W\d_]+")
 # An added word behind one of these restricts what is said, as does one joined to the next word.

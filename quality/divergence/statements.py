@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quality.divergence.compare import compare
-from quality.divergence.difference import contradicts
-from quality.divergence.longer import words_of
-from quality.divergence.sentences import statements
-from quality.divergence.tokens import traits
+from slowwave.quality.divergence.compare import compare
+from slowwave.quality.divergence.difference import contradicts
+from slowwave.quality.divergence.longer import words_of
+from slowwave.quality.divergence.sentences import statements
+from slowwave.quality.divergence.tokens import traits
 
 COUNTERPART = 0.5
 """Share of a statement's words that another one must have to speak of the same."""

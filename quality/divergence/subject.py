@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from quality.divergence.compare import compare
-from quality.divergence.difference import Difference
-from quality.divergence.tokens import Traits, traits
+from slowwave.quality.divergence.compare import compare
+from slowwave.quality.divergence.difference import Difference
+from slowwave.quality.divergence.tokens import Traits, traits
 
 # Share of the words outside the exchanged values that both statements hold, of those of the shorter one.
 FRAME = 0.6

@@ -10,15 +10,17 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 from typing import NamedTuple
 
-from quality.divergence.lexicon import (
-    FUNCTION_WORDS,
-    NEGATIONS,
-    NEGATIONS_UNSPACED,
-    word_key,
+from slowwave.quality.divergence.lexicon import FUNCTION_WORDS, NEGATIONS, NEGATIONS_UNSPACED, word_key
+from slowwave.quality.divergence.lexicon_numbers import (
+    CARDINALS,
+    MONTHS,
+    ORDINALS,
+    SCALES,
+    UNITS,
+    WEEKDAY_KEYS,
 )
-from quality.divergence.lexicon_numbers import CARDINALS, MONTHS, ORDINALS, SCALES, UNITS, WEEKDAY_KEYS
-from quality.divergence.lexicon_small import BOUNDS, EXCEPT_AFTER, LIGHT, PHRASES
-from quality.divergence.patterns import (
+from slowwave.quality.divergence.lexicon_small import BOUNDS, EXCEPT_AFTER, LIGHT, PHRASES
+from slowwave.quality.divergence.patterns import (
     ELIDED,
     LABELS,
     LIST_NUMBER,
@@ -29,7 +31,7 @@ from quality.divergence.patterns import (
     TOKEN,
     normalise,
 )  # fmt: skip
-from quality.divergence.sentences import said_once
+from slowwave.quality.divergence.sentences import said_once
 
 
 class Token(NamedTuple):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
-from scoring.intervals import wilson
+from slowwave.scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
+from slowwave.scoring.intervals import wilson
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
+from slowwave.scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
 
 CHANNELS = ("vector", "bm25", "trigger")
 ALL = "*"

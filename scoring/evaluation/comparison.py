@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from scoring.evaluation.resampling import blocks
+from slowwave.scoring.evaluation.resampling import blocks
 
 Floats = npt.NDArray[np.float64]
 Verdict = Literal["better", "worse", "equivalent", "insufficient evidence"]

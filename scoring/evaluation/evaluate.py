@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from scoring.evaluation.graded import grade, grade_frame
-from scoring.evaluation.measure import Measure
-from scoring.evaluation.metrics import METRICS
+from slowwave.scoring.evaluation.graded import grade, grade_frame
+from slowwave.scoring.evaluation.measure import Measure
+from slowwave.scoring.evaluation.metrics import METRICS
 
 MEASURES = (
     Measure("mrr", 5),

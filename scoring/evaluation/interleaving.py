@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from scoring.evaluation.comparison import DRAWS, LEVEL, Comparison, compare
-from scoring.evaluation.digest import uniform
+from slowwave.scoring.evaluation.comparison import DRAWS, LEVEL, Comparison, compare
+from slowwave.scoring.evaluation.digest import uniform
 
 Team = Literal["a", "b", ""]
 

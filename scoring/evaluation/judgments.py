@@ -8,7 +8,7 @@ from itertools import combinations
 
 import polars as pl
 
-from scoring.evaluation.digest import digest
+from slowwave.scoring.evaluation.digest import digest
 
 SOURCES = ("manual", "judge", "selections", "triggers")
 """Who grades, the most trusted first: its grade counts, whatever the others say."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scoring.evaluation.graded import Floats, GradedRankings
-from scoring.evaluation.measure import Metric
+from slowwave.scoring.evaluation.graded import Floats, GradedRankings
+from slowwave.scoring.evaluation.measure import Metric
 
 
 def reciprocal_rank(graded: GradedRankings, k: int) -> Floats:

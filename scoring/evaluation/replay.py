@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from scoring.evaluation.batch import Batch
-from scoring.ranking import RankingPolicy
-from scoring.ranking.abstention import signals
-from scoring.ranking.columns import CHANNELS, Columns
-from scoring.ranking.scored import Scored, Shown
+from slowwave.scoring.evaluation.batch import Batch
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.scoring.ranking.abstention import signals
+from slowwave.scoring.ranking.columns import CHANNELS, Columns
+from slowwave.scoring.ranking.scored import Scored, Shown
 
 __all__ = ["RESULTS", "Batch", "Variant", "abstentions", "replay"]
 
@@ -57,7 +57,7 @@ class Variant:
 def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20) -> pl.DataFrame:
     """What each search would have shown under each variant.
 
-    A search and a variant give what `scoring.ranking.rank` gives for the candidates: abstention, the recall
+    A search and a variant give what `slowwave.scoring.ranking.rank` gives for the candidates: abstention, the recall
     of short memories and the order of ties included.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from numpy import array, float64, log
 
-from scoring.evaluation.digest import uniform
+from slowwave.scoring.evaluation.digest import uniform
 
 _PAIR = ["namespace", "query_id", "memory_id"]
 

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scoring.evaluation.rank_prior import rank_prior
-from scoring.feedback.coded import codes
+from slowwave.scoring.evaluation.rank_prior import rank_prior
+from slowwave.scoring.feedback.coded import codes
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from scoring.evaluation.graded import once, places
+from slowwave.scoring.evaluation.graded import once, places
 
 COMPARED: Final = pl.Schema(
     {

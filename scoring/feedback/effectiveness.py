@@ -6,7 +6,7 @@ worth at a moment is one multiplication away. Within a day weights are added as 
 then no order of adding changes the sum.
 
 What a day leaves here is what was said. How much of it a ranking hears depends on who else has spoken:
-`scoring.feedback.voices`.
+`slowwave.scoring.feedback.voices`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scoring.feedback.coded import DAY_US, Integers, codes, day_names, day_number
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.votes import WHO, with_displaced
+from slowwave.scoring.feedback.coded import DAY_US, Integers, codes, day_names, day_number
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.votes import WHO, with_displaced
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from scoring.ranking.words import HIRAGANA, PAIRED, SPELLED, words
+from slowwave.scoring.ranking.words import HIRAGANA, PAIRED, SPELLED, words
 
 MORE_THAN = 4  # letters or digits
 

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 import polars as pl
 
-from scoring.ranking.learned import COEFFICIENT
+from slowwave.scoring.ranking.learned import COEFFICIENT
 
 FEATURE_DISABLED, NO_PROVENANCE, TOP_3 = "feature_disabled", "no_provenance", "top_3_exclusion"
 NOT_FOUND, TOO_NEW, RATE_LIMITED = "memory_not_found", "memory_too_new", "rate_limited"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from scoring.promised import require_rising, require_within
+from slowwave.scoring.promised import require_rising, require_within
 
 
 @dataclass(frozen=True, slots=True)

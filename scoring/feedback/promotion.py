@@ -15,9 +15,9 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import polars as pl
 
-from scoring.feedback.coded import codes
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.votes import VOICE
+from slowwave.scoring.feedback.coded import codes
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.votes import VOICE
 
 TIERS = ("normal", "important", "critical")
 PROMOTED, RATE_LIMITED = "promoted", "rate_limited"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.policy import FeedbackPolicy
 
 VALUES = {"helpful": 1.0, "neutral": 0.5, "unhelpful": 0.0, "success": 1.0, "failure": 0.0}
 RATINGS, OUTCOMES = ("helpful", "neutral", "unhelpful"), ("success", "failure")

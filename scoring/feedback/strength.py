@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scoring.feedback.coded import DAY_US, Integers, by_time, codes, day_names, day_number, turns
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.votes import VOICE
+from slowwave.scoring.feedback.coded import DAY_US, Integers, by_time, codes, day_names, day_number, turns
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.votes import VOICE
 
 Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from scoring.feedback.keywords import keywords
+from slowwave.scoring.feedback.keywords import keywords
 
 Verdict = Literal["used", "ignored"]
 Evidence = Literal["citation", "words", "similarity", "none"]

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from scoring.feedback.coded import Integers, turns
-from scoring.feedback.effectiveness import SUMS, growth
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.votes import VOICE, in_force
+from slowwave.scoring.feedback.coded import Integers, turns
+from slowwave.scoring.feedback.effectiveness import SUMS, growth
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.votes import VOICE, in_force
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from scoring.feedback.coded import Integers, codes, dense, turns
+from slowwave.scoring.feedback.coded import Integers, codes, dense, turns
 
 NONE = -1
 IMPORTED = "\0imported"

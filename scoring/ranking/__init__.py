@@ -1,11 +1,11 @@
 """The maths of one search (rule 3): candidates in, ranked memories out, the same on every machine."""
 
-from scoring.ranking.breakdown import Contribution
-from scoring.ranking.candidates import Candidates, MemoryState
-from scoring.ranking.confidence import Confidence
-from scoring.ranking.policy import SEEDS, RankingPolicy
-from scoring.ranking.rank import rank
-from scoring.ranking.ranked import RankedMemory, Ranking
+from slowwave.scoring.ranking.breakdown import Contribution
+from slowwave.scoring.ranking.candidates import Candidates, MemoryState
+from slowwave.scoring.ranking.confidence import Confidence
+from slowwave.scoring.ranking.policy import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.rank import rank
+from slowwave.scoring.ranking.ranked import RankedMemory, Ranking
 
 __all__ = [
     "SEEDS",

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from scoring.ranking.arrays import bounded, finite
-from scoring.ranking.candidates import Candidates, Floats
-from scoring.ranking.columns import Columns, columns_of, greatest
+from slowwave.scoring.ranking.arrays import bounded, finite
+from slowwave.scoring.ranking.candidates import Candidates, Floats
+from slowwave.scoring.ranking.columns import Columns, columns_of, greatest
 
 COVERAGE = 0.2
 """What it counts that a chunk has all words of the query, beside its cosine."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scoring.ranking.breakdown import Contribution
-from scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
-from scoring.ranking.columns import Columns
-from scoring.ranking.confidence import MEDIUM
-from scoring.ranking.effectiveness import is_highly_effective
-from scoring.ranking.policy import RankingPolicy
-from scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
-from scoring.ranking.scored import Scored
-from scoring.ranking.sparse_recall import Injection
+from slowwave.scoring.ranking.breakdown import Contribution
+from slowwave.scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, TRIGGER, VECTOR, Candidates
+from slowwave.scoring.ranking.columns import Columns
+from slowwave.scoring.ranking.confidence import MEDIUM
+from slowwave.scoring.ranking.effectiveness import is_highly_effective
+from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking.ranked import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
+from slowwave.scoring.ranking.scored import Scored
+from slowwave.scoring.ranking.sparse_recall import Injection
 
 _TERMS = (
     "score", "best", "semantic", "served", "combined", "learned", "trusted", "multiplier", "penalty", "clamp",

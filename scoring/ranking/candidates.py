@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scoring.ranking.confidence import Confidence
+from slowwave.scoring.ranking.confidence import Confidence
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR, Candidates, Floats, Integers
+from slowwave.scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR, Candidates, Floats, Integers
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]

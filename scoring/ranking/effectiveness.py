@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scoring.ranking.arrays import bounded
+from slowwave.scoring.ranking.arrays import bounded
 
 Floats = npt.NDArray[np.float64]
 NEUTRAL = 0.5

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from scoring.ranking.arrays import bounded, finite
-from scoring.ranking.candidates import Floats, Integers
-from scoring.ranking.columns import Columns, greatest
-from scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking.arrays import bounded, finite
+from slowwave.scoring.ranking.candidates import Floats, Integers
+from slowwave.scoring.ranking.columns import Columns, greatest
+from slowwave.scoring.ranking.policy import RankingPolicy
 
 
 def normalised_cosine(cosine: Floats, floor: float) -> Floats:

@@ -15,9 +15,9 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
-from scoring.ranking.candidates import Floats, Integers
-from scoring.ranking.denylist import DENYLIST
-from scoring.ranking.words import stem, words
+from slowwave.scoring.ranking.candidates import Floats, Integers
+from slowwave.scoring.ranking.denylist import DENYLIST
+from slowwave.scoring.ranking.words import stem, words
 
 LEAST_LETTERS = 3
 COEFFICIENT = 0.7

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scoring.ranking.arrays import bounded, finite
+from slowwave.scoring.ranking.arrays import bounded, finite
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
-from scoring.promised import require_within
-from scoring.ranking.learned import CAP
+from slowwave.scoring.promised import require_within
+from slowwave.scoring.ranking.learned import CAP
 
 Fusion = Literal["convex", "rrf"]
 

@@ -12,13 +12,13 @@ from datetime import datetime
 
 import numpy as np
 
-from scoring.ranking.account import Account
-from scoring.ranking.candidates import Candidates
-from scoring.ranking.columns import Columns, columns_of
-from scoring.ranking.policy import RankingPolicy
-from scoring.ranking.ranked import NOTHING, Ranking
-from scoring.ranking.scored import Scored, Shown
-from scoring.ranking.sparse_recall import Injection, Recalled, distance
+from slowwave.scoring.ranking.account import Account
+from slowwave.scoring.ranking.candidates import Candidates
+from slowwave.scoring.ranking.columns import Columns, columns_of
+from slowwave.scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking.ranked import NOTHING, Ranking
+from slowwave.scoring.ranking.scored import Scored, Shown
+from slowwave.scoring.ranking.sparse_recall import Injection, Recalled, distance
 
 
 def rank(candidates: Candidates, policy: RankingPolicy, *, as_of: datetime, limit: int = 10) -> Ranking:

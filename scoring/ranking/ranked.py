@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from scoring.ranking.breakdown import Contribution
-from scoring.ranking.confidence import Confidence
-from scoring.ranking.sparse_recall import Injection
+from slowwave.scoring.ranking.breakdown import Contribution
+from slowwave.scoring.ranking.confidence import Confidence
+from slowwave.scoring.ranking.sparse_recall import Injection
 
 HIGHLY_EFFECTIVE = "highly_effective"
 RECALL_INJECTED = "recall_injected"

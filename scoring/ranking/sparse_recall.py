@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scoring.ranking.candidates import Floats, Integers
-from scoring.ranking.columns import Columns, Flags, first_of_each
-from scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.ranking.candidates import Floats, Integers
+from slowwave.scoring.ranking.columns import Columns, Flags, first_of_each
+from slowwave.scoring.ranking.policy import RankingPolicy
 
 REASON = "sparse_doc_recall"
 _ROUNDING = 1e-6  # cosines come from single precision: a distance of .20 is one of .2000001

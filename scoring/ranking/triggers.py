@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scoring.ranking.words import as_asked, as_indexed, line, within, words
+from slowwave.scoring.ranking.words import as_asked, as_indexed, line, within, words
 
 
 class TriggerIndex:

@@ -8,22 +8,24 @@ from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import pairwise
 
-from slowwave.cli import erase as erase  # their commands join the app
-from slowwave.cli import exchange as exchange
-from slowwave.cli import feedback as feedback
-from slowwave.cli import find as find
-from slowwave.cli import gate as gate
-from slowwave.cli import judge as judge
-from slowwave.cli import learning as learning
-from slowwave.cli import mcp as mcp
-from slowwave.cli import rebuild as rebuild
-from slowwave.cli import report as report
-from slowwave.cli import review as review
-from slowwave.cli import tune as tune
-from slowwave.cli import warehouse as warehouse
+from slowwave.cli import (
+    erase,  # their commands join the app
+    exchange,
+    feedback,
+    find,
+    gate,
+    judge,
+    learning,
+    mcp,
+    rebuild,
+    report,
+    review,
+    tune,
+    warehouse,
+)
 from slowwave.cli.app import app
 from slowwave.cli.evaluate import evaluation
-from slowwave.cli.output import fail, telling
+from slowwave.views.terminal import fail, telling
 
 __all__ = ["app", "main"]
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.output import (
+from slowwave.views.terminal import (
     JSON,
     PLAIN,
     bars,
@@ -51,8 +51,8 @@ def common(
     ] = None,
 ) -> None:
     """Set the home folder for the command; what it writes is as private as that folder."""
-    from slowwave.home import find_home
-    from slowwave.permissions import private_files
+    from slowwave.common.permissions import private_files
+    from slowwave.settings.finding import find_home
 
     if home is not None:
         import os
@@ -103,10 +103,10 @@ def init(
     json: Json = False,
 ) -> None:
     """Make a home: tables, journal and a settings file."""
-    from slowwave.home import HOME_FOLDER, find_home
-    from slowwave.permissions import make_home
+    from slowwave.common.permissions import make_home
+    from slowwave.home.workspace import Workspace
     from slowwave.settings import CONFIG_FILE, load
-    from slowwave.workspace import Workspace
+    from slowwave.settings.finding import HOME_FOLDER, find_home
 
     home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
     make_home(home)
@@ -144,8 +144,8 @@ def ingest(
 
     from rich.markup import escape
 
-    from slowwave import vault
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
+    from slowwave.vaults import vault
 
     settings = home_settings()
     space = Workspace(settings)
@@ -194,7 +194,7 @@ def save(
     """
     from dataclasses import asdict
 
-    from slowwave import gate_wording
+    from slowwave.views import gate_wording
 
     labels = _labels(memory_type, tag, sensitivity)
     if content == "-":
@@ -238,8 +238,8 @@ def save(
 
 def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[str, Any]:
     """Labels of a note that a person types: a word that is none of them is a slip, and nothing is written."""
-    from quality.structure import KNOWN_WORDS
-    from slowwave.arguments import known_word
+    from slowwave.common.arguments import known_word
+    from slowwave.quality.structure import KNOWN_WORDS
 
     if memory_type:
         known_word("--type", memory_type, KNOWN_WORDS["memory_type"])
@@ -267,7 +267,7 @@ def get(
         print_json(asdict(record))
         return
     if plain:
-        from slowwave.mcp import wording
+        from slowwave.views import mcp_wording as wording
 
         print_plain(wording.record(record))
         return
@@ -316,7 +316,7 @@ def doctor(
     """Check the installation, the store, the indexes, the journal and the model."""
     from dataclasses import asdict
 
-    from slowwave.doctor import examine
+    from slowwave.upkeep.doctor import examine
 
     findings = examine(home_settings(), repair=repair)
     healthy = all(finding.ok for finding in findings)
@@ -335,7 +335,7 @@ def reembed(
     json: Json = False,
 ) -> None:
     """Move the memory to another embedding model: a new table beside the old one, then a switch."""
-    from slowwave.reembed import reembed as run
+    from slowwave.upkeep.reembed import reembed as run
 
     with bars(quiet=json):
         report = run(home_settings(), model)
@@ -386,7 +386,7 @@ def checkpoint_list(json: Json = False) -> None:
 @reports_errors
 def checkpoint_restore(name: str, json: Json = False) -> None:
     """Bring every table back to a checkpoint; the journal keeps all acts since."""
-    from slowwave.restoring import restore
+    from slowwave.upkeep.restoring import restore
 
     done = restore(_space(), name)
     if json:
@@ -428,7 +428,7 @@ def _store() -> Any:  # noqa: ANN401 - Store, imported late
 
 
 def _space() -> Any:  # noqa: ANN401 - Workspace, imported late
+    from slowwave.home.workspace import Workspace
     from slowwave.settings import require_home
-    from slowwave.workspace import Workspace
 
     return Workspace(require_home(home_settings()))

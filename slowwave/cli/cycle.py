@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slowwave.cli.output import out
+from slowwave.views.terminal import out
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from slowwave.reports.cycle import CycleReport
+    from slowwave.views.cycle import CycleReport
 
 COLOURS = {
     "better": "green3", "worse": "orange_red1", "equivalent": "dodger_blue2", "insufficient evidence": "dim",
@@ -22,7 +22,7 @@ def print_cycle(report: CycleReport) -> None:
     """Print what a cycle found: the rankings, the channels, and what is other than in the cycle before."""
     from rich.markup import escape
 
-    from slowwave.reports import cycle_wording as words
+    from slowwave.views import cycle_wording as words
 
     title = escape(f"Evaluation of {report.namespace}, cycle {report.number}")
     out.print(f"[bold]{title}[/] {words.headline(report)}", highlight=False)
@@ -45,8 +45,8 @@ def _variants(report: CycleReport) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from slowwave.reports import cycle_wording as words
-    from slowwave.reports.cycle import MAIN
+    from slowwave.views import cycle_wording as words
+    from slowwave.views.cycle import MAIN
 
     wide = out.width >= _WIDE
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -76,7 +76,7 @@ def _channels(report: CycleReport) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from slowwave.reports import cycle_wording as words
+    from slowwave.views import cycle_wording as words
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("channel")
@@ -93,8 +93,8 @@ def _worst(report: CycleReport) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from slowwave.reports import cycle_wording as words
-    from slowwave.reports.cycle import LOGGED, MAIN
+    from slowwave.views import cycle_wording as words
+    from slowwave.views.cycle import LOGGED, MAIN
 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("worst queries", no_wrap=True, overflow="ellipsis")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
 
 if TYPE_CHECKING:
-    from slowwave.erasure import Erased, Plan
+    from slowwave.upkeep.erasure import Erased, Plan
 
 _SHOWN = 20
 
@@ -58,7 +58,7 @@ def erase(
 
 
 def _show(planned: Plan) -> None:
-    from slowwave.reports.wording import counted
+    from slowwave.views.wording import counted
 
     cells = [
         [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
@@ -91,7 +91,7 @@ def _ask(planned: Plan) -> None:
         ErasureError: nobody can be asked.
         typer.Abort: the answer is no.
     """
-    from slowwave.erasure import ErasureError
+    from slowwave.upkeep.erasure import ErasureError
 
     if not _can_be_asked():
         raise ErasureError(
@@ -106,7 +106,7 @@ def _ask(planned: Plan) -> None:
 
 
 def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None:  # noqa: ANN401 - Memory, imported late
-    from slowwave.erasure import running
+    from slowwave.upkeep.erasure import running
 
     with bars(quiet=json):
         found = running.finish(memory._space) if finish else running.records(memory._space, namespace)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import bars, out, print_json, reports_errors
 from slowwave.errors import SlowwaveError
+from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.evaluation.trial import Trial
@@ -43,7 +43,7 @@ def compare(
     from dataclasses import asdict
     from datetime import timedelta
 
-    from slowwave.arguments import parsed_day
+    from slowwave.common.arguments import parsed_day
     from slowwave.evaluation.trial import trial
 
     with open_namespace(namespace) as memory, bars(quiet=json):
@@ -159,8 +159,8 @@ def report(
     """What a cycle found: every ranking that was tried beside what was shown, with verdicts."""
     from slowwave.cli.cycle import print_cycle
     from slowwave.evaluation.cycles import closed_cycles, cycle_id
-    from slowwave.reports.cycle import as_data, cycle_report
     from slowwave.store.frames import quote
+    from slowwave.views.cycle import as_data, cycle_report
 
     with open_namespace(namespace) as memory:
         space = memory._space
@@ -178,7 +178,7 @@ def report(
         name = cycle_id(memory.namespace, number)
         done = cycle_report(space.store, name, margin=space.settings.evaluation.margin)
     if html is not None:
-        from slowwave.reports.cycle_page import cycle_page
+        from slowwave.views.cycle_page import cycle_page
 
         html.write_text(cycle_page(done), encoding="utf-8")
     if json:
@@ -201,7 +201,7 @@ def sparse(
     """What the place that short memories are guaranteed is worth, and which of them are not found."""
     from datetime import timedelta
 
-    from slowwave.evaluation.sparse import figures, short_memories
+    from slowwave.search.sparse_recall import figures, short_memories
 
     with open_namespace(namespace) as opened, bars(quiet=json):
         space, name = opened._space, opened.namespace

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+from slowwave.common.files import putting
 from slowwave.errors import ArgumentError
-from slowwave.put import putting
+from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
 
 if TYPE_CHECKING:
-    from slowwave.exchange import ImportReport
-    from slowwave.exchange.importing import Form
+    from slowwave.evaluation.exchange import ImportReport
+    from slowwave.evaluation.exchange.importing import Form
     from slowwave.memory import Memory
 
 imports = typer.Typer(no_args_is_help=True, help="Bring in searches and feedback from elsewhere.")
@@ -48,7 +48,7 @@ def import_ubi(
     json: Json = False,
 ) -> None:
     """Bring in User Behavior Insights: queries and events of a search application."""
-    from slowwave.exchange import Ubi, parse_actions
+    from slowwave.evaluation.exchange import Ubi, parse_actions
 
     actions = parse_actions(action or [])
     with open_namespace(namespace) as memory:
@@ -67,7 +67,7 @@ def import_jsonl(
     json: Json = False,
 ) -> None:
     """Bring in searches and feedback as JSON lines, as `slowwave export` writes them."""
-    from slowwave.exchange import JsonLines
+    from slowwave.evaluation.exchange import JsonLines
 
     with open_namespace(namespace) as memory:
         form = JsonLines(
@@ -90,8 +90,8 @@ def export(
     ] = False,
 ) -> None:
     """Write the searches and the feedback of a namespace as lines, for other tools or another home."""
-    from slowwave import exchange
-    from slowwave.visibility import closed_ids
+    from slowwave.evaluation import exchange
+    from slowwave.home.visibility import closed_ids
 
     with open_namespace(namespace) as memory, bars(), written_to(file) as write:
         closed = None if secret else closed_ids(memory.store, memory.namespace)
@@ -135,8 +135,8 @@ def _import(
 ) -> ImportReport:
     from datetime import UTC, datetime
 
-    from slowwave.exchange import Options, import_logs
-    from slowwave.exchange.days import parse_day
+    from slowwave.evaluation.exchange import Options, import_logs
+    from slowwave.evaluation.exchange.days import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
         mine = memory._mine("true")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import out, print_json, print_table, reports_errors
+from slowwave.views.terminal import out, print_json, print_table, reports_errors
 
 SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results.")]
 _TAKEN = "The next night takes it up."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.cli.output import PLAIN, err, out, print_json, print_plain, print_table, reports_errors
+from slowwave.views.terminal import PLAIN, err, out, print_json, print_plain, print_table, reports_errors
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -168,7 +168,7 @@ def _filters(
     """The arguments of `Memory.search` from what was typed."""
     from datetime import UTC, datetime
 
-    from slowwave.arguments import parsed_day
+    from slowwave.common.arguments import parsed_day
 
     def moment(name: str, text: str) -> datetime | None:
         return None if not text else datetime.combine(parsed_day(f"--{name}", text), datetime.min.time(), UTC)
@@ -201,8 +201,8 @@ def _print_result(result: Result) -> None:
 
 def _print_plain(response: SearchResponse, *, account: bool = False) -> None:
     """The words that an assistant gets over MCP."""
-    from slowwave.mcp import wording
-    from slowwave.mcp.answers import Found
+    from slowwave.views import mcp_wording as wording
+    from slowwave.views.answers import Found
 
     next_step = f"slowwave observe {response.search_id} says which of these an answer used."
     if response.nothing:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
-from slowwave.cli.output import out, print_json, print_table, reports_errors
+from slowwave.views.terminal import out, print_json, print_table, reports_errors
 
 gates = typer.Typer(no_args_is_help=True, help="The two gates: what may be saved, what may be learned.")
 app.add_typer(gates, name="gate")
@@ -26,8 +26,8 @@ def gate_report(
     """Save gate: when it begins, what it refused, or would refuse if it did more than warn, by reason."""
     from dataclasses import asdict
 
-    from slowwave.gate_notice import notice
-    from slowwave.gate_report import gate_report as run
+    from slowwave.lifecycle.gate_notice import notice
+    from slowwave.lifecycle.gate_report import gate_report as run
 
     with open_namespace(namespace, known=True) as memory:
         now = memory._space.now()
@@ -61,8 +61,8 @@ def gate_would_refuse(
     json: Json = False,
 ) -> None:
     """Save gate: the notes that entered while it only warned, and that it would have refused."""
-    from slowwave.gate_report import would_refuse
-    from slowwave.gate_wording import words_of
+    from slowwave.lifecycle.gate_report import would_refuse
+    from slowwave.views.gate_wording import words_of
 
     with open_namespace(namespace, known=True) as memory:
         space = memory._space
@@ -99,7 +99,7 @@ def gate_postpone(
     json: Json = False,
 ) -> None:
     """Save gate: put off the day from which it refuses, also where it has begun; the journal keeps it."""
-    from slowwave.gate_acts import postpone
+    from slowwave.home.gate_acts import postpone
 
     _begins(lambda space: postpone(space, days, who=who, why=why), json=json)
 
@@ -112,15 +112,15 @@ def gate_enforce(
     json: Json = False,
 ) -> None:
     """Save gate: refuse from now on, before the fortnight is over; the journal keeps it."""
-    from slowwave.gate_acts import begin
+    from slowwave.home.gate_acts import begin
 
     _begins(lambda space: begin(space, who=who, why=why), json=json)
 
 
 def _begins(act: Callable[[Any], datetime], *, json: bool) -> None:
     """Say when the gate begins, after an act that changed it."""
+    from slowwave.home.workspace import Workspace
     from slowwave.settings import require_home
-    from slowwave.workspace import Workspace
 
     space = Workspace(require_home(home_settings()))
     begins, now = act(space), space.now()
@@ -146,11 +146,11 @@ def gate_docs(
     """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
     from datetime import UTC, datetime, timedelta
 
-    from quality.contract import Limits, write_data_docs
     from slowwave.errors import SlowwaveError
-    from slowwave.gate_report import accepted_notes
+    from slowwave.home.workspace import Workspace
+    from slowwave.lifecycle.gate_report import accepted_notes
+    from slowwave.quality.contract import Limits, write_data_docs
     from slowwave.settings import require_home
-    from slowwave.workspace import Workspace
 
     space = Workspace(require_home(home_settings()))
     judged = space.store.read("gate_verdicts", columns=["day"])["day"]

@@ -11,12 +11,12 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.exchange import written_to
-from slowwave.cli.output import bars, err, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
 
 if TYPE_CHECKING:
-    from slowwave.judging.exchange import JudgmentsReport
-    from slowwave.judging.running import JudgeReport
-    from slowwave.judging.worth import Candidate
+    from slowwave.evaluation.exchange.judgments import JudgmentsReport
+    from slowwave.evaluation.judging.running import JudgeReport
+    from slowwave.evaluation.judging.worth import Candidate
     from slowwave.memory import Memory, MemoryRecord
 
 judging = typer.Typer(
@@ -45,9 +45,9 @@ def judge(
     """Label pairs that searches showed, one after the other; none of a secret memory (see judge set)."""
     if context.invoked_subcommand is not None:
         return
-    from slowwave.ids import query_id
-    from slowwave.judging.worth import candidates, worth_judging
-    from slowwave.visibility import closed_ids
+    from slowwave.common.ids import query_id
+    from slowwave.evaluation.judging.worth import candidates, worth_judging
+    from slowwave.home.visibility import closed_ids
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
@@ -124,7 +124,7 @@ def judge_set(
     """Label one pair."""
     from dataclasses import asdict
 
-    from slowwave.judging import JudgmentError
+    from slowwave.evaluation.judging import JudgmentError
 
     said: dict[str, Any] = {"explanation": explanation}
     number = int(grade) if grade.isascii() and grade.isdigit() else None
@@ -150,8 +150,8 @@ def judge_list(
     json: Json = False,
 ) -> None:
     """The labels by hand, or a judge's grades, the newest first."""
-    from slowwave.judging.exchange import wanted
-    from slowwave.visibility import Sight, closed_ids
+    from slowwave.evaluation.exchange.judgments import wanted
+    from slowwave.home.visibility import Sight, closed_ids
 
     with open_namespace(namespace) as memory:
         rows = wanted(memory.journal, memory.namespace, judge).sort("made_at", "judgment_id", descending=True)
@@ -187,10 +187,10 @@ def judge_run(
     from dataclasses import asdict
     from datetime import UTC, datetime
 
-    from slowwave.judging.loading import load_judge
-    from slowwave.judging.model import JUDGE, identity
-    from slowwave.judging.running import run
-    from slowwave.judging.worth import candidates, worth_judging
+    from slowwave.evaluation.judging.loading import load_judge
+    from slowwave.evaluation.judging.model import JUDGE, identity
+    from slowwave.evaluation.judging.running import run
+    from slowwave.evaluation.judging.worth import candidates, worth_judging
 
     with open_namespace(namespace) as memory, bars(quiet=json):
         judge = load_judge(memory._space)
@@ -232,8 +232,8 @@ def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
     """How far each judge agrees with the labels by hand, and with its own first grades."""
     from dataclasses import asdict
 
-    from slowwave.judging.agreement import agreement
-    from slowwave.judging.anchors import drift
+    from slowwave.evaluation.judging.agreement import agreement
+    from slowwave.evaluation.judging.anchors import drift
 
     with open_namespace(namespace) as memory:
         bar = memory.settings.judge.agreement
@@ -281,8 +281,8 @@ def judge_import(
     from dataclasses import asdict
     from datetime import UTC, datetime
 
-    from slowwave.judging import JudgmentError
-    from slowwave.judging.exchange import Options, import_judgments, read_queries
+    from slowwave.evaluation.exchange.judgments import Options, import_judgments, read_queries
+    from slowwave.evaluation.judging import JudgmentError
 
     if form == "qrels" and not queries:
         raise JudgmentError("qrels name queries by id: give their texts with --queries FILE.")
@@ -320,9 +320,9 @@ def judge_export(
     namespace: Namespace = "",
 ) -> None:
     """Write the labels by hand, or a judge's grades."""
-    from slowwave.exchange import ExchangeError
-    from slowwave.judging.exchange import FORMATS, export_judgments, export_qrels
-    from slowwave.visibility import closed_ids
+    from slowwave.evaluation.exchange import ExchangeError
+    from slowwave.evaluation.exchange.judgments import FORMATS, export_judgments, export_qrels
+    from slowwave.home.visibility import closed_ids
 
     if form not in FORMATS:
         raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")

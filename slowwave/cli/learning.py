@@ -8,13 +8,13 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.gate import gates
-from slowwave.cli.output import bars, err, out, print_json, reports_errors
+from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from quality.learning_gate import GateDecision
     from slowwave.learning.review import TakenBack
+    from slowwave.quality.learning_gate import GateDecision
 
 learning = typer.Typer(
     no_args_is_help=True,

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, home_settings
-from slowwave.cli.output import err, out, print_json, reports_errors
 from slowwave.errors import SlowwaveError
+from slowwave.views.terminal import err, out, print_json, reports_errors
 
 serving = typer.Typer()
 app.add_typer(serving, name="mcp")

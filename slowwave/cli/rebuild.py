@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import app, home_settings
-from slowwave.cli.output import JSON, bars, fail, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import JSON, bars, fail, out, print_json, print_table, reports_errors
 
 
 @app.command()
@@ -22,10 +22,10 @@ def rebuild(
     """Make lost or damaged tables again from the journal."""
     from dataclasses import asdict
 
-    from slowwave.rebuild import mend_journal
-    from slowwave.rebuild import rebuild as run
+    from slowwave.home.workspace import Workspace
     from slowwave.settings import require_home
-    from slowwave.workspace import Workspace
+    from slowwave.upkeep.rebuild import mend_journal
+    from slowwave.upkeep.rebuild import rebuild as run
 
     space = Workspace(require_home(home_settings()))
     if journal:

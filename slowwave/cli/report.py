@@ -10,13 +10,13 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.blocks import bar, spark, squeezed
-from slowwave.cli.output import err, out, print_json, reports_errors
+from slowwave.views.terminal import err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from slowwave.reports import FeedbackReport
+    from slowwave.views import FeedbackReport
 
 reports = typer.Typer(no_args_is_help=True, help="How the memory serves, in numbers and pictures.")
 app.add_typer(reports, name="report")
@@ -49,8 +49,8 @@ def feedback(
     """
     from datetime import UTC, datetime, time
 
-    from slowwave.arguments import parsed_day
-    from slowwave.reports import feedback_report
+    from slowwave.common.arguments import parsed_day
+    from slowwave.views import feedback_report
 
     now = datetime.now(UTC)
     if as_of:
@@ -58,7 +58,7 @@ def feedback(
     with open_namespace(namespace, known=True) as memory:
         done = feedback_report(memory._space, memory.namespace, days=days, as_of=now, limit=limit)
     if html is not None:
-        from slowwave.reports.page import feedback_page
+        from slowwave.views.page import feedback_page
 
         html.write_text(feedback_page(done), encoding="utf-8")
     if json:
@@ -76,7 +76,7 @@ def feedback(
 
 
 def _print_head(done: FeedbackReport) -> None:
-    from slowwave.reports import wording
+    from slowwave.views import wording
 
     out.print(
         f"[bold]Feedback of namespace {_plain(done.namespace)}[/], {wording.period(done)}", highlight=False
@@ -114,7 +114,7 @@ def _print_acts(done: FeedbackReport) -> None:
 
 
 def _print_rates(done: FeedbackReport) -> None:
-    from slowwave.reports import wording
+    from slowwave.views import wording
 
     table = _table("", "", "share", "95 %", "memories", numbers=(2, 3, 4))
     for row in done.rates.iter_rows(named=True):
@@ -143,7 +143,7 @@ def _used_by_day(done: FeedbackReport) -> str:
 def _print_distributions(done: FeedbackReport) -> None:
     from rich.table import Table
 
-    from slowwave.reports.wording import counted
+    from slowwave.views.wording import counted
 
     strong = int(done.strength["memories"].sum())
     parts = (
@@ -172,7 +172,7 @@ def _histogram(frame: pl.DataFrame, style: str) -> RenderableType:
 
 
 def _print_lists(done: FeedbackReport) -> None:
-    from slowwave.reports import wording
+    from slowwave.views import wording
 
     for found in wording.listings(done):
         one = found if out.width >= _WIDE else found.without_ids()

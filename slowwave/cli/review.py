@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
-from slowwave.cli.output import bars, err, fail, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import bars, err, fail, out, print_json, print_table, reports_errors
 
 quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
 app.add_typer(quarantines, name="quarantine")
@@ -39,7 +39,7 @@ def quarantine_list(
         for row in rows[:limit]
     ]
     more = f"and {len(rows) - limit:,} more (--limit)" if len(rows) > limit else ""
-    from slowwave.reports.wording import counted
+    from slowwave.views.wording import counted
 
     columns = ["id", "note", "why", "quality", "status"]
     print_table(f"Quarantine: {counted(len(rows), 'note')}", columns, cells, caption=more)
@@ -56,9 +56,9 @@ def quarantine_show(
     """One refused note, whole, with its scores."""
     import orjson
 
-    from quality.content import STATEMENT, WEIGHTS
-    from slowwave import gate_wording
-    from slowwave.quarantine import held
+    from slowwave.lifecycle.quarantine import held
+    from slowwave.quality.content import STATEMENT, WEIGHTS
+    from slowwave.views import gate_wording
 
     with open_namespace(namespace) as memory:
         row = held(memory.store, memory.namespace, quarantine_id)
@@ -271,7 +271,7 @@ def reconsolidate(
     json: Json = False,
 ) -> None:
     """Look at the memories that are live already as if they came in now, one after the other."""
-    from slowwave.reconsolidate import reconsolidate as run
+    from slowwave.lifecycle.reconsolidate import reconsolidate as run
 
     with open_namespace(namespace) as memory, bars(quiet=json):
         done = run(memory, policy=policy, dry_run=dry_run)
@@ -306,10 +306,10 @@ def calibrate(
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
-    from quality.calibration import Targets
-    from slowwave.calibration import calibrate as run
+    from slowwave.home.workspace import Workspace
+    from slowwave.lifecycle.calibration import calibrate as run
+    from slowwave.quality.calibration import Targets
     from slowwave.settings import require_home
-    from slowwave.workspace import Workspace
 
     asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
     targets = replace(Targets(), **{name: rate for name, rate in asked.items() if rate is not None})

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
-from slowwave.cli.output import bars, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import bars, out, print_json, print_table, reports_errors
 
 
 @app.command()
@@ -29,7 +29,7 @@ def tune(
 
     Nothing in force is changed: set ranking.policy_file to the file to use it.
     """
-    from slowwave.policies import write_policy
+    from slowwave.settings.ranking_file import write_policy
     from slowwave.tuning.run import as_markdown, as_rows, run
 
     settings = home_settings()

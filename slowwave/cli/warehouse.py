@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
-from slowwave.cli.output import bars, out, print_json, print_table, reports_errors
+from slowwave.views.terminal import bars, out, print_json, print_table, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.warehouse import Described
@@ -25,9 +25,9 @@ def build(json: Json = False) -> None:
     """Make the warehouse anew from what the nights have made; readers of the old one are not disturbed."""
     from dataclasses import asdict
 
+    from slowwave.home.workspace import Workspace
     from slowwave.settings import require_home
     from slowwave.warehouse import build as run
-    from slowwave.workspace import Workspace
 
     space = Workspace(require_home(home_settings()))
     path = _path()

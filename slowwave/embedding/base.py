@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quality.reconsolidation import Thresholds
+from slowwave.quality.reconsolidation import Thresholds
 
 Vectors = npt.NDArray[np.float32]
 Progress = Callable[[int], None]  # called with the number of texts just finished

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from slowwave.carrier import bundled_folder, verify_file
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
+from slowwave.embedding.carrier import bundled_folder, verify_file
 from slowwave.embedding.known import known
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings

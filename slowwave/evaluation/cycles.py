@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import polars as pl
 
-from scoring.evaluation import Agreement, Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.evaluation.code import code_version
 from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.known import agreements, said_until, settled
 from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import Tried
+from slowwave.scoring.evaluation import Agreement, Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
-    from slowwave.judging.anchors import Drift
-    from slowwave.workspace import Workspace
+    from slowwave.evaluation.judging.anchors import Drift
+    from slowwave.home.workspace import Workspace
 
 OPEN, CLOSED = "open", "closed"
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.evaluation import worth_judging
 from slowwave.errors import ModelError
+from slowwave.evaluation.judging.anchors import Drift, drift, judge_again
+from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.evaluation.judging.loading import load_judge
+from slowwave.evaluation.judging.model import JudgeError
+from slowwave.evaluation.judging.running import JudgeReport, run
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.journal.entry import JUDGMENT
-from slowwave.judging.anchors import Drift, drift, judge_again
-from slowwave.judging.entries import drain_judgments
-from slowwave.judging.loading import load_judge
-from slowwave.judging.model import JudgeError
-from slowwave.judging.running import JudgeReport, run
+from slowwave.scoring.evaluation import worth_judging
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 RANKS = 10  # of a search that are worth a grade (count)
 _PAIR = ["namespace", "query_id", "memory_id"]

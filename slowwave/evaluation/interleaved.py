@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.evaluation.truth import clicked_results
-from slowwave.feedback.drain import decoded
+from slowwave.journal.drain import decoded
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 SEARCHES_AT_ONCE = 2_000
 """A search with all that it considered is tens of kilobytes (count)."""

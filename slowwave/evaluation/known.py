@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.evaluation import Agreement, Judgments, agreement, resolve
-from scoring.evaluation.comparison import DRAWS
+from slowwave.scoring.evaluation import Agreement, Judgments, agreement, resolve
+from slowwave.scoring.evaluation.comparison import DRAWS
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def settled(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = None) -
     ]
     if not parts:
         return resolve(said)
-    from scoring.evaluation.judgments import version
+    from slowwave.scoring.evaluation.judgments import version
 
     grades = pl.concat([part.grades for part in parts])
     return Judgments(grades, pl.concat([part.conflicts for part in parts]), version(grades))

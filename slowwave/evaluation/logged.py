@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from scoring.evaluation.batch import CANDIDATES, Batch, moments
-from slowwave import ids
-from slowwave.feedback.drain import decoded
+from slowwave.common import ids
+from slowwave.journal.drain import decoded
+from slowwave.scoring.evaluation.batch import CANDIDATES, Batch, moments
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.evaluation import MEASURES, attribution
-from scoring.evaluation.evaluate import evaluate_frame
-from scoring.evaluation.replay import abstentions, replay
-from scoring.evaluation.shadow import compare_results
-from slowwave import progress
+from slowwave.common import progress
 from slowwave.evaluation.known import said_until, settled_by_day
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import LOGGED, Tried
+from slowwave.scoring.evaluation import MEASURES, attribution
+from slowwave.scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation.replay import abstentions, replay
+from slowwave.scoring.evaluation.shadow import compare_results
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 METRICS = {str(measure): str(measure).replace("@", "_").lower() for measure in MEASURES} | {
     "HitRate@1": "hit_rate_1"

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.evaluation import Comparison, compare
-from scoring.evaluation.replay import Variant
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.known import said_until, settled
 from slowwave.evaluation.measured import METRICS, score, searches_of
 from slowwave.evaluation.variants import LOGGED, Tried, variants
-from slowwave.policies import read_policy
+from slowwave.scoring.evaluation import Comparison, compare
+from slowwave.scoring.evaluation.replay import Variant
+from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

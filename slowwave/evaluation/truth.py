@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.evaluation.selections import selections
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.scoring.evaluation.selections import selections
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:

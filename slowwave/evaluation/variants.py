@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from scoring.evaluation.replay import Variant
-from scoring.ranking import SEEDS, RankingPolicy
-from scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR
 from slowwave.errors import SettingsError
-from slowwave.policies import read_policy
+from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.ranking import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR
+from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
     from slowwave.settings import EvaluationSettings

@@ -1,6 +1,6 @@
 """Feedback: taking it by day, and what it has come to.
 
-By day each act is one line in the journal; the night (:mod:`slowwave.feedback.drain`,
+By day each act is one line in the journal; the night (:mod:`slowwave.journal.drain`,
 :mod:`slowwave.feedback.fold`) turns the acts of a day into what use has taught of each memory.
 Importing this package loads nothing else.
 """

@@ -1,6 +1,6 @@
 """The night of feedback: what the acts of some days come to, from the state that the days before left.
 
-Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
+Reads the tables around a run and calls the rules of :mod:`slowwave.scoring.feedback`; each function gives the rows of
 one table. The days of a run follow one another.
 """
 
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.feedback.coded import DAY_US
-from scoring.feedback.effectiveness import SUMS, fold_effectiveness
-from scoring.feedback.effectiveness import effectiveness as rated
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.promotion import Promotion, end_of, fold_promotions, principals, useful_votes
-from scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
-from scoring.feedback.strength import fold_strength
-from scoring.feedback.voices import company, heard, voices_by
-from scoring.feedback.votes import WHO
 from slowwave.feedback.pending import folded_days
 from slowwave.feedback.texts import FIRST, Texts, in_force, named, of_text
+from slowwave.scoring.feedback.coded import DAY_US
+from slowwave.scoring.feedback.effectiveness import SUMS, fold_effectiveness
+from slowwave.scoring.feedback.effectiveness import effectiveness as rated
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.promotion import Promotion, end_of, fold_promotions, principals, useful_votes
+from slowwave.scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
+from slowwave.scoring.feedback.strength import fold_strength
+from slowwave.scoring.feedback.voices import company, heard, voices_by
+from slowwave.scoring.feedback.votes import WHO
 from slowwave.store import one_of, quote
 from slowwave.store.database import IDS_PER_FILTER, batches
 

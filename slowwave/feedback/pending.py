@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.journal import FEEDBACK_KINDS
 from slowwave.store.frames import one_of
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from scoring.feedback.signals import most_certain
-from slowwave.feedback import drain, fold
+from slowwave.feedback import fold
 from slowwave.feedback.model import MemoryStats
 from slowwave.feedback.pending import folded_days, unseen
 from slowwave.feedback.recent import RECENT, VOTES, said
 from slowwave.feedback.texts import in_force, of_text, texts_in
+from slowwave.journal import drain
+from slowwave.scoring.feedback.signals import most_certain
 from slowwave.store import quote
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.memory import MemoryRecord
-    from slowwave.workspace import Workspace
 
 _COLUMNS = (
     "signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at",
@@ -83,7 +84,7 @@ def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
 
 
 def _left(row: dict[str, Any], as_of: datetime) -> float | None:
-    from scoring.feedback.strength import current
+    from slowwave.scoring.feedback.strength import current
 
     if row.get("strength") is None:
         return None

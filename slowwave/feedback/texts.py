@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from quality.divergence import Statement
-from quality.tenure import Similarity, tenures
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.embedding.bundled import is_word
+from slowwave.quality.divergence import Statement
+from slowwave.quality.tenure import Similarity, tenures
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry
-    from slowwave.workspace import Workspace
 
 Texts = Callable[[Collection[str]], pl.DataFrame]
 """Gives rows of `texts` of some memories."""

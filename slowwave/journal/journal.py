@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from slowwave.boundary import journalled
+from slowwave.common.boundary import journalled
 from slowwave.journal.codec import decode, encode, payload_of
 from slowwave.journal.entry import (
     AppendResult,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from quality.learning_gate import Approval
-from scoring.feedback.learned import SCOPES, Rollback, Scope
-from slowwave import ids
-from slowwave.arguments import shown
+from slowwave.common import ids
+from slowwave.common.arguments import shown
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.sound import ERASED
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import LEARNING
+from slowwave.journal.sound import ERASED
+from slowwave.quality.learning_gate import Approval
+from slowwave.scoring.feedback.learned import SCOPES, Rollback, Scope
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal

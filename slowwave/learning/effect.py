@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from scoring.evaluation.evaluate import evaluate_frame
-from scoring.evaluation.measure import Measure
-from scoring.evaluation.replay import Batch, Variant
-from scoring.evaluation.replay import replay as ranked_again
-from scoring.ranking.candidates import LEARNED
-from scoring.ranking.learned import learnable
-from slowwave import progress
+from slowwave.common import progress
 from slowwave.evaluation.known import said_until, settled_by_day
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.evaluation.variants import IN_FORCE, Tried
 from slowwave.learning.lessons import Known, day_start, known, would_be
+from slowwave.scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation.measure import Measure
+from slowwave.scoring.evaluation.replay import Batch, Variant
+from slowwave.scoring.evaluation.replay import replay as ranked_again
+from slowwave.scoring.ranking.candidates import LEARNED
+from slowwave.scoring.ranking.learned import learnable
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 _MEASURES = (Measure("mrr", 5), Measure("ndcg", 10))
 _TOUCHED = {

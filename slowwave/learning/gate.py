@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quality.learning_gate import Approval, Effect, Evidence, GateDecision, Progress, decide_gate
-from scoring.evaluation.comparison import Comparison, compare
-from scoring.evaluation.interleaving import preference
-from scoring.feedback.learned import standing, well_taught
 from slowwave.evaluation.cycles import own_cycles
 from slowwave.learning.acts import last_word
 from slowwave.learning.isolation import prove
 from slowwave.learning.lessons import Known, day_end, known
+from slowwave.quality.learning_gate import Approval, Effect, Evidence, GateDecision, Progress, decide_gate
+from slowwave.scoring.evaluation.comparison import Comparison, compare
+from slowwave.scoring.evaluation.interleaving import preference
+from slowwave.scoring.feedback.learned import standing, well_taught
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 DRAWS = 2_000
 """Of the intervals beside the conditions; none of them is decided by an interval (count)."""

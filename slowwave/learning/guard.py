@@ -10,7 +10,7 @@ from slowwave.learning.lessons import day_end, taken_back
 from slowwave.learning.log import log_acts
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 GUARD = "regression guard"
 

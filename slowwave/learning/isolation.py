@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from slowwave.chunking import found_by, indexed_text
 from slowwave.errors import SlowwaveError
+from slowwave.notes.chunking import found_by, indexed_text
 from slowwave.store import Store, quote
 from slowwave.store.indexes import full_text_columns
 from slowwave.store.text import full_text

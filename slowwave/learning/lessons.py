@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from scoring.feedback.learned import LESSON, PROPOSAL, Decided, Rollback, decide, live, standing
 from slowwave.feedback.texts import in_force, of_text, texts
 from slowwave.learning.acts import Act, acts, approved_namespaces, as_said_by, rollbacks
+from slowwave.scoring.feedback.learned import LESSON, PROPOSAL, Decided, Rollback, decide, live, standing
 from slowwave.store.frames import one_of, quote
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.store import Store
-    from slowwave.workspace import Workspace
 
 TABLE = "learned_triggers"
 

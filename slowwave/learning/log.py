@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from scoring.feedback.learned import PROPOSED
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.learning.acts import Act
+from slowwave.scoring.feedback.learned import PROPOSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quality.orders import is_order
-from scoring.feedback.learned import propose
-from scoring.ranking.learned import learnable
-from scoring.ranking.words import words
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation.truth import clicked_results, said_here
 from slowwave.feedback.texts import FIRST, texts
+from slowwave.quality.orders import is_order
+from slowwave.scoring.feedback.learned import propose
+from slowwave.scoring.ranking.learned import learnable
+from slowwave.scoring.ranking.words import words
 from slowwave.store.frames import one_of, quote
 from slowwave.store.text import full_text
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.store import Store
-    from slowwave.workspace import Workspace
 
 _SIGNAL = [
     "day", "namespace", "memory_id", "search_id", "event_id", "principal", "occurred_at", "tier", "verdict",

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import polars as pl
 
-from quality.learning_gate import APPROVAL, REGRESSION
-from scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
-from slowwave.boundary import public_calls
+from slowwave.common.boundary import public_calls
+from slowwave.common.progress import task
 from slowwave.learning import shown as lists
 from slowwave.learning.acts import (
     APPROVE,
@@ -26,13 +25,14 @@ from slowwave.learning.acts import (
     rollbacks,
     write_act,
 )
-from slowwave.progress import task
+from slowwave.quality.learning_gate import APPROVAL, REGRESSION
+from slowwave.scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
 from slowwave.store import quote
 
 if TYPE_CHECKING:
-    from quality.learning_gate import GateDecision
+    from slowwave.home.workspace import Workspace
     from slowwave.learning.lessons import Known
-    from slowwave.workspace import Workspace
+    from slowwave.quality.learning_gate import GateDecision
 
 State = Literal["proposed", "live", "expired", "taken back"]
 STATES: Final[tuple[State, ...]] = get_args(State)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.home.visibility import Viewer, closed_queries, sight, veiled
 from slowwave.store import quote
-from slowwave.visibility import Viewer, closed_queries, sight, veiled
 
 if TYPE_CHECKING:
-    from scoring.feedback.learned import Rollback
+    from slowwave.scoring.feedback.learned import Rollback
     from slowwave.store import Store
 
 _WORDS = ("title", "term", "detail", "query", "terms", "taught", "trigger_id")

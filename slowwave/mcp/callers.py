@@ -6,9 +6,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
 
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.settings import Settings
-from slowwave.workspace import Workspace
 
 _PARTS = ("store", "journal", "searcher", "served", "policy", "gate_policy")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from slowwave.mcp import wording
+from slowwave.home.visibility import Viewer, sight
 from slowwave.memory import Memory
-from slowwave.visibility import Viewer, sight
+from slowwave.views import mcp_wording as wording
 
 GATE_DAYS = 14
 
@@ -31,8 +31,8 @@ class Resources:
 
     def gates(self) -> dict[str, Any]:
         """How the save gate and the learning gate stand, and what the save gate refused lately."""
-        from slowwave.gate_notice import notice
-        from slowwave.gate_report import gate_report
+        from slowwave.lifecycle.gate_notice import notice
+        from slowwave.lifecycle.gate_report import gate_report
 
         memory = self._mine()
         space, now = memory._space, memory._space.now()

@@ -21,15 +21,15 @@ from mcp.types import Tool, ToolAnnotations
 from pydantic import ValidationError
 
 from slowwave import __version__
-from slowwave.arguments import shown
-from slowwave.boundary import boundary
+from slowwave.common.arguments import shown
+from slowwave.common.boundary import boundary
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.resources import Resources
 from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
 from slowwave.mcp.turns import Turns
-from slowwave.mcp.wording import INSTRUCTIONS, what_next
+from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from slowwave.mcp.callers import Caller
 from slowwave.settings import McpToken, Settings, load
-from slowwave.settings_file import editing
+from slowwave.settings.file import editing
 
 PREFIX = "slowwave_"  # so that scanners for leaked secrets can know one
 

@@ -8,11 +8,13 @@ from typing import Annotated, Any, Literal
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, BeforeValidator, Field
 
-from slowwave.arguments import bounded
-from slowwave.forgetting import require_replaceable
-from slowwave.gate_notice import is_near, notice
-from slowwave.mcp import wording
-from slowwave.mcp.answers import (
+from slowwave.common.arguments import bounded
+from slowwave.home.visibility import Sight, Viewer, sight
+from slowwave.lifecycle.forgetting import require_replaceable
+from slowwave.lifecycle.gate_notice import is_near, notice
+from slowwave.memory import Memory
+from slowwave.views import mcp_wording as wording
+from slowwave.views.answers import (
     Forgotten,
     Found,
     History,
@@ -26,8 +28,6 @@ from slowwave.mcp.answers import (
     Woken,
     WokenSection,
 )
-from slowwave.memory import Memory
-from slowwave.visibility import Sight, Viewer, sight
 
 EVENTS = 100  # of a history (count)
 EVENT_CHARACTERS = 2_000  # of a text in a history

@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 
-from quality.titles import from_first_words
-from slowwave.arguments import moment, shown, sound_text
+from slowwave.common.arguments import moment, shown, sound_text
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
 from slowwave.notes.turns import first_words
+from slowwave.quality.titles import from_first_words
 
 
 def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from quality.admission.labels import NAMES
-from slowwave.labels import OWN
+from slowwave.quality.admission.labels import NAMES
 from slowwave.store import NOTE_FIELDS
+from slowwave.store.labels import OWN
 from slowwave.store.schemas import TableSpec
 
 MADE_AGAIN = frozenset({"chunks", "embedded_chunks"})

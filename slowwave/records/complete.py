@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quality.admission.labels import NAMES
-from slowwave import ids, stages
-from slowwave.entries import entries_frame
-from slowwave.feedback import drain
+from slowwave.common import ids
+from slowwave.journal import drain
+from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import SOURCE_KINDS, WORDS
-from slowwave.labels import OWN
-from slowwave.labels import own as own_labels
+from slowwave.lifecycle import stages
+from slowwave.quality.admission.labels import NAMES
 from slowwave.records.columns import NAMED, OF_THE_ACT, schema_of
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.database import batches
+from slowwave.store.labels import OWN
+from slowwave.store.labels import own as own_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

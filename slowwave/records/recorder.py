@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pyarrow as pa
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import EVERYBODY, RECORD
 from slowwave.records.columns import MADE_AGAIN, arrow_rows, recorded, schema_of, written

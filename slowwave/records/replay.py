@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from quality.admission import RETIRED
-from slowwave import progress
+from slowwave.common import progress
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, RECORD
+from slowwave.quality.admission import RETIRED
 from slowwave.records.columns import read, schema_of
 from slowwave.records.complete import TEXT_OF, completed, event_of
 

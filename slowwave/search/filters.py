@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from quality.admission import LIVE, SUPERSEDED
-from quality.structure import KNOWN_WORDS
-from slowwave.arguments import known_word, moment
+from slowwave.common.arguments import known_word, moment
 from slowwave.errors import SlowwaveError
+from slowwave.home.visibility import open_where
+from slowwave.quality.admission import LIVE, SUPERSEDED
+from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.search.tiers import tier_filter
 from slowwave.store import one_of, quote
-from slowwave.tiers import tier_filter
-from slowwave.visibility import open_where
 
 if TYPE_CHECKING:
     from lancedb.table import Table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scoring.evaluation.interleaving import Team, team_draft
-from scoring.ranking import Ranking, RankingPolicy
-from scoring.ranking.ranked import RECALL_INJECTED
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.scoring.evaluation.interleaving import Team, team_draft
+from slowwave.scoring.ranking import Ranking, RankingPolicy
+from slowwave.scoring.ranking.ranked import RECALL_INJECTED
 
 
 @dataclass(frozen=True, slots=True)

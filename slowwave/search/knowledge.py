@@ -15,20 +15,20 @@ from typing import Protocol
 import polars as pl
 import pyarrow as pa
 
-from quality.admission import LIVE, MERGED, SUPERSEDED
-from scoring.feedback.coded import DAY_US
-from scoring.feedback.effectiveness import SUMS, effectiveness
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.strength import current
-from scoring.ranking import Confidence, MemoryState
-from scoring.ranking.confidence import lifecycle_confidence, note_confidence
-from scoring.ranking.learned import Learned
-from scoring.ranking.triggers import TriggerIndex
 from slowwave.feedback.texts import Texts
-from slowwave.labels import heirs
+from slowwave.learning.applied import LearnedTriggers
+from slowwave.quality.admission import LIVE, MERGED, SUPERSEDED
+from slowwave.scoring.feedback.coded import DAY_US
+from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.strength import current
+from slowwave.scoring.ranking import Confidence, MemoryState
+from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence
+from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.filters import Filters
-from slowwave.search.learned import LearnedTriggers
 from slowwave.store import Store, one_of, quote
+from slowwave.store.labels import heirs
 
 CONFIDENCE_LABELS = (
     "origin", "source_of_truth", "retrieval_priority", "memory_type", "sensitivity", "state", "source_kind",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from scoring.ranking import Candidates, Ranking, RankingPolicy, rank
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.scoring.ranking import Candidates, Ranking, RankingPolicy, rank
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.searcher import Found
 

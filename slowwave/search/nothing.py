@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
-from quality.admission import LIVE
 from slowwave.errors import NotFoundError
 from slowwave.journal.entry import SOURCE_KINDS
-from slowwave.quarantine import HELD
+from slowwave.lifecycle.quarantine import HELD
+from slowwave.quality.admission import LIVE
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import condition
 from slowwave.store import quote
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 Kind = Literal[
     "limit", "abstained", "unrelated", "past", "filtered", "hidden", "refused", "waiting", "unknown", "empty"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
-from scoring.ranking.ranked import RECALL_INJECTED, positions
-from scoring.ranking.sparse_recall import Injection
+from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
+from slowwave.scoring.ranking.ranked import RECALL_INJECTED, positions
+from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.nothing import Nothing
 from slowwave.search.searcher import Found
 

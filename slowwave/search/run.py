@@ -10,39 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scoring.ranking import (
-    Candidates,
-    Contribution,
-    RankedMemory,
-    Ranking,
-    RankingPolicy,
-    rank,
-)
-from scoring.ranking.breakdown import split_by_term
-from scoring.ranking.candidates import BM25, LEARNED
-from scoring.ranking.words import asked_words
-from slowwave import ids
-from slowwave.chunking import indexed_text
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.recent import recent_votes
 from slowwave.feedback.texts import texts_in
 from slowwave.journal import Entry, JournalError
+from slowwave.notes.chunking import indexed_text
+from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
+from slowwave.scoring.ranking.breakdown import split_by_term
+from slowwave.scoring.ranking.candidates import BM25, LEARNED
+from slowwave.scoring.ranking.words import asked_words
 from slowwave.search.filters import Filters
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.nothing import why_nothing
-from slowwave.search.results import (
-    NotShown,
-    Result,
-    SearchResponse,
-    Timings,
-    explanation,
-    present,
-)
+from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
 
 if TYPE_CHECKING:
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
 MAX_PROJECT_CHARACTERS = 200

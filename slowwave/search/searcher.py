@@ -19,20 +19,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from quality.admission import SUPERSEDED
-from quality.titles import is_cut, is_from_first_words
-from scoring.ranking import Candidates, MemoryState
-from scoring.ranking.candidates import NEUTRAL
-from scoring.ranking.learned import Learned
-from scoring.ranking.words import coverage, stems, text_stems, title_share
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.embedding import Embedder, knows
+from slowwave.quality.admission import SUPERSEDED
+from slowwave.quality.titles import is_cut, is_from_first_words
+from slowwave.scoring.ranking import Candidates, MemoryState
+from slowwave.scoring.ranking.candidates import NEUTRAL
+from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, condition, confidence_of
+from slowwave.search.tiers import COLUMN, tiers_of
 from slowwave.store import one_of
 from slowwave.store.text import Tables as TextTables
 from slowwave.store.text import full_text
-from slowwave.tiers import COLUMN, tiers_of
 
 SHOWN = (
     "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",

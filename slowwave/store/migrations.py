@@ -13,16 +13,16 @@ from datetime import datetime
 
 import polars as pl
 
-from quality.admission.labels import NAMES
-from quality.admission.records import A_PERSON_DECIDES
-from quality.divergence import Guard, Statement, says_more
-from scoring.ranking.words import UNSPACED
-from slowwave.chunking import found_by, indexed_text
-from slowwave.labels import folded, own, with_united
+from slowwave.notes.chunking import found_by, indexed_text
+from slowwave.quality.admission.labels import NAMES
+from slowwave.quality.admission.records import A_PERSON_DECIDES
+from slowwave.quality.divergence import Guard, Statement, says_more
+from slowwave.scoring.ranking.words import UNSPACED
 from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
 from slowwave.store.database import SCHEMA_VERSION, Store, batches
 from slowwave.store.frames import one_of
 from slowwave.store.indexes import create_full_text_indexes
+from slowwave.store.labels import folded, own, with_united
 from slowwave.store.vectors import mean_vectors
 
 

@@ -70,7 +70,7 @@ _NOTE = _fields(
 NOTE_FIELDS = tuple(field.name for field in _NOTE)
 
 
-# Sums of value and weight as of a fixed moment (scoring.feedback.effectiveness), by kind of evidence.
+# Sums of value and weight as of a fixed moment (slowwave.scoring.feedback.effectiveness), by kind of evidence.
 _EVIDENCE = _fields(explicit_value=FLOAT, explicit_weight=FLOAT, implicit_value=FLOAT, implicit_weight=FLOAT)
 
 # Of a ranking, by the judgments of its query (rule 6.3); names as columns allow them.

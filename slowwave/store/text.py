@@ -3,7 +3,7 @@
 Words are cut at what is no letter or digit, put into lower case, folded to ASCII and stemmed, and then the
 stop words go. LanceDB compares these after stemming, so the list holds stems: `own` takes `owned` away too,
 and a word that is not its own stem (`because`) would take nothing away. What is written without spaces, as
-Chinese and Thai are, comes to the index in pieces (`scoring.ranking.words`).
+Chinese and Thai are, comes to the index in pieces (`slowwave.scoring.ranking.words`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scoring.ranking.words import as_asked
 from slowwave.errors import StoreError
+from slowwave.scoring.ranking.words import as_asked
 
 if TYPE_CHECKING:
     from lancedb.index import FTS

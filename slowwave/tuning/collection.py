@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scoring.ranking import Candidates
-from slowwave import ids, progress
+from slowwave.common import ids, progress
 from slowwave.errors import SlowwaveError
 from slowwave.notes.decoding import says_nothing
+from slowwave.scoring.ranking import Candidates
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory

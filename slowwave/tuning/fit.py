@@ -11,10 +11,18 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from scoring.evaluation import Comparison, Measure, answer_rate, auroc, compare, evaluate, mean_interval
-from scoring.ranking import SEEDS, RankingPolicy, rank
-from scoring.ranking.abstention import signal
-from slowwave import ids, progress
+from slowwave.common import ids, progress
+from slowwave.scoring.evaluation import (
+    Comparison,
+    Measure,
+    answer_rate,
+    auroc,
+    compare,
+    evaluate,
+    mean_interval,
+)
+from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning.collection import Asked
 
 NDCG, MRR = Measure("ndcg", 10), Measure("mrr", 5)

@@ -23,7 +23,7 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
     Raises:
         SlowwaveError: a folder is not a collection, or has too few queries with an answer.
     """
-    from slowwave.workspace import Workspace
+    from slowwave.home.workspace import Workspace
 
     present = Workspace(settings).policy  # first: a policy file that cannot be read is told at once
     labelled = []

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slowwave.common.progress import task
 from slowwave.errors import StoreError
-from slowwave.progress import task
 from slowwave.store import Store, quote
 from slowwave.warehouse.duck import load_duckdb
 from slowwave.warehouse.mart import Mart

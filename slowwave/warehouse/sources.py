@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.home.visibility import label, open_rows
 from slowwave.store import Store
-from slowwave.visibility import label, open_rows
 
 
 @dataclass(frozen=True, slots=True)

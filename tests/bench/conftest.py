@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from slowwave import opening
+from slowwave.home import opening
+from slowwave.home.workspace import Workspace
 from slowwave.store import Store
-from slowwave.workspace import Workspace
 
 FAST_MODEL = "wordllama-256"
 BENCH = Path(__file__).parents[2] / "bench"

@@ -9,7 +9,7 @@ import pytest
 
 from bench._needs import Needs, Question, Wordings, asked_on, needs_of
 from bench._user import Careless, User
-from scoring.ranking.learned import learnable
+from slowwave.scoring.ranking.learned import learnable
 from slowwave.tuning.collection import Collection
 
 DAYS = [date(2026, 1, 1) + timedelta(days=day) for day in range(30)]

@@ -12,8 +12,8 @@ from command_lines import DEPLOY
 from typer.testing import CliRunner
 
 from slowwave.cli import app
-from slowwave.cli.output import err, out
 from slowwave.memory import Memory
+from slowwave.views.terminal import err, out
 
 
 @pytest.fixture

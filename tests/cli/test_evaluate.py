@@ -16,8 +16,9 @@ from feedback_days import fold_days
 from typer.testing import CliRunner
 from warehouse_rows import put
 
-from slowwave.cli import app, output
-from slowwave.policies import write_policy
+from slowwave.cli import app
+from slowwave.settings.ranking_file import write_policy
+from slowwave.views import terminal as output
 
 ROOT = Path(__file__).parents[2]
 TODAY = datetime.now(UTC).date()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.memory import Memory
 
 QUERY = {

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scoring.ranking import RankingPolicy
-from slowwave.cli import app, output
-from slowwave.policies import read_policy
-from slowwave.quoting import NOTICE
+from slowwave.cli import app
+from slowwave.common.quoting import NOTICE
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.settings.ranking_file import read_policy
+from slowwave.views import terminal as output
 
 ROOT = Path(__file__).parents[2]
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
@@ -289,7 +290,7 @@ def test_an_abstention_is_said_and_explained(made, tmp_path, monkeypatch):
 
 
 def test_the_name_of_a_policy_is_shown_as_it_is(made, tmp_path):
-    from slowwave.policies import write_policy
+    from slowwave.settings.ranking_file import write_policy
 
     home = tmp_path / "named"
     shutil.copytree(made, home)

@@ -227,7 +227,7 @@ def test_words_that_look_like_markup_are_shown_as_they_are(learning, memory):
 
 
 def test_tables_fit_a_narrow_terminal(learning, learned, monkeypatch):
-    monkeypatch.setattr("slowwave.cli.output.out._width", 80)
+    monkeypatch.setattr("slowwave.views.terminal.out._width", 80)
     for command in ("status", "terms", "proposals", "log"):
         lines = learning(command).stdout.splitlines()
         assert max(map(len, lines)) <= 80

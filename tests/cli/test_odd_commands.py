@@ -24,7 +24,7 @@ def _nothing_is_served(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("slowwave.mcp.http.serve", lambda *_: None)
     monkeypatch.setattr("slowwave.mcp.stdio.serve", lambda *_: None)
-    monkeypatch.setattr("orchestration.processes.run_whole", lambda *_, **__: 0)
+    monkeypatch.setattr("slowwave.orchestration.processes.run_whole", lambda *_, **__: 0)
 
 
 @pytest.mark.parametrize("first", sorted({path[0] for path in OWN}))
@@ -39,7 +39,7 @@ def test_the_commands_that_begin_with(run, known, first):
 
 
 def test_the_commands_that_join_the_app(run, known, monkeypatch):
-    monkeypatch.setattr("orchestration.night.run_night", lambda *_, **__: REPORT)
+    monkeypatch.setattr("slowwave.orchestration.night.run_night", lambda *_, **__: REPORT)
     application = whole()
     faults = [
         found

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from slowwave.cli import app
 from slowwave.cli.blocks import bar, spark, squeezed
-from slowwave.cli.output import out
+from slowwave.views.terminal import out
 
 QUESTION = "how long does the battery last?"
 ANSWER = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
@@ -46,8 +46,9 @@ def run(home: Path, memory: Any, fast_embedder: Any, monkeypatch) -> Callable[..
 @pytest.fixture
 def used(memory: Any) -> Any:
     """A day of feedback that was folded, and one act since."""
-    from slowwave.feedback import drain, fold
+    from slowwave.feedback import fold
     from slowwave.feedback.pending import Seqs, begin, finish
+    from slowwave.journal import drain
 
     found = memory.search(QUESTION)
     memory.feedback(found.search_id, 1, "helpful")

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import slowwave.memory
-from quality.structure import KNOWN_WORDS, structure_faults
 from slowwave.cli.app import app
 from slowwave.notes.model import Reason
+from slowwave.quality.structure import KNOWN_WORDS, structure_faults
 from slowwave.settings import in_force, load
 
 ROOT = Path(__file__).parents[2]

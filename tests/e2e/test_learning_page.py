@@ -13,10 +13,10 @@ from evaluation_nights import make_home
 from learning_rows import put_ready
 from web_page import Server, eventually, needs_chromium, ui
 
-from quality.learning_gate import CONDITIONS
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
+from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.store import Store
-from slowwave.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), needs_chromium]
 

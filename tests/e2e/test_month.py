@@ -15,12 +15,12 @@ from evaluation_nights import NO_JUDGE, Life, make_home
 from typer.testing import CliRunner
 
 from bench._user import User, asked_on
-from orchestration.night import evaluate_due, run_night
-from scoring.ranking import RankingPolicy
-from slowwave import ids
 from slowwave.cli import app
-from slowwave.policies import write_policy
+from slowwave.common import ids
+from slowwave.orchestration.night import evaluate_due, run_night
+from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings, load
+from slowwave.settings.ranking_file import write_policy
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -33,8 +33,8 @@ from web_page import (
     ui,
 )
 
-from orchestration.night import run_night
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.orchestration.night import run_night
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

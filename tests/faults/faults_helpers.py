@@ -24,10 +24,10 @@ import lancedb
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from orchestration.cli import dagster_home
-from slowwave import vault
+from slowwave.home.workspace import Workspace
+from slowwave.orchestration.cli import dagster_home
 from slowwave.settings import load
-from slowwave.workspace import Workspace
+from slowwave.vaults import vault
 
 ROOT = Path(__file__).parents[2]
 MODEL = "wordllama-256"

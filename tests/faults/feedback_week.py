@@ -11,12 +11,12 @@ from feedback_days import NOTES, TABLES, observed, outcome, rating, search
 from polars.testing import assert_frame_equal
 
 import slowwave as package
-from slowwave import ids
-from slowwave.entries import save_entry
+from slowwave.common import ids
 from slowwave.feedback.pending import RECORD, unfolded_days
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
+from slowwave.journal.acts import save_entry
 from slowwave.notes import plain_note
-from slowwave.workspace import Workspace
 
 FEEDBACK = (
     "searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state",

@@ -49,16 +49,17 @@ from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
 
-import orchestration.night as nights
-from assets import evaluation, feedback, ingest, learning
-from assets.resources import WAITING, SlowwaveResource
-from slowwave import progress, stages
-from slowwave.admission import settling
+import slowwave.orchestration.night as nights
+from slowwave.assets import evaluation, feedback, ingest, learning
+from slowwave.assets.resources import WAITING, SlowwaveResource
+from slowwave.common import progress
 from slowwave.journal import Journal
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settling
 from slowwave.memory import open_memory
-from slowwave.reports import plots
 from slowwave.settings import Settings, load
 from slowwave.store import Store
+from slowwave.views import plots
 
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
 warnings.filterwarnings("ignore", "lancedb fork support is experimental", RuntimeWarning)

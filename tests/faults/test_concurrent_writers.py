@@ -84,8 +84,8 @@ def process(home: Path, script: str, *arguments: str) -> subprocess.Popen[str]:
 
 def acts(home: Path) -> list[tuple[str, str, str]]:
     """Key, revision and content of every save in the journal."""
-    from slowwave import stages
     from slowwave.journal import Journal
+    from slowwave.lifecycle import stages
 
     with Journal.open_path(home / "journal.db") as journal:
         entries = journal.read(kinds=["save"])

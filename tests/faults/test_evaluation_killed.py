@@ -16,8 +16,8 @@ from feedback_days import NOTES, rating, search
 from feedback_week import DEPLOY, at, day, journalled
 
 from slowwave.evaluation.due import due_days
+from slowwave.home.workspace import Workspace
 from slowwave.settings import load
-from slowwave.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

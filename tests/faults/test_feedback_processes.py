@@ -32,9 +32,9 @@ from feedback_week import (
 
 import slowwave as package
 from slowwave.feedback import MemoryStats
+from slowwave.home.workspace import Workspace
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal
 from slowwave.settings import load
-from slowwave.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

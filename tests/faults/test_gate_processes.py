@@ -23,8 +23,8 @@ from faults_helpers import (
 )
 
 import slowwave as package
-from slowwave import ids
-from slowwave.reconcile import differences
+from slowwave.common import ids
+from slowwave.lifecycle.reconcile import differences
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

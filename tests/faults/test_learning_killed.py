@@ -19,7 +19,7 @@ from feedback_week import at, day
 from learning_rows import NEWS, put_open
 from warehouse_rows import put
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.learning.acts import REGRESSION, ROLLBACK, acts
 from slowwave.settings import load
 

@@ -25,9 +25,9 @@ from faults_helpers import (
 )
 
 import slowwave as package
-from slowwave import ids
-from slowwave.entries import KEYLESS, forget_entry, save_entry, undo_entry
+from slowwave.common import ids
 from slowwave.journal import Entry
+from slowwave.journal.acts import KEYLESS, forget_entry, save_entry, undo_entry
 from slowwave.notes import plain_note
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

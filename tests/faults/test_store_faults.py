@@ -21,7 +21,7 @@ from faults_helpers import (
 )
 
 import slowwave as package
-from slowwave.reconcile import reconcile
+from slowwave.lifecycle.reconcile import reconcile
 
 EVERY_POINT = bool(os.environ.get("SLOWWAVE_TEST_EVERY_FAULT"))
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from assets import evaluation, feedback, ingest, learning, warehouse
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions, defs
-from quality.contract import CHECKS as CONTRACT
+from slowwave.assets import evaluation, feedback, ingest, learning, warehouse
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.orchestration.definitions import definitions, defs
+from slowwave.quality.contract import CHECKS as CONTRACT
 
 ASSETS = [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS]
 CLAUSES = {check.name for check in CONTRACT}

@@ -10,12 +10,12 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.cli import dagster_home
-from orchestration.night import evaluate_due, run_due
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.rebuild import rebuild
+from slowwave.orchestration.cli import dagster_home
+from slowwave.orchestration.night import evaluate_due, run_due
 from slowwave.settings import load
-from slowwave.workspace import Workspace
+from slowwave.upkeep.rebuild import rebuild
 
 sys.path.append(str(Path(__file__).parents[1] / "slowwave"))
 from erasure_helpers import places

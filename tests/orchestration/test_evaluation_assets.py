@@ -28,18 +28,19 @@ from evaluation_nights import (
 from feedback_days import NOTES
 from judge_server import ChatServer, grade, serving
 
-from assets.resources import SlowwaveResource
-from orchestration.night import evaluate_due, run_night
-from orchestration.sensors import late_evaluation
-from scoring.ranking import RankingPolicy
-from slowwave import ids, reranking
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
+from slowwave.embedding import reranking
 from slowwave.errors import ModelError
 from slowwave.evaluation.due import due_days
-from slowwave.judging.running import PATIENCE
+from slowwave.evaluation.judging.running import PATIENCE
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.policies import write_policy
+from slowwave.orchestration.night import evaluate_due, run_night
+from slowwave.orchestration.sensors import late_evaluation
+from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings, load
-from slowwave.workspace import Workspace
+from slowwave.settings.ranking_file import write_policy
 
 QUESTIONS = {
     "on which day do we deploy": "deploy",

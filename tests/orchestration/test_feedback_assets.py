@@ -13,15 +13,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from assets import feedback
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions
-from orchestration.night import choose_days, pending_days, run_due
-from orchestration.sensors import late_feedback
-from slowwave import ids
+from slowwave.assets import feedback
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
+from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.night import choose_days, pending_days, run_due
+from slowwave.orchestration.sensors import late_feedback
 from slowwave.settings import Settings, load
-from slowwave.workspace import Workspace
 
 TABLES = ("searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state")
 MEMORY = ids.memory_id("ada", "deploy")

@@ -7,15 +7,15 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from assets import ingest
-from assets.resources import SlowwaveResource
-from orchestration.checks import accepted_notes
-from orchestration.definitions import definitions
-from quality.contract import CHECKS, run_contract
+from slowwave.assets import ingest
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.home.workspace import GATE_ACTIVATED, Workspace
 from slowwave.journal import Journal
 from slowwave.memory import Memory
+from slowwave.orchestration.checks import accepted_notes
+from slowwave.orchestration.definitions import definitions
+from slowwave.quality.contract import CHECKS, run_contract
 from slowwave.settings import Settings, load
-from slowwave.workspace import GATE_ACTIVATED, Workspace
 
 FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -147,7 +147,9 @@ def test_exact_duplicates_are_a_warning_that_stops_nothing(settings, home, act, 
 @pytest.mark.slow
 def test_a_gate_that_lets_a_bad_note_in_stops_the_night(settings, home, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_GATE__MODE", "enforce")
-    monkeypatch.setattr("quality.gate.structure_faults", lambda notes, **_: pl.Series([[]] * notes.height))
+    monkeypatch.setattr(
+        "slowwave.quality.gate.structure_faults", lambda notes, **_: pl.Series([[]] * notes.height)
+    )
     success, made, found = run(home, "2026-03-01", "2026-03-01")
     assert not success
     # What people said of memories rests on no note: that part of the night goes on.

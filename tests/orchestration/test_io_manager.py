@@ -6,10 +6,10 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from assets.partitions import DAILY
-from assets.resources import SlowwaveResource
-from orchestration.io_manager import LancePartitionIOManager
+from slowwave.assets.partitions import DAILY
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.memory import Memory
+from slowwave.orchestration.io_manager import LancePartitionIOManager
 
 DAYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
 WHOLE_RANGE = dg.BackfillPolicy.single_run()

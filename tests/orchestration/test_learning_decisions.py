@@ -10,11 +10,11 @@ import pytest
 from learning_rows import night, put_ready
 from webhook_server import Webhook, serving
 
-from assets.resources import SlowwaveResource
-from orchestration.alerts import failed_runs, regressions
-from orchestration.definitions import definitions
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.learning.acts import REGRESSION, acts, write_act
 from slowwave.memory import Memory
+from slowwave.orchestration.alerts import failed_runs, regressions
+from slowwave.orchestration.definitions import definitions
 
 ANN = {"namespace": "ada", "who": "Ann", "why": "looked at it"}
 
@@ -182,7 +182,7 @@ def test_a_run_that_is_tried_again_is_not_told(launch, instance, resource, hook)
 
 
 def test_a_webhook_that_fails_fails_no_tick(launch, instance, resource, hook, monkeypatch):
-    monkeypatch.setattr("slowwave.alerts.PAUSE", 0)
+    monkeypatch.setattr("slowwave.home.alerts.PAUSE", 0)
     hook.status = 500
     failed(launch("approve_learning", "approve", **ANN), instance, resource)
     assert hook.got

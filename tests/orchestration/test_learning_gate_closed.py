@@ -18,12 +18,15 @@ from learning_life import refusal
 from learning_rows import DAY, NEWS, put_effect, put_open, put_proposals
 from warehouse_rows import put
 
-from assets.learning import learned_triggers
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions
-from orchestration.night import learn_due
-from orchestration.sensors import learning_gate_opens
-from quality.learning_gate import (
+from slowwave.assets.learning import learned_triggers
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.home.workspace import Workspace
+from slowwave.learning.acts import WITHDRAW, write_act
+from slowwave.learning.log import UNTAUGHT
+from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.night import learn_due
+from slowwave.orchestration.sensors import learning_gate_opens
+from slowwave.quality.learning_gate import (
     APPROVAL,
     CONDITIONS,
     CYCLES,
@@ -36,13 +39,10 @@ from quality.learning_gate import (
     SEARCHES,
     SHADOW_WEEK,
 )
-from slowwave.learning.acts import WITHDRAW, write_act
-from slowwave.learning.log import UNTAUGHT
 from slowwave.settings import load
-from slowwave.settings_file import editing
+from slowwave.settings.file import editing
 from slowwave.store import Store
 from slowwave.store.indexes import full_text_config
-from slowwave.workspace import Workspace
 
 pytestmark = pytest.mark.slow
 
@@ -141,9 +141,9 @@ class Home:
 @pytest.fixture
 def home(opened: Path, tmp_path: Path, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
-    monkeypatch.setattr("orchestration.night.Workspace", partial(Workspace, clock=lambda: NOW))
+    monkeypatch.setattr("slowwave.orchestration.night.Workspace", partial(Workspace, clock=lambda: NOW))
     monkeypatch.setattr(
-        "orchestration.night.SlowwaveResource", partial(SlowwaveResource, now=NOW.isoformat())
+        "slowwave.orchestration.night.SlowwaveResource", partial(SlowwaveResource, now=NOW.isoformat())
     )
     shutil.copytree(opened, tmp_path / "home")
     with dg.DagsterInstance.ephemeral() as instance:

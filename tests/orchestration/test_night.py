@@ -11,9 +11,13 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions
-from orchestration.night import (
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.common import ids
+from slowwave.errors import SlowwaveError
+from slowwave.home.workspace import Workspace
+from slowwave.journal import Journal
+from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.night import (
     _PROCESS_TAG,
     choose_days,
     end_dead_runs,
@@ -21,11 +25,8 @@ from orchestration.night import (
     pending_days,
     run_night,
 )
-from slowwave import ids, vault
-from slowwave.errors import SlowwaveError
-from slowwave.journal import Journal
 from slowwave.settings import Settings, load
-from slowwave.workspace import Workspace
+from slowwave.vaults import vault
 
 TODAY = datetime.now(UTC).date().isoformat()
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -413,7 +414,7 @@ def test_a_run_whose_process_is_gone_is_marked_failed():
 def test_a_night_that_fails_says_why_and_the_next_one_goes_on(settings, act, monkeypatch):
     with Journal.open_path(settings.journal_file) as journal:
         journal.append([act("a", FACTS[0], at=datetime(2026, 3, 1, 12, tzinfo=UTC))])
-    from assets import ingest
+    from slowwave.assets import ingest
 
     def fails(*_args: object, **_options: object) -> None:
         raise OSError("no space left on device")

@@ -12,19 +12,21 @@ import pytest
 from feedback_days import act, observed, outcome, rating, search
 from odd_texts import FILES, TEXTS, odd_entries
 
-from assets import ingest, learning
-from orchestration.night import evaluate_due, pending_days, run_night
-from slowwave import ids, stages, vault
-from slowwave.apart import _StoreOf, apart
-from slowwave.entries import save_entry
+from slowwave.assets import ingest, learning
+from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
 from slowwave.feedback import fold
+from slowwave.home.apart import _StoreOf, apart
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
+from slowwave.journal.acts import save_entry
 from slowwave.learning import effect, proposals
+from slowwave.lifecycle import stages
 from slowwave.notes import plain_note
+from slowwave.orchestration.night import evaluate_due, pending_days, run_night
 from slowwave.settings import Settings, load
 from slowwave.store import Store
-from slowwave.workspace import Workspace
+from slowwave.vaults import vault
 
 NOW = datetime.now(UTC)
 YESTERDAY = (NOW - timedelta(days=1)).replace(hour=12)

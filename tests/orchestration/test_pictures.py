@@ -10,8 +10,8 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from assets import pictures
-from assets.report import PICTURE_BYTES, picture
+from slowwave.assets import pictures
+from slowwave.assets.report import PICTURE_BYTES, picture
 from slowwave.store import table_specs
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40

@@ -28,7 +28,7 @@ sys.exit(7)
 """
 STARTS = """
 import os, sys
-from orchestration.processes import run_whole
+from slowwave.orchestration.processes import run_whole
 sys.exit(run_whole([sys.executable, *sys.argv[1:]], dict(os.environ), grace=2.0))
 """
 

@@ -14,15 +14,15 @@ import pytest
 from filelock import FileLock
 from rebuild_life import NAMESPACE, QUERIES, assert_same, found, lived, opened, tables
 
-from orchestration.night import run_night
-from slowwave.doctor import examine
 from slowwave.errors import SlowwaveError
+from slowwave.home.workspace import Workspace
+from slowwave.journal.works import UnfinishedError
 from slowwave.memory import Memory
-from slowwave.rebuild import mend_journal, rebuild, running
+from slowwave.orchestration.night import run_night
 from slowwave.settings import Settings, load
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
-from slowwave.underway import UnfinishedError
-from slowwave.workspace import Workspace
+from slowwave.upkeep.doctor import examine
+from slowwave.upkeep.rebuild import mend_journal, rebuild, running
 
 pytestmark = pytest.mark.slow
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.ingest import WHOLE_RANGE
-from assets.partitions import DAILY, day_end, day_start, home_first_day
-from assets.resources import SlowwaveResource
-from orchestration.definitions import definitions
-from orchestration.jobs import evaluated, nightly
-from orchestration.sensors import watched_vaults
-from slowwave import vault
+from slowwave.assets.ingest import WHOLE_RANGE
+from slowwave.assets.partitions import DAILY, day_end, day_start, home_first_day
+from slowwave.assets.resources import SlowwaveResource
 from slowwave.journal import Journal
 from slowwave.memory import Memory
+from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.jobs import evaluated, nightly
+from slowwave.orchestration.sensors import watched_vaults
 from slowwave.settings import load
+from slowwave.vaults import vault
 
 NOW = "2026-03-01T12:00:00+00:00"
 

@@ -10,9 +10,9 @@ import pytest
 from dagster_duckdb import DuckDBResource
 from warehouse_rows import fill_day, journal_day
 
-from assets import evaluation
-from assets.resources import SlowwaveResource
-from assets.warehouse import READS, warehouse
+from slowwave.assets import evaluation
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.warehouse import READS, warehouse
 from slowwave.memory import Memory
 from slowwave.warehouse import FILE, described, query
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from quality.admission import (
+from slowwave.quality.admission import (
     Act,
     Admission,
     AdmissionPolicy,
@@ -18,7 +18,7 @@ from quality.admission import (
     Surroundings,
     admit,
 )
-from quality.neighbours import Neighbours
+from slowwave.quality.neighbours import Neighbours
 
 OFF = AdmissionPolicy()
 GUARDED = AdmissionPolicy(reconsolidation="guarded")

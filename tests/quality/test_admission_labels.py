@@ -9,8 +9,8 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.admission import Act, Labels
-from quality.admission.labels import (
+from slowwave.quality.admission import Act, Labels
+from slowwave.quality.admission.labels import (
     KINDS,
     LISTS,
     PRIORITIES,
@@ -22,7 +22,7 @@ from quality.admission.labels import (
     unite,
     weaker,
 )
-from quality.structure import KNOWN_WORDS
+from slowwave.quality.structure import KNOWN_WORDS
 
 ORDERS = {"importance_tier": TIERS, "retrieval_priority": PRIORITIES, "state": STATES}
 DRAFT = Labels(state="draft", importance_tier="temporary", source_kind="generated")

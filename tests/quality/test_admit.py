@@ -8,7 +8,7 @@ from admit_world import GUARDED, LITERAL, OFF, World, at, embed, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.admission import Act, AdmissionPolicy, Labels, Record, merge_lines, reconsider
+from slowwave.quality.admission import Act, AdmissionPolicy, Labels, Record, merge_lines, reconsider
 
 # -- the golden edges of rule 2.1 ------------------------------------------------------------------
 

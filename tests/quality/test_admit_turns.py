@@ -11,7 +11,7 @@ from admit_world import GUARDED, LITERAL, World, at, note
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.admission import Act, Labels, Record, reconsider
+from slowwave.quality.admission import Act, Labels, Record, reconsider
 
 UNGATED = [replace(policy, gate=False) for policy in (GUARDED, LITERAL)]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")

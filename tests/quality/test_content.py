@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.content import LOW_CONTENT, PASS_MARK, WEIGHTS, content_scores
-from quality.density import signal_density
+from slowwave.quality.content import LOW_CONTENT, PASS_MARK, WEIGHTS, content_scores
+from slowwave.quality.density import signal_density
 
 LISTS = ("trigger_phrases", "tags", "aliases", "links")
 LABELS = {

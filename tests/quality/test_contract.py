@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from quality.contract import BATCH_SCHEMA, CHECKS, Limits, run_contract, write_data_docs
-from quality.structure import KNOWN_WORDS
+from slowwave.quality.contract import BATCH_SCHEMA, CHECKS, Limits, run_contract, write_data_docs
+from slowwave.quality.structure import KNOWN_WORDS
 
 SOUND = {
     "day": "2026-03-01",
@@ -139,7 +139,7 @@ def test_day_and_score_may_be_missing_and_nothing_else():
 def test_the_library_is_not_loaded_before_a_batch_is_checked():
     code = (
         "import sys, polars as pl\n"
-        "from quality.contract import BATCH_SCHEMA, CHECKS, run_contract\n"
+        "from slowwave.quality.contract import BATCH_SCHEMA, CHECKS, run_contract\n"
         "assert [check.name for check in CHECKS]\n"
         "assert run_contract(pl.DataFrame(schema=BATCH_SCHEMA), enforced=True).passed\n"
         "print(sorted({'great_expectations', 'pandas', 'dagster', 'slowwave'} & set(sys.modules)))"

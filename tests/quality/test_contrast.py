@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bench._contrast import Contrast, contrasts, real_sentences, templated
 from bench._contrast_edits import CHANGES, HARMLESS
 from bench._contrast_templates import CHANGED, KEPT, SENTENCES
-from quality.divergence import Guard, Statement, contradicts, divergence, says_more
-from quality.reconsolidation import Thresholds, decide
+from slowwave.quality.divergence import Guard, Statement, contradicts, divergence, says_more
+from slowwave.quality.reconsolidation import Thresholds, decide
 
 LOST, RECOGNISED = 0.01, 0.70
 DATA = Path("../shared/data")

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from quality.divergence import Difference, divergence
-from quality.reconsolidation import TOLERANCE, Policy, Thresholds, band, decide, is_near_duplicate
+from slowwave.quality.divergence import Difference, divergence
+from slowwave.quality.reconsolidation import TOLERANCE, Policy, Thresholds, band, decide, is_near_duplicate
 
 DEFAULT = Thresholds()
 EXCHANGED = divergence("We deploy on Thursday.", "We deploy on Tuesday.")

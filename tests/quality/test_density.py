@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from quality.density import INSPECTED, density_parts, signal_density
+from slowwave.quality.density import INSPECTED, density_parts, signal_density
 
 REAL = {
     "fact": "The white van is insured with Marlow Mutual until 2027-02-14; only drivers over 25 are covered.",

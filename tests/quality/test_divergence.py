@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.divergence import (
+from slowwave.quality.divergence import (
     Difference,
     Subject,
     compare,

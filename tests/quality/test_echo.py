@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.echo import ECHO_WINDOW, echoes
+from slowwave.quality.echo import ECHO_WINDOW, echoes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

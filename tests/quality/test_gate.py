@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.content import WEIGHTS, content_scores
-from quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, GatePolicy, judge
-from quality.titles import from_first_words
+from slowwave.quality.content import WEIGHTS, content_scores
+from slowwave.quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, GatePolicy, judge
+from slowwave.quality.titles import from_first_words
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)

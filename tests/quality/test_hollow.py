@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quality.hollow import is_bare_order, is_blank, is_hollow, is_scaffold
-from quality.statement import states_something
+from slowwave.quality.hollow import is_bare_order, is_blank, is_hollow, is_scaffold
+from slowwave.quality.statement import states_something
 
 
 @pytest.mark.parametrize(

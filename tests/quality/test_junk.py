@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.junk import boot_file, junk_reasons, tool_output
+from slowwave.quality.junk import boot_file, junk_reasons, tool_output
 
 
 def notes(*contents: str | None, source: str = "notes/a.md") -> pl.DataFrame:

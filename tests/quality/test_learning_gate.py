@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.learning_gate import (
+from slowwave.quality.learning_gate import (
     APPROVAL,
     CONDITIONS,
     CYCLES,
@@ -28,7 +28,7 @@ from quality.learning_gate import (
     Progress,
     decide_gate,
 )
-from scoring.feedback.learned import GATE_CLOSED, SHADOW
+from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
 
 NOW = datetime(2026, 3, 31, 2, tzinfo=UTC)
 DAY, TICK = timedelta(days=1), timedelta(microseconds=1)

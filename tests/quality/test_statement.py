@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.statement import is_drummed, states_something
+from slowwave.quality.statement import is_drummed, states_something
 
 FACTS = """
 Only Ada may open the vault.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from quality.structure import KNOWN_WORDS, structure_faults
+from slowwave.quality.structure import KNOWN_WORDS, structure_faults
 
 SOUND = {
     "title": "A title",

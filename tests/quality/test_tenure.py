@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.divergence import Statement
-from quality.tenure import LOOKED_BACK, tenures
+from slowwave.quality.divergence import Statement
+from slowwave.quality.tenure import LOOKED_BACK, tenures
 
 TUESDAY = "We deploy on Tuesday at nine, from the office in Kirkwall."
 SPELLED = "We deploy on Tuesday at nine, from the ofice in Kirkwall."

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.titles import from_first_words, is_from_first_words
+from slowwave.quality.titles import from_first_words, is_from_first_words
 
 LONG = "The harbour light at the north pier was replaced in March by a crew from the mainland, with a timer."
 

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NOW, PLAIN, build, near
 
-from quality.learning_gate import GateBounds
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.ranking import RankingPolicy, rank
-from scoring.ranking.candidates import MemoryState
-from scoring.ranking.learned import CAP, COEFFICIENT, Learned
 from slowwave.errors import SettingsError
-from slowwave.policies import read_policy
+from slowwave.quality.learning_gate import GateBounds
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.ranking import RankingPolicy, rank
+from slowwave.scoring.ranking.candidates import MemoryState
+from slowwave.scoring.ranking.learned import CAP, COEFFICIENT, Learned
 from slowwave.settings import load
+from slowwave.settings.ranking_file import read_policy
 
 RANKING = {
     "learned_cap": 0.151, "effectiveness_weight": 0.31, "effectiveness_from": 2, "negative_step": 0.11,

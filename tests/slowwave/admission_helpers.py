@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 
-from slowwave import ids, stages
-from slowwave.admission import Settled, settle
-from slowwave.chunking import Chunker
-from slowwave.entries import entries_frame
+from slowwave.common import ids
+from slowwave.journal.acts import entries_frame
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import Settled, settle
+from slowwave.notes.chunking import Chunker
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

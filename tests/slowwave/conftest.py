@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from admission_helpers import CHUNKS
 
+from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.workspace import Workspace
 
 
 @pytest.fixture

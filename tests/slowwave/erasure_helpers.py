@@ -9,8 +9,8 @@ from pathlib import Path
 import lance
 import orjson
 
-from scoring.ranking.words import stem
 from slowwave.journal.codec import decode
+from slowwave.scoring.ranking.words import stem
 
 
 def places(home: Path, *canaries: str) -> list[str]:

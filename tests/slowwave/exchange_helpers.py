@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from slowwave import ids
-from slowwave.exchange import ImportReport, JsonLines, Options, Ubi, import_logs
-from slowwave.exchange.importing import Form
+from slowwave.common import ids
+from slowwave.evaluation.exchange import ImportReport, JsonLines, Options, Ubi, import_logs
+from slowwave.evaluation.exchange.importing import Form
 from slowwave.journal import FEEDBACK_KINDS, Journal
 
 TODAY = date(2026, 3, 10)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from quality.gate import judge
-from slowwave import stages
-from slowwave.admission import settle
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle.quarantine import hold
+from slowwave.lifecycle.reconcile import Reconciled, reconcile
 from slowwave.memory import Memory, Saved
-from slowwave.quarantine import hold
-from slowwave.reconcile import Reconciled, reconcile
+from slowwave.quality.gate import judge
 
 TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
 THURSDAY = TUESDAY.replace("Tuesday", "Thursday")

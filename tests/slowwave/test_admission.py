@@ -24,7 +24,8 @@ from admission_helpers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave import ids, stages
+from slowwave.common import ids
+from slowwave.lifecycle import stages
 
 
 def test_a_new_note_becomes_a_live_memory_with_its_chunks(act, space):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from webhook_server import Webhook, serving
 
-from slowwave.alerts import ATTEMPTS, alert
+from slowwave.home.alerts import ATTEMPTS, alert
 from slowwave.settings import Settings, load
 
 FACTS = {"namespace": "ada", "at": datetime(2026, 3, 1, tzinfo=UTC), "home": Path("/there"), 3: None}
@@ -21,7 +21,7 @@ FACTS = {"namespace": "ada", "at": datetime(2026, 3, 1, tzinfo=UTC), "home": Pat
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slowwave.alerts.PAUSE", 0)
+    monkeypatch.setattr("slowwave.home.alerts.PAUSE", 0)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_a_second_attempt_may_succeed(settings, hook, monkeypatch):
     def recover(_: float) -> None:
         hook.status = 200
 
-    monkeypatch.setattr("slowwave.alerts.time.sleep", recover)
+    monkeypatch.setattr("slowwave.home.alerts.time.sleep", recover)
     assert send(settings(hook.url))
     assert len(hook.got) == 2
 

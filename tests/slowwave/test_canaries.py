@@ -17,10 +17,10 @@ from canary_walk import ELSEWHERE, walk
 from mcp_helpers import connected, words
 
 from slowwave.cli import app
-from slowwave.cli.output import err, out
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.settings import load
+from slowwave.views.terminal import err, out
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from slowwave.chunking import CONTEXT_CHARACTERS, OVERSIZE, Chunk, Chunker, indexed_text, size
+from slowwave.notes.chunking import CONTEXT_CHARACTERS, OVERSIZE, Chunk, Chunker, indexed_text, size
 
 
 def words(count, word="word"):

@@ -8,10 +8,11 @@ import pytest
 from learned_rows import lessons, teach
 from learning_rows import night, put_ready
 
-from slowwave import ids, stages
-from slowwave.feedback.drain import drain_events
-from slowwave.judging.entries import drain_judgments
+from slowwave.common import ids
+from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.journal.drain import drain_events
 from slowwave.learning.acts import acts, approved
+from slowwave.lifecycle import stages
 from slowwave.memory import Memory
 
 pytestmark = pytest.mark.usefixtures("learning_on")

@@ -14,14 +14,14 @@ from cycle_rows import CHANNELS, VARIANTS, put_cycle, query_of
 from rich.console import Console
 from warehouse_rows import put
 
-from scoring.evaluation import compare
 from slowwave.cli import cycle as terminal
 from slowwave.errors import NotFoundError
-from slowwave.reports import cycle_plots
-from slowwave.reports import cycle_wording as words
-from slowwave.reports.cycle import CycleReport, as_data, cycle_report
-from slowwave.reports.cycle_page import DETAILED, cycle_page
+from slowwave.scoring.evaluation import compare
 from slowwave.store import Store
+from slowwave.views import cycle_plots
+from slowwave.views import cycle_wording as words
+from slowwave.views.cycle import CycleReport, as_data, cycle_report
+from slowwave.views.cycle_page import DETAILED, cycle_page
 
 TITLE = "A <b>bold</b> title"
 EVIL = "<script>alert('x')</script> & \"quotes\" ${body} [bold]{markup}[/]"

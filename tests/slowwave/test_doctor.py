@@ -7,10 +7,12 @@ import polars as pl
 import pytest
 from lancedb.index import FTS
 
-from slowwave import doctor, ids, vault
-from slowwave.doctor import examine
+from slowwave.common import ids
 from slowwave.errors import ModelError
 from slowwave.store.checkpoints import create_checkpoint
+from slowwave.upkeep import doctor
+from slowwave.upkeep.doctor import examine
+from slowwave.vaults import vault
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from quality.gate import GatePolicy, judge
-from slowwave import stages
-from slowwave.entries import entries_frame, save_entry
+from slowwave.journal.acts import entries_frame, save_entry
+from slowwave.lifecycle import stages
 from slowwave.notes.arguments import note_of
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
+from slowwave.quality.gate import GatePolicy, judge
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "examples" / "README.md", *(ROOT / "docs").rglob("*.md")])

@@ -20,7 +20,7 @@ from admission_helpers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave import ids
+from slowwave.common import ids
 
 
 def test_an_exact_duplicate_is_held_with_the_one_it_equals_and_logged(space, act):

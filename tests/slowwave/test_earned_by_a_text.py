@@ -10,10 +10,11 @@ from feedback_days import HOUR, at, fold_days, name, taught
 from learned_rows import decide, lessons, teach
 from polars.testing import assert_frame_equal
 
-from slowwave import ids, stages
-from slowwave.admission import settle
+from slowwave.common import ids
 from slowwave.feedback import fold as folding
 from slowwave.learning.proposals import proposal_days
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settle
 from slowwave.memory import Memory
 
 BAD = "We deploy on Tuesday at nine, and the release notes go to the harbour office in Kirkwall."

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slowwave import carrier
-from slowwave.embedding import bundled, knows, load_embedder, profile
+from slowwave.embedding import bundled, carrier, knows, load_embedder, profile
 from slowwave.embedding.base import unit
 from slowwave.embedding.bundled import verify_bundled
 from slowwave.embedding.registry import RegistryEmbedder

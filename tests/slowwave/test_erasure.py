@@ -16,20 +16,21 @@ import pytest
 from erasure_helpers import index_files, places
 from reconsolidation_helpers import BATTERY, CHANGED, ROTA, replayed
 
-from slowwave import ids, vault
-from slowwave.doctor import examine
-from slowwave.entries import entries_frame
-from slowwave.erasure import ErasureError, running
-from slowwave.erasure.acts import KINDS, SPARED
-from slowwave.erasure.model import Work
-from slowwave.erasure.tables import RULES, counts, remove
-from slowwave.erasure.words import Needles
+from slowwave.common import ids
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError, TakenInLaterError
 from slowwave.journal import payload_of
+from slowwave.journal.acts import entries_frame
 from slowwave.memory import Memory
-from slowwave.rebuild import mend_journal, rebuild
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
 from slowwave.store.database import compact
+from slowwave.upkeep.doctor import examine
+from slowwave.upkeep.erasure import ErasureError, running
+from slowwave.upkeep.erasure.acts import KINDS, SPARED
+from slowwave.upkeep.erasure.model import Work
+from slowwave.upkeep.erasure.tables import RULES, counts, remove
+from slowwave.upkeep.erasure.words import Needles
+from slowwave.upkeep.rebuild import mend_journal, rebuild
+from slowwave.vaults import vault
 
 CANARY = "zebracanary"
 SECOND = "quaggacanary"  # what the first version said
@@ -275,7 +276,7 @@ def test_it_can_be_said_again(guarded):
 
 
 def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory, home, monkeypatch):
-    from slowwave import stages
+    from slowwave.lifecycle import stages
 
     guarded.erase(guarded.save(ROTA, key="rota").memory_id)
     embed, mine = stages.embed, ids.memory_id("ada", "slow")
@@ -397,7 +398,7 @@ def test_one_that_is_interrupted_at_any_step_is_known_and_finished(guarded, home
 
     for step in STEPS:
         with monkeypatch.context() as patch:
-            patch.setattr(f"slowwave.erasure.{step}", kill)
+            patch.setattr(f"slowwave.upkeep.erasure.{step}", kill)
             with pytest.raises(Killed):
                 running.finish(guarded._space) if step != STEPS[0] else guarded.erase(names["saved"])
         left = guarded.journal.read(kinds=["save"]).filter(pl.col("subject").str.contains(CANARY))
@@ -419,7 +420,7 @@ def test_one_whose_process_is_killed_is_finished_by_another(guarded, home):
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     script = textwrap.dedent(f"""
         import os, signal, slowwave
-        from slowwave.erasure import versions
+        from slowwave.upkeep.erasure import versions
         versions.rewrite = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
         slowwave.open({str(home)!r}, namespace="ada").erase({names["saved"]!r})
     """)
@@ -448,8 +449,8 @@ def test_a_row_that_a_night_wrote_afterwards_is_found_and_taken_out(guarded, hom
 
 def test_acts_that_were_staged_before_enter_nothing(guarded):
     """A night that read the journal a moment ago settles what it has read."""
-    from slowwave import stages
-    from slowwave.admission import settle
+    from slowwave.lifecycle import stages
+    from slowwave.lifecycle.admission import settle
 
     saved = guarded.save(ABOUT, key="late")
     staged = stages.stage(entries_frame(guarded.journal.about("ada", "late")))
@@ -521,7 +522,7 @@ def test_one_that_is_stopped_after_it_began_says_so(guarded, home, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("slowwave.erasure.running.files.drop_warehouse", full)
+        patched.setattr("slowwave.upkeep.erasure.running.files.drop_warehouse", full)
         with pytest.raises(TakenInLaterError, match=r"has begun.*slowwave erase --finish"):
             guarded.erase(saved)
     running.finish(guarded._space)

@@ -8,9 +8,9 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from orchestration.cli import dagster_home
-from slowwave.erasure.files import clean_dagster, quoting_pages
-from slowwave.erasure.words import Needles
+from slowwave.orchestration.cli import dagster_home
+from slowwave.upkeep.erasure.files import clean_dagster, quoting_pages
+from slowwave.upkeep.erasure.words import Needles
 
 CANARY = "zebracanary"
 NEEDLES = Needles(frozenset({CANARY, "über"}), ("battery life", "gauges/battery"))

@@ -10,13 +10,13 @@ import pytest
 from evaluation_days import judge, said, strict_json
 from warehouse_rows import put
 
-from scoring.evaluation.replay import Variant
-from scoring.ranking import RankingPolicy
 from slowwave.evaluation.cycles import advance, closed_cycles, code_version
 from slowwave.evaluation.variants import Tried
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
-from slowwave.reports.cycle import as_data, cycle_report
-from slowwave.workspace import Workspace
+from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.views.cycle import as_data, cycle_report
 
 FIRST = date(2026, 3, 1)
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

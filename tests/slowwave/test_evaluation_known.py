@@ -8,7 +8,7 @@ from evaluation_days import frame, judge, said
 from feedback_days import name
 from polars.testing import assert_frame_equal
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation.known import agreements, said_until, settled, settled_by_day
 
 BAR = 0.8

@@ -12,23 +12,16 @@ from feedback_days import HOUR, at, name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.evaluation import MEASURES
-from scoring.evaluation.evaluate import evaluate
-from scoring.evaluation.replay import Variant
-from scoring.ranking import SEEDS
-from slowwave import ids
-from slowwave.evaluation.measured import (
-    METRICS,
-    attribute_days,
-    compare_days,
-    score,
-    score_days,
-    searches_of,
-)
+from slowwave.common import ids
+from slowwave.evaluation.measured import METRICS, attribute_days, compare_days, score, score_days, searches_of
 from slowwave.evaluation.truth import selection_judgments, trigger_judgments
 from slowwave.evaluation.variants import LOGGED, Tried, variants
 from slowwave.journal import Entry
 from slowwave.memory import Memory
+from slowwave.scoring.evaluation import MEASURES
+from slowwave.scoring.evaluation.evaluate import evaluate
+from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.ranking import SEEDS
 from slowwave.search.log import replay
 
 DAYS = [name(day) for day in (1, 2, 3)]

@@ -6,7 +6,7 @@ import pytest
 from evaluation_days import NOTES, judge, memory_of, said, take_in, with_clock
 from feedback_days import at, name
 
-from slowwave.evaluation.sparse import figures, short_memories
+from slowwave.search.sparse_recall import figures, short_memories
 
 ASKED = {
     "the gauge of the pier in spring and autumn": "used",

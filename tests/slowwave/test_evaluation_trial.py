@@ -10,14 +10,14 @@ import pytest
 from evaluation_days import QUERIES, fill, judge, memory_of, said, take_in, with_clock
 from feedback_days import HOUR, at, name
 
-from scoring.evaluation.evaluate import evaluate
-from scoring.ranking import SEEDS
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.evaluation.trial import Trial, trial
 from slowwave.journal import Entry
 from slowwave.memory import Memory
-from slowwave.policies import write_policy
+from slowwave.scoring.evaluation.evaluate import evaluate
+from slowwave.scoring.ranking import SEEDS
 from slowwave.search.log import replay
+from slowwave.settings.ranking_file import write_policy
 
 FIRST, LAST = date(2026, 3, 1), date(2026, 3, 3)
 RIGHT = dict(zip(QUERIES, ("deploy", "battery", "rota", "gauge", "ferry", "deploy", "mast"), strict=False))

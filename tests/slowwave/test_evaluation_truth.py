@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warehouse_rows import put
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation.known import said_until, settled
 from slowwave.evaluation.truth import (
     clicked_results,

@@ -25,8 +25,8 @@ from exchange_helpers import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave import ids
-from slowwave.exchange import ExchangeError, ExportReport, export, forms, payloads
+from slowwave.common import ids
+from slowwave.evaluation.exchange import ExchangeError, ExportReport, export, forms, payloads
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
 

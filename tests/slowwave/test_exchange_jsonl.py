@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from exchange_helpers import log, memory_of, of_kind, query, take_jsonl, take_ubi, written
 
-from slowwave import ids
-from slowwave.exchange import ExchangeError, forms
-from slowwave.exchange.errors import Malformed
-from slowwave.exchange.forms import read_act
-from slowwave.exchange.ubi import ACTIONS
+from slowwave.common import ids
+from slowwave.evaluation.exchange import ExchangeError, forms
+from slowwave.evaluation.exchange.errors import Malformed
+from slowwave.evaluation.exchange.forms import read_act
+from slowwave.evaluation.exchange.ubi import ACTIONS
 from slowwave.journal import Journal
 from slowwave.memory import Memory
 

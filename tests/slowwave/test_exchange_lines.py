@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 from exchange_helpers import event, lines, log, objects, of_kind, query, take_ubi, written
 
-from slowwave import progress
-from slowwave.exchange import ExchangeError
-from slowwave.exchange.lines import read_lines
+from slowwave.common import progress
+from slowwave.evaluation.exchange import ExchangeError
+from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.journal import Journal
 
 QUERY, CLICK = query(hits=["a"], text="Fähre nach Hoy"), event("click")

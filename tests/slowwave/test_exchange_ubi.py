@@ -24,8 +24,8 @@ from exchange_helpers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.exchange import ExchangeError, importing, parse_actions
-from slowwave.exchange.report import FEW
+from slowwave.evaluation.exchange import ExchangeError, importing, parse_actions
+from slowwave.evaluation.exchange.report import FEW
 from slowwave.journal import Journal, JournalError
 
 ACTED = [

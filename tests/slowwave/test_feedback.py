@@ -9,11 +9,11 @@ from itertools import permutations
 import pytest
 from feedback_days import fold_days
 
-from scoring.feedback.signals import CERTAINTY
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.errors import ArgumentError, NotFoundError, SlowwaveError
 from slowwave.feedback import FeedbackError
 from slowwave.journal import FEEDBACK_KINDS, Entry, JournalError
+from slowwave.scoring.feedback.signals import CERTAINTY
 
 DEPLOY = "We deploy on Thursday since 2 March; Friday is reserved for repairs and nothing else."
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, nineteen in summer."

@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from slowwave import ids
-from slowwave.feedback import drain
+from slowwave.common import ids
 from slowwave.feedback.pending import Folded, Seqs, stretches, unfolded, unfolded_days
 from slowwave.feedback.stats import waiting
-from slowwave.journal import Entry
-from slowwave.workspace import Workspace
+from slowwave.home.workspace import Workspace
+from slowwave.journal import Entry, drain
 
 DAYS = [name(day) for day in range(1, 8)]
 MEMORIES = [ids.memory_id("ada", f"m{n}") for n in range(5)]

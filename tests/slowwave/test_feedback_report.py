@@ -12,11 +12,11 @@ import pytest
 from feedback_days import fold_days
 from report_rows import NOW, Rows, column, day, noon
 
-from scoring.intervals import wilson
 from slowwave.journal import Entry
-from slowwave.reports import FeedbackReport, counts, feedback_report
-from slowwave.reports.page import feedback_page
-from slowwave.reports.wording import UNKNOWN, listings, summary, waiting
+from slowwave.scoring.intervals import wilson
+from slowwave.views import FeedbackReport, counts, feedback_report
+from slowwave.views.page import feedback_page
+from slowwave.views.wording import UNKNOWN, listings, summary, waiting
 
 NONE_WAIT = pl.DataFrame(schema={"day": pl.String, "entries": pl.Int64})
 
@@ -144,7 +144,7 @@ def test_effectiveness_is_of_memories_that_anything_is_known_of_as_ranking_reads
 
 def test_effectiveness_fades_to_the_moment_of_the_report(space, rows):
     # One vote of 90 days ago counts half: (.5 · 2 + .5) / (2 + .5) = .6. The sums are as of 2000-01-01.
-    from scoring.feedback.effectiveness import FIXED_MOMENT
+    from slowwave.scoring.feedback.effectiveness import FIXED_MOMENT
 
     at_start = 2 ** ((datetime(2025, 12, 10, tzinfo=UTC) - FIXED_MOMENT) / timedelta(days=90))
     none = {"implicit_value": 0.0, "implicit_weight": 0.0}

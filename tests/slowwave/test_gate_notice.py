@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.gate import GatePolicy, Moved, judge
-from slowwave import stages, vault
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.gate_acts import begin, moved, postpone
-from slowwave.gate_notice import Count, Notice, notice
-from slowwave.gate_report import gate_report, would_refuse
+from slowwave.home.gate_acts import begin, moved, postpone
 from slowwave.journal.entry import OF_TENANTS
-from slowwave.quarantine import hold
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.gate_notice import Count, Notice, notice
+from slowwave.lifecycle.gate_report import gate_report, would_refuse
+from slowwave.lifecycle.quarantine import hold
+from slowwave.quality.gate import GatePolicy, Moved, judge
+from slowwave.vaults import vault
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

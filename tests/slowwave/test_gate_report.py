@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from quality.gate import judge
-from slowwave import stages
 from slowwave.cli import app
-from slowwave.entries import entries_frame
-from slowwave.gate_report import accepted_notes, gate_report
+from slowwave.journal.acts import entries_frame
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.gate_report import accepted_notes, gate_report
+from slowwave.quality.gate import judge
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 FACT = "The deploy day is Thursday since the second of March, decided by the whole team."

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from quality.structure import KNOWN_WORDS
-from slowwave.gate_wording import REASONS, told, words_of
+from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.views.gate_wording import REASONS, told, words_of
 
 ROOT = Path(__file__).parents[2]
 _PLACES = (

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave import ids
+from slowwave.common import ids
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 words = st.text(max_size=20).filter(lambda text: text.isascii() or text.isprintable())

@@ -17,15 +17,15 @@ from exchange_helpers import log, take_jsonl
 from warehouse_rows import put
 
 from bench._user import Clock
-from quality.learning_gate import Evidence, decide_gate
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
+from slowwave.evaluation.judging.entries import Said, drain_judgments, write_said
 from slowwave.evaluation.variants import variants
 from slowwave.journal import Entry, Journal
-from slowwave.judging.entries import Said, drain_judgments, write_said
 from slowwave.learning import effect, proposals
 from slowwave.learning.gate import Gatekeeper
 from slowwave.memory import Memory
+from slowwave.quality.learning_gate import Evidence, decide_gate
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -232,7 +232,7 @@ def test_the_evidence_is_what_it_is_without_what_was_imported(
 def test_the_mark_survives_export_and_import_and_no_line_takes_it_off(
     open_memory: Any, tmp_path: Path
 ) -> None:
-    from slowwave.exchange import export
+    from slowwave.evaluation.exchange import export
 
     first, second = open_memory(), open_memory(path=tmp_path / "other")
     own = asked(1, 1)

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from polars.testing import assert_frame_equal
 
-from slowwave import ids, intake
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
+from slowwave.lifecycle import intake
 from slowwave.memory import Memory, Saved
 
 PLACES = ("harbour", "garden", "library", "station", "bakery", "theatre", "quarry", "market")

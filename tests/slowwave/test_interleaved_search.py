@@ -9,13 +9,13 @@ import pytest
 from evaluation_days import NOTES, QUERIES, memory_of, take_in, with_clock
 from feedback_days import HOUR, at, name
 
-from scoring.evaluation.interleaving import team_draft
-from scoring.ranking import RankingPolicy
-from scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.evaluation.interleaved import interleaved_days
 from slowwave.memory import Memory
-from slowwave.policies import LEAST_KEPT, write_policy
+from slowwave.scoring.evaluation.interleaving import team_draft
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.search.log import replay
+from slowwave.settings.ranking_file import LEAST_KEPT, write_policy
 
 OTHER = RankingPolicy(name="other", vector_weight=0.0, title_weight=0.6, effectiveness_weight=0.0)
 PLACES = ("harbour", "island", "pier", "office", "station", "yard")

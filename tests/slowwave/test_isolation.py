@@ -12,14 +12,14 @@ from feedback_days import DAY, at
 from learned_rows import decide, lessons, teach
 
 import slowwave
-from slowwave import ids
-from slowwave.doctor import examine
+from slowwave.common import ids
 from slowwave.errors import StoreError
 from slowwave.learning import acts
 from slowwave.learning.isolation import CANARY_NAMESPACE, Watch, canary, prove
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
 from slowwave.store.text import full_text, full_text_config
+from slowwave.upkeep.doctor import examine
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 

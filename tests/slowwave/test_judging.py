@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.embedding.reranking import load_reranker
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.evaluation.judging import Grade, JudgmentError, Pair
+from slowwave.evaluation.judging.agreement import agreement
+from slowwave.evaluation.judging.anchors import drift, judge_again
+from slowwave.evaluation.judging.entries import Said, drain_judgments, write_said
+from slowwave.evaluation.judging.loading import load_judge
+from slowwave.evaluation.judging.model import JudgeError
+from slowwave.evaluation.judging.running import run
+from slowwave.evaluation.judging.words_and_model import PASSAGES, WordsAndModel
+from slowwave.evaluation.judging.worth import candidates, last_words, worth_judging
 from slowwave.journal import Entry
-from slowwave.judging import Grade, JudgmentError, Pair
-from slowwave.judging.agreement import agreement
-from slowwave.judging.anchors import drift, judge_again
-from slowwave.judging.entries import Said, drain_judgments, write_said
-from slowwave.judging.loading import load_judge
-from slowwave.judging.model import JudgeError
-from slowwave.judging.running import run
-from slowwave.judging.words_and_model import PASSAGES, WordsAndModel
-from slowwave.judging.worth import candidates, last_words, worth_judging
 from slowwave.memory import Memory
-from slowwave.reranking import load_reranker
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 QUERY = "How long does the battery of the gauge last?"
@@ -241,7 +241,7 @@ def test_an_answer_deep_in_a_long_note_is_found_and_reading_has_an_end(judge, mo
 
 
 def test_other_thresholds_are_another_judge(judge, monkeypatch):
-    monkeypatch.setattr("slowwave.judging.words_and_model.THRESHOLDS", (0.1, 0.2, 0.3))
+    monkeypatch.setattr("slowwave.evaluation.judging.words_and_model.THRESHOLDS", (0.1, 0.2, 0.3))
     assert WordsAndModel(load_reranker()).prompt_hash != judge.prompt_hash
 
 

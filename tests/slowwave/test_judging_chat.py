@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from judge_server import ChatServer, completion, grade, serving, slow
 
-from slowwave.judging import JudgeError, Pair
-from slowwave.judging.chat import ChatJudge
-from slowwave.judging.entries import drain_judgments
-from slowwave.judging.loading import load_judge
-from slowwave.judging.prompt import INSTRUCTIONS, MAX_CHARACTERS, PROMPT_HASH, read_answer
-from slowwave.judging.running import PATIENCE, run
+from slowwave.evaluation.judging import JudgeError, Pair
+from slowwave.evaluation.judging.chat import ChatJudge
+from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.evaluation.judging.loading import load_judge
+from slowwave.evaluation.judging.prompt import INSTRUCTIONS, MAX_CHARACTERS, PROMPT_HASH, read_answer
+from slowwave.evaluation.judging.running import PATIENCE, run
 from slowwave.memory import Memory
 from slowwave.settings import JudgeSettings
 
@@ -228,7 +228,7 @@ def test_what_is_not_set_up_is_told(monkeypatch):
 
 
 def test_the_client_is_imported_when_it_is_needed():
-    code = "import sys, slowwave.judging.running, slowwave.judging.chat; print('openai' in sys.modules)"
+    code = "import sys, slowwave.evaluation.judging.running, slowwave.evaluation.judging.chat; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -237,10 +237,10 @@ RUN = """
 import sys
 from datetime import UTC, datetime
 from slowwave.journal import Journal
-from slowwave.judging.loading import load_judge
-from slowwave.judging.running import run
+from slowwave.evaluation.judging.loading import load_judge
+from slowwave.evaluation.judging.running import run
 from slowwave.settings import load
-from slowwave.workspace import Workspace
+from slowwave.home.workspace import Workspace
 
 space = Workspace(load(sys.argv[1], embedding={"model": "wordllama-256"}))
 now = datetime(2026, 3, 1, 12, tzinfo=UTC)

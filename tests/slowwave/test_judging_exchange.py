@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from slowwave.exchange import ExchangeError
-from slowwave.judging.entries import drain_judgments
-from slowwave.judging.exchange import (
+from slowwave.evaluation.exchange import ExchangeError
+from slowwave.evaluation.exchange.judgments import (
     JudgmentsReport,
     Options,
     export_judgments,
@@ -20,6 +19,7 @@ from slowwave.judging.exchange import (
     import_judgments,
     read_queries,
 )
+from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.memory import Memory
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 from learned_rows import TTL, decide, lessons, teach
 
 import slowwave.search.run
-from scoring.evaluation.batch import Batch
-from scoring.evaluation.replay import replay as batch_replay
-from scoring.feedback.learned import LearningPolicy, live
-from scoring.ranking import RankingPolicy
-from scoring.ranking.learned import LearnedTerms
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.variants import IN_FORCE, variants
 from slowwave.learning import acts
+from slowwave.learning.applied import LearnedTriggers, live_terms
 from slowwave.learning.isolation import CANARY_NAMESPACE
 from slowwave.memory import Memory
-from slowwave.policies import write_policy
-from slowwave.search.learned import LearnedTriggers, live_terms
+from slowwave.scoring.evaluation.batch import Batch
+from slowwave.scoring.evaluation.replay import replay as batch_replay
+from slowwave.scoring.feedback.learned import LearningPolicy, live
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.scoring.ranking.learned import LearnedTerms
 from slowwave.search.log import candidates_of, replay
+from slowwave.settings.ranking_file import write_policy
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 

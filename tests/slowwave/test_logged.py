@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from scoring.evaluation.replay import Variant, replay
-from scoring.ranking import SEEDS, RankingPolicy
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.evaluation.logged import logged_searches
 from slowwave.journal import Entry
+from slowwave.scoring.evaluation.replay import Variant, replay
+from slowwave.scoring.ranking import SEEDS, RankingPolicy
 from slowwave.search.log import replay as replay_one
 
 NOTES = {

@@ -14,17 +14,17 @@ import polars as pl
 import pytest
 from mcp_helpers import BATTERY, DEPLOY, ORDER, TOOLS, Assistant, connected, whole_day
 
-from quality.structure import KNOWN_WORDS
-from slowwave.gate_wording import words_of
 from slowwave.journal import FEEDBACK_KINDS, KINDS
 from slowwave.journal.entry import RECORD
+from slowwave.journal.works import EVERYBODY
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.mcp.tools import EVENT_CHARACTERS, MemoryType
-from slowwave.mcp.wording import INSTRUCTIONS
 from slowwave.memory import Memory
+from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.settings import load
-from slowwave.underway import EVERYBODY
+from slowwave.views.gate_wording import words_of
+from slowwave.views.mcp_wording import INSTRUCTIONS
 
 SECRET = "The code of the harbour gate is quuxzyx, and it is changed in the first week of May."
 UNKNOWN = "0" * 32

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import slowwave
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.embedding import profile
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError
 from slowwave.journal import JournalError, payload_of

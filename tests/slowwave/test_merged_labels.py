@@ -9,12 +9,12 @@ import pytest
 from admission_helpers import assert_same, whole
 from reconsolidation_helpers import BATTERY, CHANGED, assert_chunks_follow, found, replayed
 
-from quality.admission.labels import NAMES
+from slowwave.lifecycle.past import chunks_as_of
 from slowwave.memory import Memory
-from slowwave.past import chunks_as_of
-from slowwave.past.rebuild import _memories
-from slowwave.rebuild import rebuild
+from slowwave.quality.admission.labels import NAMES
+from slowwave.search.past import _memories
 from slowwave.store.migrations import MIGRATIONS, migrate
+from slowwave.upkeep.rebuild import rebuild
 
 DRAFT = {"importance_tier": "temporary", "state": "draft"}
 KNOWN = {

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from scoring.ranking.wakeup import SECTIONS, tokens
-from slowwave import ids
+from slowwave.common import ids
+from slowwave.common.quoting import NOTICE
 from slowwave.errors import SlowwaveError
-from slowwave.quoting import NOTICE
-from slowwave.wakeup import EXCERPT_WORDS, LEAST_BUDGET, excerpt, wakeup
+from slowwave.scoring.ranking.wakeup import SECTIONS, tokens
+from slowwave.search.wakeup import EXCERPT_WORDS, LEAST_BUDGET, excerpt, wakeup
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."

@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assets.ingest import passed
-from quality.gate import judge
-from scoring.ranking import MemoryState
-from slowwave import ids, stages
-from slowwave.admission import look_again, settle
-from slowwave.entries import undo_entry
+from slowwave.assets.ingest import passed
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
+from slowwave.journal.acts import undo_entry
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import look_again, settle
+from slowwave.lifecycle.past import chunks_as_of, past_searcher
+from slowwave.lifecycle.quarantine import hold, lost_originals, release_entry
 from slowwave.memory import Memory
-from slowwave.past import chunks_as_of, past_searcher
-from slowwave.quarantine import hold, lost_originals, release_entry
-from slowwave.workspace import Workspace
+from slowwave.quality.gate import judge
+from slowwave.scoring.ranking import MemoryState
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

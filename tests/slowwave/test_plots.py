@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from slowwave.errors import SlowwaveError
-from slowwave.reports import counts, plots
+from slowwave.views import counts, plots
 
 SVG = "{http://www.w3.org/2000/svg}"
 PAGE_BYTES = 60_000  # of a picture in an event log, as base64

@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
-from scoring.ranking import RankingPolicy
 from slowwave.cli.exchange import written_to
+from slowwave.common.files import putting
 from slowwave.errors import SlowwaveError
-from slowwave.policies import write_policy
-from slowwave.put import putting
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.settings.ranking_file import write_policy
 
 
 def test_a_file_is_whole_or_what_it_was(tmp_path):

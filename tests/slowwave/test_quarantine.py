@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from admission_helpers import DAY, LONG, NOON, staged, take_in
 
-from slowwave.quarantine import hold
+from slowwave.lifecycle.quarantine import hold
 
 
 def refuse(space, rows: pl.DataFrame) -> int:

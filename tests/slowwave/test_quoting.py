@@ -13,14 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from scoring.ranking.wakeup import Section
-from slowwave.cli.output import _Terminal
-from slowwave.mcp import wording
-from slowwave.mcp.answers import Found, FoundMemory, History, HistoryEvent
+from slowwave.common.quoting import json_printable, one_line, plain_line, printable, quoted
 from slowwave.memory import MemoryRecord
-from slowwave.quoting import json_printable, one_line, plain_line, printable, quoted
+from slowwave.scoring.ranking.wakeup import Section
 from slowwave.search.knowledge import CONFIDENCE_LABELS
-from slowwave.wakeup import Packet, _item
+from slowwave.search.wakeup import Packet, _item
+from slowwave.views import mcp_wording as wording
+from slowwave.views.answers import Found, FoundMemory, History, HistoryEvent
+from slowwave.views.terminal import _Terminal
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

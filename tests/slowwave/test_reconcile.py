@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from admission_helpers import HOUR, LONG, NOON, SHORT, assert_consistent, assert_same, take_in, whole
 
-from slowwave import ids
-from slowwave.reconcile import Reconciled, reconcile
+from slowwave.common import ids
+from slowwave.lifecycle.reconcile import Reconciled, reconcile
 from slowwave.store import one_of
 
 

@@ -23,7 +23,7 @@ from reconsolidation_helpers import (
     texts,
 )
 
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.journal import payload_of
 

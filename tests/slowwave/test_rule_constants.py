@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from quality.learning_gate import GateBounds
-from scoring.feedback.learned import LearningPolicy
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.ranking import RankingPolicy
 from slowwave.errors import SettingsError
+from slowwave.home.workspace import Workspace
+from slowwave.quality.learning_gate import GateBounds
+from slowwave.scoring.feedback.learned import LearningPolicy
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import (
     EvaluationSettings,
     GateSettings,
@@ -24,7 +25,6 @@ from slowwave.settings import (
     ReconsolidationSettings,
     load,
 )
-from slowwave.workspace import Workspace
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 ROW = re.compile(r"^\| ([3-6][.\d]*) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
@@ -108,7 +108,7 @@ def test_every_parameter_of_a_policy_is_a_setting_in_the_table(policy, groups, b
 
 def test_a_setting_takes_exactly_what_its_policy_takes(home):
     """The bounds are in two places: none may allow what the other refuses at the ends."""
-    from scoring.ranking.policy import _BOUNDS
+    from slowwave.scoring.ranking.policy import _BOUNDS
 
     for name, (low, high) in _BOUNDS.items():
         least = 3 if name == "sparse_keeps" else low  # logged searches kept none, and are replayed so

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from scoring.ranking import RankingPolicy
-from slowwave import ids
+from slowwave.common import ids
 from slowwave.embedding import profile
 from slowwave.errors import SettingsError, SlowwaveError
-from slowwave.policies import read_policy, write_policy
+from slowwave.scoring.ranking import RankingPolicy
 from slowwave.search.log import replay
-from slowwave.vault import scan_all, watch
+from slowwave.settings.ranking_file import read_policy, write_policy
+from slowwave.vaults.vault import scan_all, watch
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from reconsolidation_helpers import BATTERY, CHANGED, THURSDAY, TUESDAY, assert_chunks_follow, status
 
-from slowwave import stages
-from slowwave.admission import mixed, part_mixed, settle
-from slowwave.doctor import examine
 from slowwave.errors import NotFoundError
-from slowwave.past import chunks_as_of
-from slowwave.quarantine import lost_originals
-from slowwave.visibility import Viewer
+from slowwave.home.visibility import Viewer
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import mixed, part_mixed, settle
+from slowwave.lifecycle.past import chunks_as_of
+from slowwave.lifecycle.quarantine import lost_originals
+from slowwave.upkeep.doctor import examine
 
 PASSWORD = "The password of the box is hunter2."
 TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
@@ -130,7 +130,9 @@ def test_with_many_acts_at_once_the_border_holds_as_well(guarded):
 def before(guarded, monkeypatch):
     """A memory in which the border was not looked at, and what it did to a secret and a public note."""
     with monkeypatch.context() as patched:
-        around, settling = (sys.modules[f"slowwave.admission.{name}"] for name in ("around", "settling"))
+        around, settling = (
+            sys.modules[f"slowwave.lifecycle.admission.{name}"] for name in ("around", "settling")
+        )
         for module, name in ((around, "memory_record"), (settling, "note_record")):
             made = getattr(module, name)
             blind = lambda *args, made=made, **named: replace(made(*args, **named), sensitivity="")  # noqa: E731

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from scoring.ranking import RankingPolicy
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.evaluation.variants import variants
+from slowwave.home.workspace import Workspace
+from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import InForce, Settings, find_home, in_force, load
-from slowwave.workspace import Workspace
 
 
 def toml(home: Path, text: str) -> None:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave import ids, stages
-from slowwave.chunking import Chunker
-from slowwave.entries import entries_frame
+from slowwave.common import ids
+from slowwave.journal.acts import entries_frame
+from slowwave.lifecycle import stages
+from slowwave.notes.chunking import Chunker
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -89,7 +90,7 @@ def test_staged_rows_fit_their_table(act, store):
 
 @given(st.permutations(range(6)))
 def test_staging_does_not_depend_on_the_order_of_arrival(order):
-    from slowwave.entries import save_entry
+    from slowwave.journal.acts import save_entry
     from slowwave.notes import plain_note
 
     acts = [

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring.ranking import SEEDS, RankingPolicy
-from scoring.ranking.abstention import signal
 from slowwave.errors import SlowwaveError
-from slowwave.policies import read_policy, write_policy
+from slowwave.home.workspace import Workspace
+from slowwave.scoring.ranking import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.abstention import signal
 from slowwave.settings import load
+from slowwave.settings.ranking_file import read_policy, write_policy
 from slowwave.tuning import Collection, ask, fill, fit, read_collection
 from slowwave.tuning.collection import Asked, notes_of
 from slowwave.tuning.fit import (
@@ -30,7 +31,6 @@ from slowwave.tuning.fit import (
     scores,
 )
 from slowwave.tuning.run import _sample, as_markdown, as_rows, label, run
-from slowwave.workspace import Workspace
 
 MODEL = "wordllama-256"
 PLACES = ["harbour", "lighthouse", "railway bridge", "mill", "airfield", "chapel", "quarry", "reservoir",

@@ -12,25 +12,27 @@ import pytest
 from lancedb.index import FTS
 from lancedb.query import MatchQuery
 
-from assets.ingest import passed
-from quality.gate import judge
-from slowwave import ids, stages, vault
-from slowwave.admission import settle
-from slowwave.entries import note_payload
+from slowwave.assets.ingest import passed
+from slowwave.common import ids
 from slowwave.errors import SlowwaveError
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal, payload_of
+from slowwave.journal.acts import note_payload
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle.past import chunks_as_of
+from slowwave.lifecycle.quarantine import hold
+from slowwave.lifecycle.reconcile import reconcile
 from slowwave.memory import Memory
 from slowwave.notes import CONTEXT_WORDS, first_words, lent, parse_jsonl, plain_note
-from slowwave.past import chunks_as_of
-from slowwave.quarantine import hold
-from slowwave.reconcile import reconcile
-from slowwave.reembed import reembed
+from slowwave.quality.gate import judge
 from slowwave.settings import NotesSettings, load
 from slowwave.store import Store
 from slowwave.store.database import SCHEMA_VERSION, compact
 from slowwave.store.migrations import migrate
 from slowwave.store.text import STOP_WORDS
-from slowwave.workspace import Workspace
+from slowwave.upkeep.reembed import reembed
+from slowwave.vaults import vault
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -373,7 +375,7 @@ def test_another_model_embeds_the_text_without_the_context(open_memory, home, ha
     before = chunks(memory.store)
     memory.close()
     other = hash_embedder(name="bge-small-en-v1.5")
-    monkeypatch.setattr(sys.modules["slowwave.reembed"], "load_embedder", lambda _: other)
+    monkeypatch.setattr(sys.modules["slowwave.upkeep.reembed"], "load_embedder", lambda _: other)
     reembed(load(home, embedding={"model": memory.settings.embedding.model}), other.name)
     assert other.embedded == [f"Birds\n{ANSWER}"]
     moved = Store(memory.settings.store_uri, model=other.name, dimension=8)

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconsolidation_helpers import BATTERY, CHANGED, TUESDAY, assert_chunks_follow, status
 
-from slowwave.past import chunks_as_of
-from slowwave.reconsolidate import reconsolidate
+from slowwave.lifecycle.past import chunks_as_of
+from slowwave.lifecycle.reconsolidate import reconsolidate
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = ("Tuesday", "Thursday", "Friday", "Monday")

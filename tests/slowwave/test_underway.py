@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 from test_past import by_night
 
-from slowwave.doctor import examine
 from slowwave.errors import ModelError, NotFoundError, TakenInLaterError
+from slowwave.journal.works import UnfinishedError, announced, unfinished
 from slowwave.memory import Memory
-from slowwave.rebuild import rebuild
-from slowwave.reembed import reembed
-from slowwave.restoring import restore
 from slowwave.settings import load
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
-from slowwave.underway import UnfinishedError, announced, unfinished
+from slowwave.upkeep.doctor import examine
+from slowwave.upkeep.rebuild import rebuild
+from slowwave.upkeep.reembed import reembed
+from slowwave.upkeep.restoring import restore
 
 FAST, BGE = "wordllama-256", "bge-small-en-v1.5"
 RAIN = "It rains on the western islands on two hundred and fifty days of a year, mostly in winter."
@@ -75,7 +75,7 @@ def test_a_restore_that_is_killed_is_finished_by_its_command(
     with monkeypatch.context() as patched:
         patched.setattr(table_type, "restore", killed)
         if step == "told":
-            patched.setattr("slowwave.restoring.adopt", lambda *_, **__: (_ for _ in ()).throw(Killed))
+            patched.setattr("slowwave.upkeep.restoring.adopt", lambda *_, **__: (_ for _ in ()).throw(Killed))
         with pytest.raises(Killed):
             restore(guarded._space, "before")
     other = open_memory(reconsolidation={"policy": "guarded"})
@@ -124,7 +124,7 @@ def test_a_switch_of_models_that_is_killed_is_finished_by_its_command(
     (home / "slowwave.toml").write_text(f'[embedding]\nmodel = "{FAST}"\n')
     memory.save(RAIN, key="rain")
     memory.close()
-    module = sys.modules["slowwave.reembed"]
+    module = sys.modules["slowwave.upkeep.reembed"]
     with monkeypatch.context() as patched:
         patched.setattr(module, step, lambda *_, **__: (_ for _ in ()).throw(Killed))
         with pytest.raises(Killed):

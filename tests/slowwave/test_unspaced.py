@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from slowwave import stages
 from slowwave.learning.isolation import contaminated_chunks
-from slowwave.reconcile import reconcile
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.reconcile import reconcile
 from slowwave.search.log import replay
 from slowwave.store.migrations import migrate
 

@@ -10,14 +10,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quality.gate import judge
-from slowwave import stages, vault
-from slowwave.admission import settle
 from slowwave.errors import SlowwaveError
 from slowwave.journal import payload_of
-from slowwave.quarantine import lost_originals
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle.quarantine import lost_originals
+from slowwave.quality.gate import judge
 from slowwave.settings import NotesSettings
-from slowwave.vault import Scan
+from slowwave.vaults import vault
+from slowwave.vaults.vault import Scan
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

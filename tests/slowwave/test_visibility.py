@@ -5,7 +5,17 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from slowwave.visibility import HIDDEN, Sight, Viewer, is_open, label, may_see, open_rows, open_where, sight
+from slowwave.home.visibility import (
+    HIDDEN,
+    Sight,
+    Viewer,
+    is_open,
+    label,
+    may_see,
+    open_rows,
+    open_where,
+    sight,
+)
 
 FERRY = "The ferry to the island leaves at seven in the morning and comes back before the dark."
 OPEN, CLOSED = (None, "", "public", "internal"), ("secret", "Secret", "confidential", "unknown")

@@ -20,11 +20,11 @@ from reconsolidation_helpers import (
 )
 
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.lifecycle.reconcile import reconcile
+from slowwave.lifecycle.waiting import waiting
 from slowwave.memory import Memory
-from slowwave.past.rebuild import _memories
-from slowwave.reconcile import reconcile
+from slowwave.search.past import _memories
 from slowwave.store.migrations import MIGRATIONS
-from slowwave.waiting import waiting
 
 KINDS = ("merge", "supersede", "duplicate", "draft")
 

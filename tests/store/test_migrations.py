@@ -10,18 +10,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from slowwave import ids, stages
-from slowwave.admission import settle
-from slowwave.entries import entries_frame
+from slowwave.common import ids
 from slowwave.errors import StoreError
+from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
-from slowwave.quarantine import hold
+from slowwave.journal.acts import entries_frame
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import settle
+from slowwave.lifecycle.quarantine import hold
 from slowwave.settings import load
 from slowwave.store import Store
 from slowwave.store.checkpoints import interrupted_restore, list_checkpoints, restore_checkpoint
 from slowwave.store.database import SCHEMA_VERSION
 from slowwave.store.migrations import MIGRATIONS, Migration, migrate, pending
-from slowwave.workspace import Workspace
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NEXT = SCHEMA_VERSION + 1  # of the steps that these tests make up

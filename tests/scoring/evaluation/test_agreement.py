@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scoring.evaluation import agreement
-from scoring.evaluation.agreement import cohens_kappa, gwets_ac1
+from slowwave.scoring.evaluation import agreement
+from slowwave.scoring.evaluation.agreement import cohens_kappa, gwets_ac1
 
 pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40)
 

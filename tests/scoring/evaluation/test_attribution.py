@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import attribution, contributions
+from slowwave.scoring.evaluation import attribution, contributions
 
 SCHEMA = {
     "search_id": pl.String,

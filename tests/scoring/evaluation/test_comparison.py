@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import Comparison, compare, mean_interval
+from slowwave.scoring.evaluation import Comparison, compare, mean_interval
 
 metrics = st.lists(st.sampled_from([0, 0.2, 0.25, 1 / 3, 0.5, 1]), max_size=30)
 
@@ -142,11 +142,11 @@ def test_another_seed_gives_another_interval_near_by():
 def test_blocks_do_not_change_what_is_drawn(monkeypatch):
     values = np.random.default_rng(7).random((2, 30))
     whole = compare(*values, margin=0.0, n_draws=500)
-    monkeypatch.setattr("scoring.evaluation.resampling.BLOCK", 30 * 64)
+    monkeypatch.setattr("slowwave.scoring.evaluation.resampling.BLOCK", 30 * 64)
     parts = compare(*values, margin=0.0, n_draws=500)
     assert (parts.low, parts.high) == pytest.approx((whole.low, whole.high), abs=0.05)
     assert parts.p_value == pytest.approx(whole.p_value, abs=0.1)
-    monkeypatch.setattr("scoring.evaluation.resampling.BLOCK", 1)
+    monkeypatch.setattr("slowwave.scoring.evaluation.resampling.BLOCK", 1)
     assert compare(*values, margin=0.0, n_draws=5).n == 30
 
 

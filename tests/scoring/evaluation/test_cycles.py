@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import Cycle, SearchDay, plan_cycles
+from slowwave.scoring.evaluation import Cycle, SearchDay, plan_cycles
 
 START = date(2026, 3, 1)
 

@@ -8,8 +8,8 @@ import ranx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.evaluation import MEASURES, Measure, evaluate, parse_measure
-from scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation import MEASURES, Measure, evaluate, parse_measure
+from slowwave.scoring.evaluation.evaluate import evaluate_frame
 
 RESULTS = {"search": pl.Int64, "variant": pl.String, "rank": pl.Int32, "memory_id": pl.String}
 JUDGMENTS = {"query_id": pl.String, "memory_id": pl.String, "grade": pl.Float64}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from scoring.evaluation import credit, preference, team_draft, winner
-from scoring.evaluation.interleaving import Interleaved
+from slowwave.scoring.evaluation import credit, preference, team_draft, winner
+from slowwave.scoring.evaluation.interleaving import Interleaved
 
 rankings = st.lists(st.sampled_from("mnopqrstu"), max_size=9)
 SEEDS = [f"search {at}" for at in range(2_000)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import resolve
+from slowwave.scoring.evaluation import resolve
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 SCHEMA = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import MEASURES, Measure, evaluate, parse_measure
+from slowwave.scoring.evaluation import MEASURES, Measure, evaluate, parse_measure
 
 QRELS = {"q": {"a": 3, "b": 0, "c": 1, "d": 2, "e": -1}}
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
 
-from scoring.evaluation.rank_prior import rank_prior
+from slowwave.scoring.evaluation.rank_prior import rank_prior
 
 RULES = {"weight": 20, "first_guess": 0.1, "guess_weight": 10}
 cells = st.integers(0, 60).flatmap(lambda shown: st.tuples(st.just(shown), st.integers(0, shown)))
@@ -62,5 +62,5 @@ def test_blocks_change_nothing(monkeypatch):
     shown = rng.integers(0, 50, (20, 8))
     clicked = rng.binomial(shown, 0.3)
     whole = rank_prior(shown, clicked, **RULES)
-    monkeypatch.setattr("scoring.evaluation.rank_prior._BLOCK", 3)
+    monkeypatch.setattr("slowwave.scoring.evaluation.rank_prior._BLOCK", 3)
     assert (rank_prior(shown, clicked, **RULES) == whole).all()

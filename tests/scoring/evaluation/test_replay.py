@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
 
-from scoring.evaluation.batch import CANDIDATES, Batch
-from scoring.evaluation.replay import RESULTS, Variant, abstentions, replay
-from scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
+from slowwave.scoring.evaluation.batch import CANDIDATES, Batch
+from slowwave.scoring.evaluation.replay import RESULTS, Variant, abstentions, replay
+from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 
 ON = replace(PLAIN, sparse_recall=True)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import resampling
-from scoring.evaluation.digest import digest, uniform
-from scoring.evaluation.resampling import percentiles, ratio, resampled_totals
+from slowwave.scoring.evaluation import resampling
+from slowwave.scoring.evaluation.digest import digest, uniform
+from slowwave.scoring.evaluation.resampling import percentiles, ratio, resampled_totals
 
 tables = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=20)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import worth_judging
+from slowwave.scoring.evaluation import worth_judging
 
 SCHEMA = {
     "namespace": pl.String, "query_id": pl.String, "memory_id": pl.String, "rank": pl.Int32,

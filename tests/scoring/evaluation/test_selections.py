@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench._clicks import World, at_the_end, clicks
-from scoring.evaluation import SelectionPolicy, auroc, selections
-from scoring.evaluation.rank_prior import rank_prior
+from slowwave.scoring.evaluation import SelectionPolicy, auroc, selections
+from slowwave.scoring.evaluation.rank_prior import rank_prior
 
 SCHEMA = {
     "day": pl.String, "namespace": pl.String, "query_id": pl.String, "query": pl.String,
@@ -159,7 +159,7 @@ def test_one_namespace_says_nothing_of_another(rows):
 def test_blocks_change_nothing(rows):
     whole = selections(frame(rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("scoring.evaluation.selections"), "_BLOCK", 2)
+        patch.setattr(import_module("slowwave.scoring.evaluation.selections"), "_BLOCK", 2)
         assert selections(frame(rows)).equals(whole)
 
 

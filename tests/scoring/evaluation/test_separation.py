@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation import answer_rate, auroc
+from slowwave.scoring.evaluation import answer_rate, auroc
 
 signals = st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 0.9, -np.inf]), min_size=1, max_size=25)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.evaluation.sparse_recall import diagnose, sparse_recall
+from slowwave.scoring.evaluation.sparse_recall import diagnose, sparse_recall
 
 
 def places(*rows: tuple[str, str]) -> pl.DataFrame:

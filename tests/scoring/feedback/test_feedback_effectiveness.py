@@ -8,8 +8,8 @@ from feedback_helpers import DAY, HOUR, START, frame, signal, signals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.feedback.effectiveness import FIXED_MOMENT, SUMS, effectiveness, fold_effectiveness
-from scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.effectiveness import FIXED_MOMENT, SUMS, effectiveness, fold_effectiveness
+from slowwave.scoring.feedback.policy import FeedbackPolicy
 
 POLICY = FeedbackPolicy()
 END = START + DAY

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from scoring.feedback.effectiveness import fold_effectiveness
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.strength import MOST_DAYS, fold_strength
+from slowwave.scoring.feedback.effectiveness import fold_effectiveness
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.strength import MOST_DAYS, fold_strength
 
 POLICY = FeedbackPolicy(principal_votes=3, verdicts_per_day=2)
 

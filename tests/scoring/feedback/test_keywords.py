@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.feedback.keywords import keywords
+from slowwave.scoring.feedback.keywords import keywords
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from scoring.feedback.learned import (
+from slowwave.scoring.feedback.learned import (
     APPLIED,
     FEATURE_DISABLED,
     GATE_CLOSED,
@@ -35,8 +35,8 @@ from scoring.feedback.learned import (
     propose,
     standing,
 )
-from scoring.ranking.denylist import DENYLIST
-from scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.scoring.ranking.denylist import DENYLIST
+from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY, TICK = timedelta(hours=1), timedelta(days=1), timedelta(microseconds=1)

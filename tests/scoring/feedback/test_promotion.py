@@ -8,8 +8,8 @@ from feedback_helpers import DAY, HOUR, START, frame, signal, signals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.promotion import (
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.promotion import (
     SOLE,
     Candidate,
     effective_tier,

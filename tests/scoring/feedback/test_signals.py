@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from feedback_helpers import HOUR, START, frame
 
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
 
 POLICY = FeedbackPolicy()
 SEARCHES = {

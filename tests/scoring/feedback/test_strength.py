@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from feedback_helpers import DAY, HOUR, START, frame, signal, signals
 
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.strength import DAY_S, Strengths, current, fold_strength, reinforcement
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.strength import DAY_S, Strengths, current, fold_strength, reinforcement
 
 POLICY = FeedbackPolicy()
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.feedback.keywords import keywords
-from scoring.feedback.usage import DEFAULT, UsagePolicy, cited_in, usage
+from slowwave.scoring.feedback.keywords import keywords
+from slowwave.scoring.feedback.usage import DEFAULT, UsagePolicy, cited_in, usage
 
 TEN = "alpha1 alpha2 alpha3 alpha4 alpha5 alpha6 alpha7 alpha8 alpha9 alpha0"
 NAN = float("nan")

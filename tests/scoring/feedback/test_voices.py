@@ -11,13 +11,13 @@ from feedback_helpers import DAY, START, frame, signal, signals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.feedback.effectiveness import effectiveness, fold_effectiveness
-from scoring.feedback.policy import FeedbackPolicy
-from scoring.feedback.voices import CROWD, REACH, company, heard, voices_by
-from scoring.feedback.votes import IMPORTED
-from scoring.ranking.effectiveness import combined, counted
-from scoring.ranking.negative_feedback import multiplier, vote_weight
-from scoring.ranking.policy import RankingPolicy
+from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.voices import CROWD, REACH, company, heard, voices_by
+from slowwave.scoring.feedback.votes import IMPORTED
+from slowwave.scoring.ranking.effectiveness import combined, counted
+from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
+from slowwave.scoring.ranking.policy import RankingPolicy
 
 POLICY, RANKING = FeedbackPolicy(), RankingPolicy()
 LAST = 400

@@ -6,7 +6,7 @@ from feedback_helpers import HOUR, START, signal, signals
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.feedback.votes import displaced, in_force
+from slowwave.scoring.feedback.votes import displaced, in_force
 
 votes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), max_size=60)
 

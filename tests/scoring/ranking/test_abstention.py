@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, worlds
 
-from scoring.ranking import rank
-from scoring.ranking.abstention import signal
+from slowwave.scoring.ranking import rank
+from slowwave.scoring.ranking.abstention import signal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ranking.breakdown import Contribution, split_by_term
+from slowwave.scoring.ranking.breakdown import Contribution, split_by_term
 
 ROWS = (
     Contribution("vector", "text", "meaning", 0.4),

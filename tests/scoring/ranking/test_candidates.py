@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from ranking_helpers import NAN, NOW, build, near, worlds
 
-from scoring.ranking import Candidates, MemoryState
+from slowwave.scoring.ranking import Candidates, MemoryState
 
 COLUMNS = ("cosine", "bm25", "vector_rank", "bm25_rank", "ordinal", "chunk_count", "rerank")
 

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from ranking_helpers import NOW, PLAIN, build, near
 
-from scoring.ranking import Confidence, RankingPolicy, rank
-from scoring.ranking.confidence import MEDIUM, lifecycle_confidence, note_confidence
+from slowwave.scoring.ranking import Confidence, RankingPolicy, rank
+from slowwave.scoring.ranking.confidence import MEDIUM, lifecycle_confidence, note_confidence
 
 TYPES = ("constraint", "decision", "project", "preference", "fact", "note", "")
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, build, near
 
-from scoring.ranking import MemoryState, RankingPolicy, rank
-from scoring.ranking.effectiveness import combined, counted
+from slowwave.scoring.ranking import MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking.effectiveness import combined, counted
 
 ROUND = RankingPolicy(vector_weight=1.0, cosine_floor=0.0)
 

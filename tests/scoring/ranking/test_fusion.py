@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ranking import Candidates, RankingPolicy
-from scoring.ranking.columns import Columns, columns_of
-from scoring.ranking.fusion import (
+from slowwave.scoring.ranking import Candidates, RankingPolicy
+from slowwave.scoring.ranking.columns import Columns, columns_of
+from slowwave.scoring.ranking.fusion import (
     FUSIONS,
     convex_combination,
     normalised_bm25,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build
 
-from scoring.ranking import SEEDS, RankingPolicy, rank
-from scoring.ranking.mpab import bonus, mpab
+from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.scoring.ranking.mpab import bonus, mpab
 
 chunks = st.lists(st.floats(0, 1), max_size=30)
 

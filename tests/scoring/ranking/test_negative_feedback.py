@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NOW, PLAIN, build, near, votes
 
-from scoring.ranking import MemoryState, rank
-from scoring.ranking.negative_feedback import multiplier, vote_weight
+from slowwave.scoring.ranking import MemoryState, rank
+from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
 
 ages = st.lists(st.floats(-50, 1_000), max_size=20)
 

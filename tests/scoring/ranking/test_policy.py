@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from ranking_helpers import policies
 
-from scoring.ranking import SEEDS, RankingPolicy
-from scoring.ranking.policy import BEFORE
+from slowwave.scoring.ranking import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.policy import BEFORE
 
 CHANGES = {
     "fusion": "rrf", "vector_weight": 0.71, "cosine_floor": 0.51, "rrf_k": 11, "title_weight": 0.11,

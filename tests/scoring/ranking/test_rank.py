@@ -24,10 +24,10 @@ from ranking_helpers import (
     worlds,
 )
 
-from scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
-from scoring.ranking.columns import columns_of
-from scoring.ranking.ranked import positions
-from scoring.ranking.scored import LOW, Scored, held
+from slowwave.scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking.columns import columns_of
+from slowwave.scoring.ranking.ranked import positions
+from slowwave.scoring.ranking.scored import LOW, Scored, held
 
 
 def ranked(found, policy=EVEN, limit=10, as_of=NOW):

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
 
-from scoring.ranking import MemoryState, RankingPolicy, rank
-from scoring.ranking.columns import columns_of
-from scoring.ranking.scored import BARRED_BELOW
-from scoring.ranking.sparse_recall import REASON, near_and_short, recall
+from slowwave.scoring.ranking import MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking.columns import columns_of
+from slowwave.scoring.ranking.scored import BARRED_BELOW
+from slowwave.scoring.ranking.sparse_recall import REASON, near_and_short, recall
 
 ON = replace(PLAIN, sparse_recall=True)
 # Long memories that outscore everything: their words decide, and the short ones have none.

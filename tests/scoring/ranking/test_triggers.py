@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ranking.triggers import TriggerIndex, words
+from slowwave.scoring.ranking.triggers import TriggerIndex, words
 
 
 def strength(phrase: str, query: str) -> float:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ranking.wakeup import (
+from slowwave.scoring.ranking.wakeup import (
     PRIORITIES,
     RECENCY_HALF_LIFE_DAYS,
     SECTIONS,

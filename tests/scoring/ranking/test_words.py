@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.ranking.words import (
+from slowwave.scoring.ranking.words import (
     as_asked,
     as_indexed,
     asked_words,

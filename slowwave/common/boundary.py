@@ -1,0 +1,167 @@
+"""Where calls come in and errors go out: what a library or the system says becomes an error for a person.
+
+Every public call, every tool and every command runs inside :func:`boundary`. It knows whether the call has
+put anything into the journal, so an error can say so.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import ParamSpec, TypeVar
+
+from slowwave.common.arguments import check
+from slowwave.errors import ArgumentError, ModelError, SlowwaveError, StoreError, TakenInLaterError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+_JOURNALLED: ContextVar[list[int] | None] = ContextVar("slowwave_journalled", default=None)
+_MOST_WORDS = 300  # characters of a library's own words in an error
+_LIBRARIES = frozenset({"lance", "lancedb", "pyarrow", "sqlalchemy", "sqlite3", "duckdb", "psycopg"})
+_LANCE = re.compile(
+    r"lance|arrow error|object.?store|table '[^']*' was not found|os error \d+", re.IGNORECASE
+)
+_OS_ERROR = re.compile(r"os error (\d+)", re.IGNORECASE)
+_NOISE = re.compile(r",? ?/\S*\.rs:\d+:\d+.*|\(Background on this error at:.*", re.DOTALL)
+
+_ADVICE: tuple[tuple[frozenset[int], tuple[str, ...], str], ...] = (
+    (
+        frozenset({errno.ENOSPC, errno.EFBIG, errno.EDQUOT}),
+        ("no space", "disk is full", "file too large", "quota"),
+        "The disk is full, or a limit of the size of files is reached: free some space and try again",
+    ),
+    (
+        frozenset({errno.EROFS, errno.EACCES, errno.EPERM}),
+        ("read-only", "readonly", "permission denied", "not permitted"),
+        "It may not be read or written: check who owns the home and its files, and how its disk is mounted",
+    ),
+    (
+        frozenset({errno.EMFILE, errno.ENFILE}),
+        ("too many open files",),
+        "Too few files may be open at once: raise the limit (ulimit -n 1024) and try again",
+    ),
+    (
+        frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST}),
+        ("not a directory", "is a directory"),
+        "A file is where a folder should be, or the other way round: give another path",
+    ),
+    (frozenset({errno.ENAMETOOLONG}), ("name too long",), "Give a shorter path"),
+    (frozenset({errno.ENOENT}), ("not found", "no such file"), "`slowwave doctor` says what is missing"),
+    (frozenset({errno.EINVAL}), (), "Give another path or value"),
+)
+
+
+def journalled(acts: int) -> None:
+    """Note that acts of the present call are in the journal; the journal says so."""
+    if (count := _JOURNALLED.get()) is not None:
+        count[0] += acts
+
+
+@contextmanager
+def boundary() -> Iterator[None]:
+    """Errors of the store's and the system's libraries leave this block as errors for people.
+
+    Raises:
+        TakenInLaterError: the tables could not be written, and what was to be done is in the journal.
+        StoreError: they could not be read or written, and it is not.
+    """
+    outer = _JOURNALLED.get()
+    count = [0] if outer is None else outer
+    token = _JOURNALLED.set(count)
+    try:
+        yield
+    except Exception as error:
+        told = told_of(error, count[0])
+        if told is error or told is None:
+            raise
+        raise told from error
+    finally:
+        _JOURNALLED.reset(token)
+
+
+def told_of(error: Exception, acts: int) -> Exception | None:
+    """The error for a person that says what happened; None for a fault of the program itself.
+
+    Args:
+        error: as it was raised.
+        acts: of the call that are in the journal (count).
+    """
+    from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError
+
+    if isinstance(error, ArgumentError | TakenInLaterError | JournalEntryError | JournalConflictError):
+        return error
+    if isinstance(error, SlowwaveError):
+        # Raised by what failed after the act was written; what was wrong with the act was said before.
+        if acts and isinstance(error, StoreError | JournalError | ModelError):
+            return TakenInLaterError(f"{_sentence(str(error))} {_later(acts)}")
+        return error
+    if not _is_foreign(error):
+        return None
+    words = _words(error)
+    if acts:
+        return TakenInLaterError(f"{words} {_later(acts)}")
+    return StoreError(f"{words} Nothing of this was written to the journal.")
+
+
+def _is_foreign(error: Exception) -> bool:
+    """Whether it comes from the system or from a library that keeps data."""
+    if isinstance(error, OSError):
+        return not isinstance(error, BrokenPipeError)
+    if type(error).__module__.partition(".")[0].lstrip("_") in _LIBRARIES:
+        return True
+    return type(error) in (RuntimeError, ValueError) and bool(_LANCE.search(str(error)))
+
+
+def _words(error: Exception) -> str:
+    said = " ".join(_NOISE.sub("", str(getattr(error, "orig", None) or error)).split())
+    said = said if len(said) <= _MOST_WORDS else f"{said[:_MOST_WORDS]}…"
+    code = error.errno if isinstance(error, OSError) else None
+    if code is None and (named := _OS_ERROR.search(str(error))):
+        code = int(named.group(1))
+    for codes, marks, advice in _ADVICE:
+        if code in codes or any(mark in said.lower() for mark in marks):
+            return f"{_sentence(said or os.strerror(code or 0))} {advice}."
+    return f"{_sentence(said or type(error).__name__)} `slowwave doctor` looks for what is wrong."
+
+
+def _sentence(words: str) -> str:
+    return words if words.endswith((".", "!", "?")) else f"{words}."
+
+
+def _later(acts: int) -> str:
+    if acts == 1:
+        return "It is in the journal: `slowwave night` takes it in."
+    return f"{acts:,} acts are in the journal: `slowwave night` takes them in."
+
+
+def public(call: Callable[P, R]) -> Callable[P, R]:
+    """The call with its arguments checked, inside the boundary."""
+    signature = inspect.signature(call)
+
+    @functools.wraps(call)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return call(*args, **kwargs)  # Python's own words for arguments that are too many or not known
+        with boundary():
+            check(call, bound.arguments)
+            return call(*args, **kwargs)
+
+    return checked
+
+
+def public_calls(cls: C) -> C:
+    """Make every public method of a class, and its making, a :func:`public` call."""
+    for name, member in list(vars(cls).items()):
+        if inspect.isfunction(member) and (name == "__init__" or not name.startswith("_")):
+            setattr(cls, name, public(member))
+    return cls

@@ -1,9 +1,0 @@
-"""Erasing for good what a person wants gone: from the journal, the tables and every file of the home.
-
-`slowwave.erasure.running` has the steps; `slowwave.erasure.tables` says for every table what goes. The
-journal keeps that something was erased, when, by whom and why, and none of its text.
-"""
-
-from slowwave.erasure.model import Erased, ErasureError, Named, Plan
-
-__all__ = ["Erased", "ErasureError", "Named", "Plan"]

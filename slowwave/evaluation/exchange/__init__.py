@@ -1,0 +1,28 @@
+"""History from elsewhere and back: logs of searches and feedback become journal entries, and the reverse.
+
+Two forms are read and written: User Behavior Insights, which search applications log, and JSON lines of our
+own (`docs/feedback-exchange.md`). An import only writes to the journal; the night of those days takes it up.
+"""
+
+from __future__ import annotations
+
+from slowwave.evaluation.exchange.errors import ExchangeError
+from slowwave.evaluation.exchange.export import FORMATS, ExportReport, export
+from slowwave.evaluation.exchange.importing import Options, import_logs
+from slowwave.evaluation.exchange.jsonl import JsonLines
+from slowwave.evaluation.exchange.report import ImportReport, Problem
+from slowwave.evaluation.exchange.ubi import Ubi, parse_actions
+
+__all__ = [
+    "FORMATS",
+    "ExchangeError",
+    "ExportReport",
+    "ImportReport",
+    "JsonLines",
+    "Options",
+    "Problem",
+    "Ubi",
+    "export",
+    "import_logs",
+    "parse_actions",
+]

@@ -1,0 +1,19 @@
+"""Days as people write them."""
+
+from __future__ import annotations
+
+from slowwave.common.arguments import parsed_day
+from slowwave.errors import ArgumentError
+from slowwave.evaluation.exchange.errors import ExchangeError
+
+
+def parse_day(text: str) -> str:
+    """The day (YYYY-MM-DD), or nothing of nothing.
+
+    Raises:
+        ExchangeError: it is no day.
+    """
+    try:
+        return parsed_day("", text).isoformat() if text else ""
+    except ArgumentError:
+        raise ExchangeError(f"{text!r} is not a day. Write it as YYYY-MM-DD.") from None

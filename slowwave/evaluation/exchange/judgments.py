@@ -1,0 +1,306 @@
+"""Judgments from elsewhere and back: TREC qrels and JSON lines (`docs/judging.md`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import polars as pl
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+
+from slowwave.common import ids
+from slowwave.evaluation.exchange import ExchangeError, Problem
+from slowwave.evaluation.exchange.errors import Malformed
+from slowwave.evaluation.exchange.lines import Line, read_lines
+from slowwave.evaluation.judging.entries import Said, write_said
+from slowwave.evaluation.judging.labels import known_memories
+from slowwave.evaluation.judging.model import JUDGE, MANUAL, JudgmentError
+from slowwave.evaluation.judging.worth import last_words
+from slowwave.journal.entry import day_of
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Journal
+
+FORMATS = ("jsonl", "qrels")
+"""Forms of judgments."""
+
+FEW = 10
+"""Bad lines and unknown memories that are kept by name; the others are only counted."""
+
+
+@dataclass(slots=True)
+class JudgmentsReport:
+    """Counts of one import.
+
+    Attributes:
+        lines: lines that are not blank.
+        written: judgments that are new.
+        already: judgments that were the last word already.
+        unknown: lines about what is no memory of the namespace; none of them is taken.
+        unknown_names: the first few of these names.
+        malformed: lines that cannot be read.
+        problems: the first few of them, with the reason.
+    """
+
+    lines: int = 0
+    written: int = 0
+    already: int = 0
+    unknown: int = 0
+    unknown_names: list[str] = field(default_factory=list)
+    malformed: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    def refuse(self, line: Line, reason: str) -> None:
+        """Count a line that cannot be read."""
+        self.malformed += 1
+        if len(self.problems) < FEW:
+            self.problems.append(Problem(line.file, line.number, reason))
+
+    def miss(self, name: str) -> None:
+        """Count a line about something that is no memory."""
+        self.unknown += 1
+        if len(self.unknown_names) < FEW and name not in self.unknown_names:
+            self.unknown_names.append(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How judgments are read.
+
+    Attributes:
+        namespace: the tenant.
+        principal: who said what no line says of whom it is.
+        now: the moment of what has none.
+        first_day: the first partition of the night; what is older is refused.
+        queries: text of each query id, for qrels.
+    """
+
+    namespace: str
+    principal: str
+    now: datetime
+    first_day: str
+    queries: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Judge(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    model: str
+    version: str
+    prompt_hash: str
+
+
+class _JudgmentLine(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    query: str
+    memory_id: str = ""
+    source: str = ""
+    grade: (
+        Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)] | None
+    ) = None
+    state: str = "graded"
+    explanation: str = ""
+    principal: str = ""
+    at: Annotated[AwareDatetime, Field(strict=True)] | None = None
+    judge: _Judge | None = None
+    text_hash: str | None = None
+
+
+def import_judgments(space: Workspace, files: Sequence[str], form: str, options: Options) -> JudgmentsReport:
+    """Write the judgments that files hold to the journal, in one go; a file may be imported again.
+
+    Args:
+        space: of the home.
+        files: paths, or `-` for standard input; plain, .gz or .zip.
+        form: one of `FORMATS`.
+        options: how they are read.
+
+    Raises:
+        ExchangeError: an unknown form, or a file is damaged or has no line of that form.
+        OSError: a file cannot be read.
+        JournalError: the journal cannot be written; nothing was taken.
+    """
+    report = JudgmentsReport()
+    found = [named for file in files for named in _read(file, form, options, report)]
+    if report.lines and report.malformed == report.lines:
+        raise ExchangeError(
+            f"No line is a judgment of form {form}; nothing was written. {report.problems[0]}"
+        )
+    memories = {ids.memory_id(options.namespace, name) for name, _ in found} | {name for name, _ in found}
+    known = known_memories(space.store, options.namespace, memories)
+    said = []
+    for name, make in found:
+        memory = name if name in known else ids.memory_id(options.namespace, name)
+        if memory in known:
+            said.append(make(memory))
+        else:
+            report.miss(name)
+    written = sum(new for _, new in write_said(space.journal, options.namespace, said))
+    report.written, report.already = written, len(said) - written
+    return report
+
+
+Named = tuple[str, Callable[[str], Said]]
+
+
+def _read(file: str, form: str, options: Options, report: JudgmentsReport) -> Iterator[Named]:
+    """What each good line says, as the name of a memory and a function of its id."""
+    if form not in FORMATS:
+        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
+    read_line = _qrels_line if form == "qrels" else _jsonl_line
+    for line in read_lines(file):
+        report.lines += 1
+        try:
+            name, make = read_line(line.text, options)
+            make("")  # whatever is wrong with it is found here
+        except (Malformed, JudgmentError) as error:
+            report.refuse(line, str(error))
+        else:
+            yield name, make
+
+
+def _jsonl_line(text: bytes, options: Options) -> Named:
+    try:
+        line = _JudgmentLine.model_validate_json(text)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in fault["loc"] if isinstance(part, str) and part.islower())
+        raise Malformed(f"{where}: {fault['msg']}" if where else fault["msg"]) from None
+    if bool(line.memory_id) == bool(line.source):
+        raise Malformed("give either memory_id or source")
+    at = (line.at or options.now).astimezone(UTC)
+    if not options.first_day <= day_of(at) <= day_of(options.now):
+        raise Malformed(f"at: {at:%F} is before night.first_day ({options.first_day}) or still to come")
+    if (line.judge is None) != (line.text_hash is None):
+        raise Malformed("judge and text_hash belong together")
+    more: dict[str, Any] = {"imported_from": "jsonl"}
+    if line.judge is not None:
+        more |= {"judge": line.judge.model_dump(), "text_hash": line.text_hash}
+    by = line.principal or (line.judge.name if line.judge else options.principal)
+    source = JUDGE if line.judge else MANUAL
+    return line.memory_id or line.source, lambda memory: Said(
+        line.query, memory, line.grade, line.state, line.explanation, by, at, source, more
+    )
+
+
+def _qrels_line(text: bytes, options: Options) -> Named:
+    try:
+        query_id, _iteration, name, grade = text.decode().split()
+        number = int(grade)
+    except ValueError:
+        raise Malformed("is not query-id, 0, document, grade") from None
+    query = options.queries.get(query_id)
+    if query is None:
+        raise Malformed(f"no query has the id {query_id!r}")
+    return name, lambda memory: Said(
+        query,
+        memory,
+        number,
+        "graded",
+        "",
+        options.principal,
+        options.now,
+        MANUAL,
+        {"imported_from": "qrels"},
+    )
+
+
+def read_queries(file: str) -> dict[str, str]:
+    """Texts of queries by id: JSON lines with ``_id`` and ``text``, or lines of id, tab and text.
+
+    Raises:
+        ExchangeError: a line is neither.
+    """
+    found = {}
+    for line in read_lines(file):
+        try:
+            if line.text.startswith(b"{"):
+                row = orjson.loads(line.text)
+                name, text = row["_id"], row["text"]
+            else:
+                name, text = line.text.decode().split("\t", 1)
+        except (ValueError, KeyError):
+            raise ExchangeError(
+                f'{line.file}, line {line.number}: write {{"_id": …, "text": …}} or id, tab, text.'
+            ) from None
+        found[str(name)] = str(text)
+    return found
+
+
+def export_judgments(
+    journal: Journal,
+    namespace: str,
+    write: Callable[[bytes], object],
+    *,
+    judge: str = "",
+    closed: Collection[str] = (),
+) -> int:
+    """Write the last word of everyone on every pair as JSON lines; how many lines.
+
+    Imported into an empty home they are the same judgments, and give the same lines.
+
+    Args:
+        journal: of the home.
+        namespace: the tenant.
+        write: takes lines, with their ends.
+        judge: only the grades of the judge of this name; empty: the labels by hand; ``*``: everything.
+        closed: ids of memories, and of queries, of which nothing is written.
+    """
+    rows = wanted(journal, namespace, judge, closed).sort("query_id", "memory_id", "source", "principal")
+    known = journal.entries(rows["judgment_id"].to_list())
+    for row in rows.iter_rows(named=True):
+        entry = known[row["judgment_id"]]
+        payload = entry.payload
+        line = {name: payload[name] for name in ("query", "memory_id", "grade", "state")}
+        if payload["explanation"]:
+            line["explanation"] = payload["explanation"]
+        line["principal"] = entry.principal
+        line["at"] = entry.occurred_at.isoformat().replace("+00:00", "Z")
+        line |= {name: payload[name] for name in ("judge", "text_hash") if name in payload}
+        write(orjson.dumps(line) + b"\n")
+    return rows.height
+
+
+def export_qrels(
+    journal: Journal,
+    namespace: str,
+    write: Callable[[bytes], object],
+    write_query: Callable[[bytes], object],
+    *,
+    judge: str = "",
+    closed: Collection[str] = (),
+) -> int:
+    """Write grades as TREC qrels and the queries as JSON lines; how many grades.
+
+    Several people's grades of a pair are one, their mean, rounded (a half upwards); what has no grade is left
+    out. Arguments as of `export_judgments`.
+    """
+    rows = wanted(journal, namespace, judge, closed).filter(pl.col("state") == "graded")
+    grades = (
+        rows.group_by("query_id", "memory_id")
+        .agg(grade=(pl.col("grade").mean() + 0.5).floor().cast(pl.Int64), query=pl.col("query").first())
+        .sort("query_id", "memory_id")
+    )
+    for query_id, memory_id, grade, _ in grades.iter_rows():
+        write(f"{query_id} 0 {memory_id} {grade}\n".encode())
+    for query_id, query in grades.select("query_id", "query").unique("query_id").sort("query_id").iter_rows():
+        write_query(json.dumps({"_id": query_id, "text": query}, ensure_ascii=False).encode() + b"\n")
+    return grades.height
+
+
+def wanted(journal: Journal, namespace: str, judge: str = "", closed: Collection[str] = ()) -> pl.DataFrame:
+    """The last words of people, of one judge, or (``*``) of everyone, as rows of ``judgments``."""
+    rows = last_words(journal, namespace)
+    rows = rows.filter(~pl.any_horizontal(pl.col("memory_id", "query_id").is_in(list(closed))))
+    if judge == "*":
+        return rows
+    if judge:
+        return rows.filter((pl.col("source") == JUDGE) & (pl.col("principal") == judge))
+    return rows.filter(pl.col("source") == MANUAL)

@@ -1,0 +1,86 @@
+"""The lines of log files: plain, compressed (.gz) or packed (.zip), told apart by their first bytes."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from slowwave.common import progress
+from slowwave.evaluation.exchange.errors import ExchangeError
+
+STANDARD_INPUT = "-"
+_ADVANCE_EVERY = 1_000  # lines
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_BOM = b"\xef\xbb\xbf"
+_OF_A_MAC = "__MACOSX/"  # what macOS packs beside the files
+
+
+class Line(NamedTuple):
+    """One line without its end: of which file, which (from 1), and its bytes."""
+
+    file: str
+    number: int
+    text: bytes
+
+
+def read_lines(path: str) -> Iterator[Line]:
+    """Every line of a log that is not blank, of a .zip those of each file in it; `-` is standard input.
+
+    Raises:
+        ExchangeError: a packed file is damaged or encrypted.
+        OSError: it cannot be opened or read.
+    """
+    if path == STANDARD_INPUT:
+        yield from _lines("standard input", sys.stdin.buffer)
+        return
+    size = Path(path).stat().st_size
+    with _damage_told(path), Path(path).open("rb") as file, progress.task(f"reading {path}", size) as advance:
+        reached = 0
+        for count, line in enumerate(_unpacked(path, file), start=1):
+            if count % _ADVANCE_EVERY == 0:
+                at = file.tell()
+                advance(max(0, at - reached))
+                reached = max(reached, at)
+            yield line
+        advance(size - reached)
+
+
+def _unpacked(path: str, file: IO[bytes]) -> Iterator[Line]:
+    first = file.read(len(_ZIP))
+    file.seek(0)
+    if first.startswith(_GZIP):
+        with gzip.open(file) as unpacked:
+            yield from _lines(path, unpacked)
+    elif first == _ZIP:
+        with zipfile.ZipFile(file) as archive:
+            for member in archive.infolist():
+                if not member.is_dir() and not member.filename.startswith(_OF_A_MAC):
+                    with archive.open(member) as unpacked:
+                        yield from _lines(f"{path}/{member.filename}", unpacked)
+    else:
+        yield from _lines(path, file)
+
+
+def _lines(name: str, file: Iterable[bytes]) -> Iterator[Line]:
+    for number, text in enumerate(file, start=1):
+        line = (text.removeprefix(_BOM) if number == 1 else text).strip()
+        if line:
+            yield Line(name, number, line)
+
+
+@contextmanager
+def _damage_told(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise ExchangeError(f"{path} is damaged ({error}); nothing was written. Get another copy.") from error
+    except (RuntimeError, NotImplementedError) as error:  # a password, or a method of packing
+        raise ExchangeError(
+            f"{path} cannot be unpacked ({error}); unpack it and import the files."
+        ) from error

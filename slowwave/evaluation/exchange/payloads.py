@@ -1,0 +1,120 @@
+"""Lines of the JSONL form and payloads of the journal: each the other's inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC
+from typing import Any
+
+from slowwave.common import ids
+from slowwave.evaluation.exchange import forms
+from slowwave.evaluation.exchange.importing import ORIGIN
+from slowwave.journal import Entry
+
+_MEASURES = ("keywords", "ratio", "ratio_beyond_query", "similarity")
+_OF_SHOWN = ("rank", "score", "object")
+_OF_FEEDBACK = ("rating", "object")
+_OF_VERDICT = ("verdict", "evidence", *_MEASURES, "object")
+
+
+def search_payload(search: forms.Search, namespace: str) -> dict[str, Any]:
+    """What the journal keeps of a search."""
+    return {
+        **search.extra,
+        "query": search.query,
+        "limit": len(search.shown) if search.limit is None else search.limit,
+        "shown": [_shown(row, rank, namespace) for rank, row in enumerate(search.shown, start=1)],
+    }
+
+
+def _shown(row: forms.ShownResult, rank: int, namespace: str) -> dict[str, Any]:
+    shown = {**row.extra, "memory_id": row.memory(namespace), "rank": rank, **_given(row, _OF_SHOWN)}
+    # What Slowwave itself wrote is left as it was.
+    if "chunk" in row.model_fields_set or not row.extra:
+        shown["best"] = row.chunk_id(namespace)
+    return shown
+
+
+def feedback_payload(
+    feedback: forms.Feedback, namespace: str, best: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """What the journal keeps of a rating; without a chunk it is of the one that was shown."""
+    return {**feedback.extra, **_about(feedback, namespace, best), "rating": feedback.rating}
+
+
+def observation_payload(
+    observation: forms.Observation, namespace: str, best: Mapping[str, str | None], response: str
+) -> dict[str, Any]:
+    """What the journal keeps of an observed answer, whose digest is `response` if it has none."""
+    verdicts = [
+        {
+            **row.extra,
+            **_about(row, namespace, best),
+            "verdict": row.verdict,
+            "evidence": row.evidence,
+            **{name: getattr(row, name) for name in _MEASURES},
+        }
+        for row in observation.verdicts
+    ]
+    return {**observation.extra, "response": observation.response or response, "verdicts": verdicts}
+
+
+def outcome_payload(outcome: forms.Outcome) -> dict[str, Any]:
+    """What the journal keeps of how a project ended."""
+    return {**outcome.extra, "outcome": outcome.outcome}
+
+
+def _about(
+    row: forms.Feedback | forms.ResultVerdict, namespace: str, best: Mapping[str, str | None]
+) -> dict[str, Any]:
+    memory = row.memory(namespace)
+    chunk = row.extra.get("chunk_id", best.get(memory))
+    if "chunk" in row.model_fields_set:
+        chunk = row.chunk_id(namespace)
+    return {"memory_id": memory, "chunk_id": chunk, **_given(row, ("object",))}
+
+
+def _given(row: forms.Result, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names if name in row.model_fields_set}
+
+
+def line_of(entry: Entry) -> dict[str, Any]:
+    """The line that says what an entry says."""
+    rest = {name: value for name, value in entry.payload.items() if name != ORIGIN}
+    at = entry.occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    line: dict[str, Any] = {"type": entry.kind, "at": at, "principal": entry.principal}
+    if entry.kind == "search":
+        line |= {"search_id": entry.event_id} | ({"project": entry.origin} if entry.origin else {})
+        line |= _moved(rest, ("query", "limit"))
+        line["shown"] = [_row(row, "best", _OF_SHOWN) for row in rest.pop("shown")]
+    elif entry.kind == "outcome":
+        line |= {"event_id": entry.event_id, "project": entry.subject} | _moved(rest, ("outcome",))
+    else:
+        line |= {"event_id": entry.event_id, "search_id": entry.subject}
+        if entry.kind == "feedback":
+            return line | _row(rest, "chunk_id", _OF_FEEDBACK)
+        line |= _moved(rest, ("response",))
+        line["verdicts"] = [_row(row, "chunk_id", _OF_VERDICT) for row in rest.pop("verdicts")]
+    return line | ({"extra": rest} if rest else {})
+
+
+def _row(payload: Mapping[str, Any], chunk: str, names: Iterable[str]) -> dict[str, Any]:
+    """A result with its chunk as a number; what the form has no field for goes into `extra`."""
+    rest = dict(payload)
+    row = _moved(rest, ("memory_id", *names))
+    if chunk in rest and _is_ours(rest[chunk], row["memory_id"]):
+        found = rest.pop(chunk)
+        row["chunk"] = None if found is None else ids.ordinal_of(found)
+    return row | ({"extra": rest} if rest else {})
+
+
+def _moved(payload: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: payload.pop(name) for name in names if name in payload}
+
+
+def _is_ours(chunk: str | None, memory: str) -> bool:
+    """Whether a chunk is wholly told by its memory and its place in it."""
+    if chunk is None:
+        return True
+    place = chunk.removeprefix(f"{memory}:")
+    return place.isdecimal() and ids.chunk_id(memory, int(place)) == chunk

@@ -1,0 +1,91 @@
+"""Searches and feedback as documents of User Behavior Insights 1.3.0, for the tools that read those.
+
+A query has the ids of what it returned; each result that it showed is an impression as well, which click
+models count. A use is a click, a rating is what a person said. That a result was ignored is an impression
+without a click, as ever in such logs, and outcomes of projects have no form there. What came from such a log
+goes back under its own names, so that it is the same act when it is imported again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+from typing import Any
+
+from slowwave.evaluation.exchange.importing import ORIGIN
+from slowwave.evaluation.exchange.ubi import APPLICATION, MEMORY_FIELD, NAME
+from slowwave.evaluation.exchange.ubi_documents import PRINCIPAL
+from slowwave.journal import Entry
+
+_SAID = {"helpful": "yes", "neutral": "neutral", "unhelpful": "no"}
+_IMPRESSION = ("impression", "IMPRESSION")
+_CLICK = ("click", "CLICK_THROUGH")
+_VOTE = ("user_feedback", "USER")
+
+
+def documents_of(entry: Entry, search: Entry | None) -> Iterator[dict[str, Any]]:
+    """The documents that say what an entry says; none for an outcome.
+
+    Args:
+        entry: a search, a feedback, an observation or an outcome.
+        search: the search that it is about.
+    """
+    payload = entry.payload
+    if entry.kind == "search":
+        yield _query(entry)
+        yield from (_event(entry, entry, row, _IMPRESSION) for row in payload["shown"])
+    elif entry.kind == "feedback":
+        event = _event(entry, search, payload, _VOTE)
+        event["event_attributes"]["helpful"] = _SAID[payload["rating"]]
+        yield event
+    elif entry.kind == "observation":
+        used = (row for row in payload["verdicts"] if row["verdict"] == "used")
+        yield from (_event(entry, search, row, _CLICK) for row in used)
+
+
+def _query(entry: Entry) -> dict[str, Any]:
+    shown = entry.payload["shown"]
+    objects = [_object(row) for row in shown]
+    named = not any("object" in row for row in shown)
+    return {
+        **_who(entry, entry),
+        "user_query": entry.payload["query"],
+        "query_attributes": {"project": entry.origin} if entry.origin else {},
+        **({"object_id_field": MEMORY_FIELD} if named else {}),
+        "query_response_id": entry.event_id,
+        "query_response_hit_ids": [one["object_id"] for one in objects],
+    }
+
+
+def _event(
+    entry: Entry, search: Entry | None, row: Mapping[str, Any], default: tuple[str, str]
+) -> dict[str, Any]:
+    shown = {one["memory_id"]: one for one in search.payload["shown"]} if search is not None else {}
+    place = shown.get(row["memory_id"])
+    action = entry.payload.get("client", {}).get("action")
+    name = {"action_name": action} if action else {"action_name": default[0], "message_type": default[1]}
+    attributes: dict[str, Any] = {"object": _object(row if place is None else place)}
+    if place is not None:
+        attributes["position"] = {"ordinal": place["rank"]}
+    return {**_who(entry, search), **name, "event_attributes": attributes}
+
+
+def _who(entry: Entry, search: Entry | None) -> dict[str, Any]:
+    """What queries and events have alike: application, search, person and time."""
+    is_ubi = entry.payload.get(ORIGIN) == NAME
+    application = entry.payload.get("client", {}).get("application", "" if is_ubi else APPLICATION)
+    query_id = entry.subject
+    if search is not None:
+        query_id = search.payload.get("client", {}).get("query_id", query_id)
+    return {
+        **({"application": application} if application else {}),
+        "query_id": query_id,
+        "client_id": entry.principal.removeprefix(PRINCIPAL) if is_ubi else entry.principal,
+        "timestamp": entry.occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+    }
+
+
+def _object(row: Mapping[str, Any]) -> dict[str, str]:
+    if "object" in row:
+        return {"object_id": row["object"]}
+    return {"object_id": row["memory_id"], "object_id_field": MEMORY_FIELD}

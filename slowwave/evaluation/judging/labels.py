@@ -1,0 +1,88 @@
+"""Labels by hand: what people say of pairs of query and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from slowwave.errors import NotFoundError
+from slowwave.evaluation.judging.entries import Said, require, write_said
+from slowwave.evaluation.judging.model import JudgmentError, Pair
+from slowwave.home.visibility import Viewer, may_see
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from slowwave.home.workspace import Workspace
+    from slowwave.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A label that was taken.
+
+    Attributes:
+        new: whether this call wrote it; False: it was the last word already, and nothing was written.
+    """
+
+    event_id: str
+    query_id: str
+    memory_id: str
+    grade: int | None
+    state: str
+    new: bool
+
+
+def label(
+    space: Workspace,
+    namespace: str,
+    query: str,
+    memory_id: str,
+    grade: int | None,
+    *,
+    state: str,
+    explanation: str,
+    principal: str,
+    now: datetime,
+) -> Judged:
+    """Take a label; see `slowwave.Memory.judge`."""
+    require(query, grade, state)
+    if isinstance(grade, float):
+        raise JudgmentError(f"grade = {grade!r}: give a whole number")
+    if memory_id not in known_memories(space.store, namespace, [memory_id]):
+        raise NotFoundError(
+            f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
+        )
+    said = Said(query, memory_id, grade, state, explanation, principal, now)
+    [(entry, new)] = write_said(space.journal, namespace, [said])
+    return Judged(entry.event_id, entry.subject, memory_id, grade, state, new)
+
+
+def known_memories(store: Store, namespace: str, memory_ids: Collection[str]) -> set[str]:
+    """Which of these are memories of the namespace, whatever their status."""
+    return set(_rows(store, namespace, memory_ids, ["memory_id"])["memory_id"].to_list())
+
+
+def pairs_of(
+    store: Store, namespace: str, asked: Iterable[tuple[str, str]]
+) -> tuple[dict[tuple[str, str], Pair], set[str]]:
+    """What a judge reads of each pair of query and memory id, and which memories none elsewhere is shown.
+
+    Memories that are gone have no pair.
+    """
+    asked = list(dict.fromkeys(asked))
+    columns = ["memory_id", "title", "content", "sensitivity"]
+    rows = _rows(store, namespace, {memory for _, memory in asked}, columns)
+    texts = {memory: (title or "", content or "") for memory, title, content, _ in rows.iter_rows()}
+    pairs = {(query, memory): Pair(query, *texts[memory]) for query, memory in asked if memory in texts}
+    labels = rows.select("memory_id", "sensitivity").iter_rows()
+    return pairs, {memory for memory, label in labels if not may_see(Viewer.ASSISTANT, label)}
+
+
+def _rows(store: Store, namespace: str, memory_ids: Collection[str], columns: list[str]) -> pl.DataFrame:
+    from slowwave.store import quote
+
+    mine = f"namespace = {quote(namespace)} AND content_hash IS NOT NULL"
+    return store.read_by("memories", "memory_id", sorted(memory_ids), columns=columns, also=mine)

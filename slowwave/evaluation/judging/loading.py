@@ -1,0 +1,29 @@
+"""The judge that the settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slowwave.evaluation.judging.model import Judge, JudgeError
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+def load_judge(space: Workspace) -> Judge:
+    """The judge in force; models are loaded when the first pair is graded.
+
+    Raises:
+        JudgeError: it is switched off, or not set up.
+        ModelError: files of the bundled cross-encoder are missing.
+    """
+    settings = space.settings.judge
+    if settings.kind == "off":
+        raise JudgeError('The judge is off. Set judge.kind to "default" or "openai".')
+    if settings.kind == "openai":
+        from slowwave.evaluation.judging.chat import ChatJudge
+
+        return ChatJudge(settings)
+    from slowwave.evaluation.judging.words_and_model import WordsAndModel
+
+    return WordsAndModel(space.reranker)

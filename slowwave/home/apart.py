@@ -1,0 +1,194 @@
+"""One namespace's fault is its own: the work on all is done at once, and where that fails on each by itself.
+
+What a namespace's part could not do is left as it was, told, and due again; the others are done.
+"""
+
+from __future__ import annotations
+
+import copy
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import polars as pl
+
+from slowwave.learning.isolation import CANARY_NAMESPACE
+from slowwave.store.frames import one_of, quote
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Journal
+    from slowwave.store import Store
+    from slowwave.store.database import Written
+
+T = TypeVar("T")
+FAULTS = "faults-"
+_ONLY = "_only"
+_OF_THE_STORE = ("knowledge", "searcher", "served")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong with a namespace: the kind of error and where, and nothing of any text."""
+
+    namespace: str
+    error: str
+
+
+def apart(
+    whole: Callable[[], T], namespaces: Callable[[], Iterable[str]], part: Callable[[str], T]
+) -> tuple[list[T], list[Fault]]:
+    """Do the work on all namespaces at once; where that fails, on one after the other.
+
+    Args:
+        whole: the work on all.
+        namespaces: those that there are; asked when the whole has failed.
+        part: the work on one; repeats what the whole may have done of it.
+
+    Returns:
+        What came of it, and the namespaces whose part failed.
+
+    Raises:
+        Exception: as the whole raised it, where every part fails, too: then it is no namespace's fault.
+    """
+    try:
+        return [whole()], []
+    except Exception:  # whatever it is: whose fault it is shows when each is tried alone, and is told
+        done, faults = list[T](), list[Fault]()
+        for name in sorted(set(namespaces())):
+            try:
+                done.append(part(name))
+            except Exception as error:
+                faults.append(Fault(name, _told(error)))
+        if not done:
+            raise
+        return done, faults
+
+
+def _told(error: Exception) -> str:
+    """Kind of an error, and the innermost line of this project that it went through."""
+    ours = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if "site-packages" not in frame.filename
+    ]
+    where = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
+    return f"{type(error).__name__}{where}"
+
+
+def frames_apart(
+    frame: pl.DataFrame, make: Callable[[pl.DataFrame], pl.DataFrame]
+) -> tuple[pl.DataFrame, list[Fault]]:
+    """What `make` gives for rows of any namespaces; see `apart`."""
+    made, faults = apart(
+        lambda: make(frame),
+        lambda: frame["namespace"].to_list(),
+        lambda name: make(frame.filter(pl.col("namespace") == name)),
+    )
+    return pl.concat(made), faults
+
+
+def within(space: Workspace, namespace: str) -> Workspace:
+    """The home as one namespace has it: store and journal read and replace its rows alone."""
+    own = copy.copy(space)
+    own.__dict__ = {name: value for name, value in space.__dict__.items() if name not in _OF_THE_STORE}
+    own.__dict__ |= {
+        "store": cast("Store", _StoreOf(space.store, namespace)),
+        "journal": cast("Journal", _JournalOf(space.journal, namespace)),
+        "_past": {},
+        _ONLY: namespace,
+    }
+    return own
+
+
+def part_of(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
+    """Those of the rows that the home has: all, or those of the namespace that it is within."""
+    only = space.__dict__.get(_ONLY)
+    return rows if only is None else rows.filter(pl.col("namespace") == only)
+
+
+class _StoreOf:
+    """A store whose tables have the rows of one namespace, as far as they have a namespace."""
+
+    def __init__(self, store: Store, namespace: str) -> None:
+        self._store = store
+        self._mine = f"namespace = {quote(namespace)}"
+        # The row that proves the isolation of what was learned is the home's, and everybody's.
+        self._seen = one_of("namespace", [namespace, CANARY_NAMESPACE])
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the store has
+        return getattr(self._store, name)
+
+    def _where(self, name: str, where: str | None) -> str | None:
+        if "namespace" not in self._store.specs[name].schema.names:
+            return where
+        return self._seen if where is None else f"({where}) AND {self._seen}"
+
+    def read(
+        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        return self._store.read(name, self._where(name, where), columns=columns)
+
+    def scan(
+        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        return self._store.scan(name, self._where(name, where), columns=columns)
+
+    def read_by(
+        self,
+        name: str,
+        column: str,
+        values: Sequence[str],
+        *,
+        columns: Sequence[str] | None = None,
+        also: str | None = None,
+    ) -> pl.DataFrame:
+        return self._store.read_by(name, column, values, columns=columns, also=self._where(name, also))
+
+    def count(self, name: str, where: str | None = None) -> int:
+        return self._store.count(name, self._where(name, where))
+
+    def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
+        column = self._store.specs[name].partition
+        assert column is not None
+        return self._store.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._mine}")
+
+
+class _JournalOf:
+    """A journal with the entries of one namespace."""
+
+    def __init__(self, journal: Journal, namespace: str) -> None:
+        self._journal = journal
+        self._namespace = namespace
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the journal has
+        return getattr(self._journal, name)
+
+    def days(self, kinds: Sequence[str]) -> pl.DataFrame:
+        return self._journal.days(kinds).filter(pl.col("namespace") == self._namespace)
+
+    def read(self, **asked: Any) -> pl.DataFrame:  # noqa: ANN401 - as of the journal
+        return self._journal.read(**{**asked, "namespace": self._namespace})
+
+
+# -- what is told of it -----------------------------------------------------------------------------
+
+
+def remember(store: Store, stage: str, days: Sequence[str], faults: Sequence[Fault]) -> None:
+    """Keep what went wrong at a stage on these days, and forget what did before; see `remembered`."""
+    known = {} if (found := store.get_meta(FAULTS + stage)) is None else found["days"]
+    left = {day: told for day, told in known.items() if day not in set(days)}
+    now = left | ({day: {one.namespace: one.error for one in faults} for day in days} if faults else {})
+    if now != known:
+        store.put_meta(FAULTS + stage, {"days": now})
+
+
+def remembered(store: Store) -> dict[str, dict[str, dict[str, str]]]:
+    """The faults that stand: stage, day, namespace, and the error."""
+    return {stage: fact["days"] for stage, fact in sorted(store.list_meta(FAULTS).items()) if fact["days"]}
+
+
+def faulty_days(store: Store, stages: Iterable[str]) -> set[str]:
+    """Days on which a namespace's part of one of these stages is not done."""
+    wanted = set(stages)
+    return {day for stage, days in remembered(store).items() if stage in wanted for day in days}

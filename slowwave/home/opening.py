@@ -1,0 +1,138 @@
+"""Opening the tables of a home, and seeing that they are whole and the journal is theirs."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from slowwave.common import ids
+from slowwave.errors import StoreError
+from slowwave.records import Recorder, adopt
+from slowwave.records.recorder import has_records
+from slowwave.store import Store
+from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
+from slowwave.store.database import Identity
+from slowwave.store.migrations import migrate
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Journal
+
+MEND_JOURNAL = "slowwave rebuild --journal"
+
+
+def open_store(space: Workspace) -> Store:
+    """The tables of a home; new ones where there never were any.
+
+    Raises:
+        DamageError: a table is missing or cannot be read, or the journal ends before the tables do.
+        StoreError: they were written by a newer Slowwave.
+        ModelError: they are of another embedding model.
+    """
+    bare = Store.of(
+        space.settings.store_uri,
+        Identity(space.embedder.name, space.embedder.dimension, {}),
+        space.settings.store.storage_options,
+    )
+    _never_replace(bare, space.journal)
+    try:
+        store = Store(
+            space.settings.store_uri,
+            model=space.embedder.name,
+            dimension=space.embedder.dimension,
+            storage_options=space.settings.store.storage_options,
+        )
+    except ERRORS as error:
+        if (problem := probed(bare, "meta")) is not None:
+            raise Damage("meta", problem).error() from error
+        raise
+    applied = migrate(store, space.now())
+    for damage in missing(store):
+        raise damage.error()
+    if (problem := journal_problem(store, space.journal)) is not None:
+        raise DamageError(problem)
+    if applied and has_records(space.journal):
+        adopt(store, space.journal)
+    store.recorder = Recorder(space.journal)
+    return store
+
+
+def _never_replace(bare: Store, journal: Journal) -> None:
+    """Where tables were, no empty ones are made: what they held would seem never to have been."""
+    there = bare.db.list_tables().tables
+    if "meta" in there:  # it is the first that is made
+        for damage in missing(bare) if len(there) > 1 else ():
+            if damage.table == "meta":
+                raise damage.error()
+        return
+    if there:
+        raise Damage("meta", "is missing").error()
+    if has_records(journal):
+        raise DamageError(
+            f"The tables at {bare.uri} are gone, and the journal has what they held. "
+            f"Make them again: slowwave rebuild"
+        )
+
+
+def journal_problem(store: Store, journal: Journal, *, thoroughly: bool = False) -> str | None:
+    """That the journal does not know what the tables do, in words with the command; None where it does.
+
+    Args:
+        store: the tables.
+        journal: of the home.
+        thoroughly: look at every memory; else at those that were written last.
+    """
+    name = "memories"
+    with store.explaining(name):
+        dataset = store.table(name).to_lance()
+        columns = ["memory_id", "revision"]
+        if thoroughly:
+            found = dataset.to_table(columns=columns)
+        else:
+            last = max(dataset.get_fragments(), key=lambda one: one.fragment_id, default=None)
+            found = None if last is None else last.to_table(columns=columns)
+    rows = [] if found is None else zip(*(found.column(one).to_pylist() for one in columns), strict=True)
+    written = sorted((revision, memory) for memory, revision in rows if revision)
+    events = {
+        ids.note_revision(revision).partition("-")[2]: memory
+        for revision, memory in (written if thoroughly else written[-3:])
+    }
+    lost = events.keys() - journal.entries(events).keys()
+    if lost:  # an erasure takes a memory out of the journal first; it is finished by its own command
+        erased = _erased(journal)
+        lost = {event for event in lost if events[event] not in erased}
+    if lost and not _mended(journal, lost):
+        return (
+            f"The journal ends before the tables do: {len(lost)} acts that memories came from are not in it. "
+            f"Put a whole copy of it back, or let it know what the tables do: {MEND_JOURNAL}"
+        )
+    return None
+
+
+def _mended(journal: Journal, lost: set[str]) -> bool:
+    """Whether the journal has been told of the acts that it lost."""
+    return not lost - lost_acts(journal)
+
+
+def _erased(journal: Journal) -> set[str]:
+    """Every memory that a person erased or began to erase."""
+    from slowwave.journal import payload_of
+    from slowwave.journal.entry import ERASURE
+
+    return {
+        memory
+        for payload in journal.read(kinds=[ERASURE])["payload"]
+        for memory in payload_of(payload).get("memories", ())
+    }
+
+
+def lost_acts(journal: Journal) -> set[str]:
+    """Event ids of acts that the journal lost and the tables told it of."""
+    from slowwave.journal import payload_of
+    from slowwave.journal.entry import EVERYBODY, WORK
+
+    told: set[str] = set()
+    with contextlib.suppress(StoreError):
+        for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
+            told |= set(payload_of(payload).get("lost", ()))
+    return told

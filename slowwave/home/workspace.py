@@ -1,0 +1,408 @@
+"""The parts of one home, opened when they are first needed and shared by all who use it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slowwave.common.permissions import make_home, make_private
+from slowwave.errors import SettingsError, StoreError
+from slowwave.journal import works as underway
+from slowwave.quality.gate import GatePolicy
+from slowwave.quality.reconsolidation import Thresholds
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.ranking import RankingPolicy
+from slowwave.settings import Settings
+from slowwave.settings.ranking_file import read_policy
+
+if TYPE_CHECKING:
+    from slowwave.embedding import Embedder
+    from slowwave.embedding.reranking import Reranker
+    from slowwave.journal import Journal
+    from slowwave.learning.applied import LearnedTriggers
+    from slowwave.lifecycle.served import Served
+    from slowwave.notes.chunking import Chunker
+    from slowwave.quality.admission import AdmissionPolicy
+    from slowwave.quality.learning_gate import GateBounds
+    from slowwave.scoring.feedback.learned import LearningPolicy
+    from slowwave.scoring.feedback.usage import UsagePolicy
+    from slowwave.scoring.ranking.learned import Learned
+    from slowwave.search import Searcher
+    from slowwave.search.knowledge import StoredKnowledge
+    from slowwave.store import Store
+
+_NO_PARAMETERS = {"candidates", "policy_file"}  # settings of the ranking that are not of its policy
+GATE_ACTIVATED = "gate-activated"
+PAST_DAYS_KEPT = 4  # rebuilt for searches of the past (count)
+RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
+
+
+def utc_now() -> datetime:
+    """The present moment."""
+    return datetime.now(UTC)
+
+
+class Workspace:
+    """Store, journal, embedder, chunker and policies of one home.
+
+    Args:
+        settings: of the home.
+        clock: gives the present moment (aware); for replays and tests.
+    """
+
+    def __init__(self, settings: Settings, *, clock: Callable[[], datetime] = utc_now) -> None:
+        self.settings = settings
+        self.now = clock
+        self._checkpointed = False
+        self._turn = threading.local()
+        self._works = 0
+        self._past: dict[tuple[date | int, ...], Searcher] = {}
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model that the settings name."""
+        from slowwave.embedding import load_embedder
+
+        return load_embedder(self.settings.embedding)
+
+    @cached_property
+    def store(self) -> Store:
+        """The tables, made when they are not there.
+
+        Raises:
+            UnfinishedError: a work on them has begun and not ended.
+            DamageError: one of them is missing, or the journal ends before they do.
+            StoreError: see `slowwave.store.Store`.
+            ModelError: they are of another embedding model.
+        """
+        return self.open_store()
+
+    def open_store(self, *, during: str = "") -> Store:
+        """The tables, newly opened; while a work is under way only for the command that finishes it."""
+        from slowwave.home.opening import open_store
+
+        make_home(self.settings.home)
+        if not self.settings.store.uri:
+            make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
+        works = underway.changes(self.journal)
+        underway.refuse(self.journal, but=during)
+        self.__dict__["store"] = store = open_store(self)
+        self._works = works  # not before: who is refused now has to be refused the next time
+        return store
+
+    def reopen(self) -> None:
+        """Forget the open tables and what was read from them: others may be in their place."""
+        if "searcher" in self.__dict__:
+            self.searcher.close()
+        while self._past:
+            self._past.popitem()[1].close()
+        for name in ("store", "searcher", "knowledge", "thresholds", "gate_policy", "served"):
+            self.__dict__.pop(name, None)
+
+    def keep_up(self) -> None:
+        """See whether a work on the tables began or ended since they were opened; then open them again.
+
+        Raises:
+            UnfinishedError: one has begun and not ended.
+        """
+        if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+            self.open_store()
+            opened = self.__dict__["store"]
+            self.reopen()
+            self.__dict__["store"] = opened
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The journal, made when it is not there."""
+        from slowwave.journal import Journal
+
+        journal = self.settings.journal
+        if journal.url:
+            return Journal(journal.url, durability=journal.durability)
+        make_home(self.settings.home)
+        make_private(self.settings.journal_file, self.settings.home)
+        return Journal.open_path(self.settings.journal_file, durability=journal.durability)
+
+    @cached_property
+    def chunker(self) -> Chunker:
+        """How notes are cut."""
+        from slowwave.notes.chunking import Chunker
+
+        return Chunker(self.settings.chunks.min_words, self.settings.chunks.max_words)
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Finds candidates."""
+        from slowwave.search import Searcher
+
+        return Searcher(self.store, self.embedder, self.knowledge, self.learned_boost)
+
+    def past_searcher(self, day: date) -> Searcher:
+        """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
+
+        Raises:
+            SlowwaveError: the day is still to come.
+        """
+        from slowwave.lifecycle.past import past_searcher
+
+        # A late act, a night or an undo may change what is known of that day.
+        key: tuple[date | int, ...] = (
+            day,
+            *(int(self.store.table(name).version) for name in ("memories", "decisions", "quarantine")),
+        )
+        if key not in self._past:
+            while len(self._past) >= PAST_DAYS_KEPT:
+                self._past.pop(next(iter(self._past))).close()
+            self._past[key] = past_searcher(self, day)
+        return self._past[key]
+
+    @cached_property
+    def knowledge(self) -> StoredKnowledge:
+        """Trigger phrases, what use has taught, and what was learned."""
+        from slowwave.search.knowledge import StoredKnowledge
+
+        return StoredKnowledge(
+            self.store, self.feedback_policy, clock=self.now, triggers=self.learned_triggers()
+        )
+
+    def learned_triggers(self, until: date | None = None) -> LearnedTriggers | None:
+        """What was learned, as searches see it; None where the settings say that nothing is.
+
+        Args:
+            until: the last day that counts; None is today.
+        """
+        if not self.settings.learning.enabled or self.policy.learned_cap == 0:
+            return None
+        from slowwave.feedback.texts import texts_in
+        from slowwave.learning.applied import LearnedTriggers
+
+        texts = texts_in(self)
+        return LearnedTriggers(self.store, lambda: self.journal, self.learning_policy, until, texts)
+
+    def learned_boost(self, learned: Learned) -> float:
+        """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
+        return learned.boost(self.policy.learned_cap, self.learning_policy.coefficient)
+
+    @cached_property
+    def reranker(self) -> Reranker:
+        """The cross-encoder, for policies that give it a share."""
+        from slowwave.embedding.reranking import load_reranker
+
+        return load_reranker(self.settings.embedding.threads)
+
+    @contextmanager
+    def writing(
+        self,
+        waiting: AbstractContextManager[object] | None = None,
+        until: Callable[[], bool] | None = None,
+    ) -> Iterator[bool]:
+        """The one writer of the memories at a time, over all processes that have this home open.
+
+        A thread that is the one writer may ask again.
+
+        Args:
+            waiting: entered for as long as another one writes.
+            until: asked meanwhile; once it is true there is nothing to wait for.
+
+        Yields:
+            Whether this is the one writer: not, if what `until` asks came true first.
+        """
+        if getattr(self._turn, "held", False):
+            yield True
+            return
+        with self.journal.exclusive("memories", waiting, until) as held:
+            if held:
+                self.keep_up()
+            self._turn.held = held
+            try:
+                yield held
+            finally:
+                self._turn.held = False
+
+    @contextmanager
+    def one_night(self, waiting: AbstractContextManager[object] | None = None) -> Iterator[None]:
+        """The one who folds days at a time, over all processes that have this home open.
+
+        Args:
+            waiting: entered for as long as another one does.
+        """
+        with self.journal.exclusive("night", waiting):
+            self.keep_up()
+            yield
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Nobody else writes to the tables or folds days, for works that change them as a whole."""
+        with self.journal.exclusive("night"), self.journal.exclusive():
+            yield
+
+    def activate_gate(self) -> None:
+        """Begin the fortnight in which a gate of mode warn only warns, if it has not begun (rule 1).
+
+        Called before notes are judged; the store remembers the moment.
+        """
+        self.look_at_gate()
+        if self.settings.gate.mode == "warn" and self.gate_policy.activated_at is None:
+            self.store.put_meta(GATE_ACTIVATED, {"at": self.now().isoformat()}, keep=True)
+            self.__dict__.pop("gate_policy", None)  # another thread may have been here
+
+    def look_at_gate(self) -> None:
+        """See whether anybody has said since when the gate is to begin, in this process or another one."""
+        from slowwave.home.gate_acts import said
+
+        if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != said(self.journal):
+            self.__dict__.pop("gate_policy", None)
+
+    @cached_property
+    def gate_policy(self) -> GatePolicy:
+        """The save gate's settings, when it was activated, and what was said about when it begins."""
+        from slowwave.home.gate_acts import moved
+
+        gate = self.settings.gate
+        activated = self.store.get_meta(GATE_ACTIVATED)
+        return GatePolicy(
+            mode=gate.mode,
+            score=gate.score,
+            min_characters=gate.min_characters,
+            min_quality=gate.min_quality,
+            activated_at=None if activated is None else datetime.fromisoformat(activated["at"]),
+            warn_days=gate.warn_days,
+            echo_window=timedelta(hours=gate.echo_hours),
+            moved=moved(self.journal),
+        )
+
+    @cached_property
+    def thresholds(self) -> Thresholds:
+        """Cosine thresholds: the settings, else the calibration of the model, else its profile (rule 2.4).
+
+        Raises:
+            SettingsError: together they are out of order.
+        """
+        from slowwave.lifecycle.calibration import stored_thresholds
+
+        known, given = stored_thresholds(self.store), self.settings.reconsolidation
+        own = given.model_dump(include={"duplicate", "merge", "conflict"}, exclude_none=True)
+        try:
+            return replace(known, **own)
+        except ValueError as error:
+            raise SettingsError(
+                f"The thresholds of reconsolidation are out of order: {error}. Set are {', '.join(own)}; the "
+                f"others are those of {self.store.identity.model}. Set them all, or none."
+            ) from None
+
+    def admission(self) -> tuple[AdmissionPolicy, tuple[str, ...]]:
+        """How notes enter, and what a person should know of it.
+
+        The first time that reconsolidation is on, every table gets a checkpoint; when that fails it stays off
+        (rule 2.5).
+        """
+        from slowwave.quality.admission import AdmissionPolicy
+        from slowwave.store.checkpoints import ensure_checkpoint
+
+        given = self.settings.reconsolidation
+        policy = AdmissionPolicy(
+            gate=self.gate_policy.mode != "off",
+            reconsolidation=given.policy,
+            thresholds=self.thresholds,
+            neighbours=given.neighbours,
+        )
+        if given.policy == "off" or self._checkpointed:
+            return policy, ()
+        try:
+            with self.writing():  # or two processes would make it at once
+                ensure_checkpoint(self.store, RECONSOLIDATION_CHECKPOINT, self.now())
+        except (StoreError, RuntimeError, OSError, ValueError) as error:
+            warning = (
+                f"Reconsolidation stays off: no checkpoint of the tables could be made before it ({error}). "
+                f"Nothing was merged or superseded."
+            )
+            return replace(policy, reconsolidation="off"), (warning,)
+        self._checkpointed = True
+        return policy, ()
+
+    @cached_property
+    def feedback_policy(self) -> FeedbackPolicy:
+        """What feedback counts."""
+        return FeedbackPolicy(**self.settings.feedback.model_dump(exclude={"used_ratio"}))
+
+    @cached_property
+    def learning_policy(self) -> LearningPolicy:
+        """What selections may teach."""
+        from slowwave.scoring.feedback.learned import LearningPolicy
+
+        names = {part.name for part in fields(LearningPolicy)}
+        return LearningPolicy(**self.settings.learning.model_dump(include=names))
+
+    @cached_property
+    def gate_bounds(self) -> GateBounds:
+        """What the learning gate asks for."""
+        from slowwave.quality.learning_gate import GateBounds
+
+        given = self.settings.learning
+        return GateBounds(
+            cycles=given.cycles, searches=given.cycle_queries, days=given.cycle_days,
+            shadow_days=given.shadow_days, noise=given.noise, noise_terms=given.noise_terms, loss=given.loss,
+            quality_queries=given.quality_queries,
+        )  # fmt: skip
+
+    @cached_property
+    def usage_policy(self) -> UsagePolicy:
+        """When an answer has used a memory."""
+        from slowwave.scoring.feedback.usage import UsagePolicy
+
+        ratio = self.settings.feedback.used_ratio
+        return UsagePolicy(used_ratio=ratio, grey_ratio=min(ratio, UsagePolicy().grey_ratio))
+
+    @cached_property
+    def served(self) -> Served:
+        """What searches showed lately."""
+        from slowwave.lifecycle.served import Served
+
+        return Served(self.journal, self.store)
+
+    @cached_property
+    def model_policy(self) -> RankingPolicy:
+        """The default ranking with what is known of the embedding model."""
+        from slowwave.embedding import profile
+
+        model = profile(self.settings.embedding.model)
+        return replace(
+            RankingPolicy(),
+            vector_weight=model.vector_weight,
+            cosine_floor=model.cosine_floor,
+            sparse_distance=model.recall_distance,
+            abstention_floor=model.abstention_floor,
+        )
+
+    def policy_of(self, file: Path) -> RankingPolicy:
+        """The policy of a file that the settings name; what it leaves out is as in `model_policy`."""
+        return read_policy(self.settings.in_home(file), self.model_policy)
+
+    @cached_property
+    def policy(self) -> RankingPolicy:
+        """The ranking in force: the settings, over the policy file, over what is known of the model."""
+        ranking = self.settings.ranking
+        policy = self.model_policy if ranking.policy_file is None else self.policy_of(ranking.policy_file)
+        return replace(policy, **ranking.model_dump(exclude=_NO_PARAMETERS, exclude_none=True))
+
+    @cached_property
+    def interleaved_policy(self) -> RankingPolicy | None:
+        """The ranking whose results searches show in turn with those of the one in force, if any."""
+        file = self.settings.evaluation.interleave
+        other = None if file is None else self.policy_of(file)
+        return None if other is None or other.version == self.policy.version else other
+
+    def close(self) -> None:
+        """Release connections and threads of the parts that were opened."""
+        if "journal" in self.__dict__:
+            self.journal.close()
+        if "searcher" in self.__dict__:
+            self.searcher.close()
+        for searcher in self._past.values():
+            searcher.close()

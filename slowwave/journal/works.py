@@ -1,0 +1,118 @@
+"""Works on the tables that take several writes: announced in the journal first, and ended there last.
+
+A restore, the switch to another model, an erasure or a rebuilding that was killed leaves tables that do not
+belong together. Its announcement stays, so every command refuses and says which one finishes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from slowwave.common import ids
+from slowwave.errors import StoreError
+from slowwave.journal import Entry, payload_of
+from slowwave.journal.entry import EVERYBODY, WORK
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
+
+
+class UnfinishedError(StoreError):
+    """A work on the tables has begun and not ended; the message names the command that finishes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A work that has begun.
+
+    Attributes:
+        event_id: of its announcement.
+        what: it is, in words: "the restore of 'before'".
+        command: that finishes it.
+        begun_at: when.
+        facts: what whoever finishes it needs to know.
+    """
+
+    event_id: str
+    what: str
+    command: str
+    begun_at: datetime
+    facts: Mapping[str, Any]
+
+
+def unfinished(journal: Journal) -> list[Work]:
+    """The works that have begun and not ended, the first one first."""
+    works: dict[str, Work] = {}
+    for event_id, what, begun_at, payload in (
+        journal.read(kinds=[WORK], namespace=EVERYBODY)
+        .select("event_id", "subject", "occurred_at", "payload")
+        .iter_rows()
+    ):
+        told = payload_of(payload)
+        if "ends" in told:
+            works.pop(told["ends"], None)
+        else:
+            works[event_id] = Work(event_id, what, told["command"], begun_at, told["facts"])
+    return list(works.values())
+
+
+def changes(journal: Journal) -> int:
+    """How many works have begun and ended: another number means that tables may be others (count)."""
+    return journal.count(EVERYBODY, WORK)
+
+
+def refuse(journal: Journal, *, but: str = "") -> None:
+    """Refuse while a work is under way, unless it is the one of this command.
+
+    Raises:
+        UnfinishedError: with the command that finishes it.
+    """
+    for work in unfinished(journal):
+        if work.command != but:
+            raise UnfinishedError(
+                f"{work.what[0].upper()}{work.what[1:]} was begun at {work.begun_at:%F %T} UTC and has not "
+                f"ended. If nobody is running it any more, finish it: {work.command}"
+            )
+
+
+@contextmanager
+def announced(
+    journal: Journal,
+    what: str,
+    command: str,
+    as_of: datetime,
+    *,
+    facts: Mapping[str, Any] | None = None,
+    settles: bool = False,
+) -> Iterator[Mapping[str, Any]]:
+    """Announce a work for as long as the block takes; when the block fails or is killed it stays announced.
+
+    The caller holds the writing lock and has seen to it that the work can be done.
+
+    Args:
+        journal: of the home.
+        what: it is, in words.
+        command: that finishes it, whatever has been done of it.
+        as_of: the moment.
+        facts: what whoever finishes it needs to know; the value of the block: those of the first one who
+            began it.
+        settles: when it has ended, so have all others.
+    """
+    before = unfinished(journal)
+    begun = next((one for one in before if one.command == command), None)
+    if begun is None:
+        begun = Work(ids.new_event_id(), what, command, as_of, facts or {})
+        journal.append(
+            [_entry(begun.event_id, what, {"command": command, "facts": dict(begun.facts)}, as_of)]
+        )
+    yield begun.facts
+    ended = [begun.event_id, *(one.event_id for one in before if settles and one != begun)]
+    journal.append([_entry(ids.digest("ended", one), what, {"ends": one}, as_of) for one in ended])
+
+
+def _entry(event_id: str, what: str, payload: dict[str, Any], as_of: datetime) -> Entry:
+    return Entry(event_id, WORK, EVERYBODY, what, as_of, "", payload=payload)

@@ -1,0 +1,333 @@
+"""What has to be known around a batch of acts of one namespace, read from the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.journal.entry import WORDS
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record, sensitivities
+from slowwave.lifecycle.quarantine import HELD, without_original
+from slowwave.quality.admission import (
+    DEFAULT_SENSITIVITY,
+    LIVE,
+    MERGED,
+    RETIRED,
+    Act,
+    AdmissionPolicy,
+    Decision,
+    Record,
+    Surroundings,
+)
+from slowwave.quality.neighbours import SLACK, Neighbours
+from slowwave.store import one_of, quote
+from slowwave.store.labels import own
+from slowwave.store.vectors import mean_vectors
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+QUERIES_UP_TO = 8
+"""From so many acts on, one matrix product is cheaper than a query each (count)."""
+NEAREST_BY_QUERY = 24
+"""Memories that a query gives (count): each of the few acts before a note takes two away at most."""
+NEAREST_OF_ALL = 512
+"""The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
+UNDONE_BY_HAND = "undo"
+ACCEPTED = "accepted"
+_THERE = "status IN ('live', 'merged', 'superseded')"
+_NEVER = -(2**63)
+
+
+class Around:
+    """What is known around one batch.
+
+    Attributes:
+        space: the home.
+        store: its tables.
+        namespace: the batch's.
+        policy: the rules.
+    """
+
+    def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
+        self.space, self.store, self.namespace, self.policy = space, space.store, namespace, policy
+        self._seen: dict[str, Record] = {}
+        self._latest = _NEVER
+        self._many: pl.DataFrame | None = None
+
+    def surroundings(self, known: Iterable[Record], neighbours: Neighbours) -> Surroundings:
+        """These, with what is loaded when it is asked for."""
+        by_id = {record.memory_id: record for record in known}
+        return Surroundings(
+            by_id, neighbours, self.policy, self.recall, self.embed, self.apart(),
+            accepted=self.accepted() if self.policy.reconsolidation != "off" else {},
+            latest=self._latest, near=self.near, behind=self.behind,
+        )  # fmt: skip
+
+    def known_of(self, acts: pl.DataFrame) -> pl.DataFrame:
+        """What is known of the memories of the acts, and of those that say exactly what they say."""
+        names = acts["memory_id"].to_list()
+        hashes = acts.filter((pl.col("act") == "save") & self.policy.gate)["content_hash"].to_list()
+        there = one_of("status", [LIVE, MERGED])
+        if acts.height < QUERIES_UP_TO:
+            same = f" OR ({one_of('content_hash', hashes)} AND {there})" if hashes else ""
+            where = self.mine(one_of("memory_id", names) + same)
+            return self.store.read("memories", where, columns=RECORD)
+        return pl.concat(
+            [self._rows("memory_id", names), self._rows("content_hash", hashes, also=there)]
+        ).unique("memory_id")
+
+    def news(self, acts: pl.DataFrame, around: pl.DataFrame, *, again: bool) -> pl.DataFrame:
+        """The acts with what is known of their memories, and whether they are newer (`is_news`)."""
+        known = around.select(
+            "memory_id",
+            known_revision=pl.col("revision").str.split("+").list.first(),
+            known_status="status",
+            # A memory that was forgotten before its text was ever seen has no time of its own.
+            known_created=pl.when(pl.col("content_hash").is_not_null()).then("created_at"),
+        )
+        joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
+        newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
+        retired = (pl.col("act") == "forget") & pl.col("known_status").eq_missing(RETIRED)
+        news = joined.with_columns(is_news=pl.col("act").is_in(WORDS) | (newer & ~retired))
+        if again and not news.filter("is_news").is_empty():
+            refused = self._still_refused(news.filter("is_news"))
+            mark = pl.concat_str("memory_id", pl.lit(":"), "revision").is_in(refused)
+            news = news.with_columns(is_news=pl.col("is_news") & ~mark)
+        return news
+
+    def _still_refused(self, acts: pl.DataFrame) -> list[str]:
+        """Notes that were refused as duplicates of what is there still: that is not asked again."""
+        names = (acts["memory_id"] + ":" + acts["revision"]).to_list()
+        held = self.store.read_by(
+            "quarantine", "quarantine_id", names, also=f"status = {quote(HELD)} AND duplicate_of IS NOT NULL"
+        )
+        lost = without_original(self.store, held)
+        return held.join(lost, on="quarantine_id", how="anti")["quarantine_id"].to_list()
+
+    def words(self, news: pl.DataFrame) -> dict[str, Act]:
+        """What people say of decisions, by decision id."""
+        return self._undos(news) | self._accepts(news)
+
+    def _accepts(self, news: pl.DataFrame) -> dict[str, Act]:
+        """What is to be carried out as it was proposed, by the id of the decision that proposed it."""
+        asked = news.filter(pl.col("act") == "accept")
+        if asked.is_empty():
+            return {}
+        # One that is marked as accepted may belong to an act that was killed before it was carried out.
+        waits = self.mine(
+            f"outcome = 'related' AND proposed IS NOT NULL "
+            f"AND (undone_at IS NULL OR undone_why = {quote(ACCEPTED)})"
+        )
+        rows = self.store.read_by("decisions", "decision_id", asked["source"].to_list(), also=waits)
+        who = dict(asked.select("source", "principal").iter_rows())
+        made = [accepted(row, who[row["decision_id"]]) for row in rows.iter_rows(named=True)]
+        names = [ids.decision_id(one.memory_id, one.revision, one.look) for one in made]
+        over = self.store.read_by(
+            "decisions", "decision_id", names, columns=["decision_id"], also="undone_at IS NOT NULL"
+        )["decision_id"]
+        return {
+            one.look: Act("accept", one.memory_id, other=one.other, decision=one)
+            for one, name in zip(made, names, strict=True)
+            if name not in over
+        }
+
+    def accepted(self) -> dict[tuple[str, str], Decision]:
+        """What people let happen and holds still, by memory and revision of the one that acts."""
+        holds = "proposed IS NOT NULL AND outcome IN ('merge', 'supersede') AND undone_at IS NULL"
+        rows = self.store.read("decisions", self.mine(holds))
+        return {
+            (row["memory_id"], row["revision"]): Decision(
+                row["memory_id"], row["revision"], row["outcome"], row["other_memory"], row["similarity"],
+                evidence=row["evidence"], appended=tuple(row["appended"] or ()),
+                other_revision=row["other_revision"], proposed=row["proposed"],
+            )
+            for row in rows.iter_rows(named=True)
+        }  # fmt: skip
+
+    def _undos(self, news: pl.DataFrame) -> dict[str, Act]:
+        """What is to be undone, by decision id."""
+        asked = news.filter(pl.col("act") == "undo")
+        if asked.is_empty():
+            return {}
+        # One that is marked as undone may belong to an undo that was killed before it was carried out.
+        rows = self.store.read_by(
+            "decisions",
+            "decision_id",
+            asked["source"].to_list(),
+            also=self.mine(f"undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)}"),
+        )
+        return {
+            row["decision_id"]: Act("undo", row["memory_id"], other=row["other_memory"], by=UNDONE_BY_HAND)
+            for row in rows.iter_rows(named=True)
+        }
+
+    def touched(self, news: pl.DataFrame, around: pl.DataFrame, words: dict[str, Act]) -> list[Record]:
+        """What the acts touch: themselves, what they replaced, and what says the same already."""
+        known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
+        found = [around]
+        if pairs := [name for act in words.values() for name in (act.memory_id, act.other) if name]:
+            found.append(self._rows("memory_id", pairs))
+        if known:
+            found.append(self._rows("replaced_by", known))
+        return self.records(pl.concat(found).unique("memory_id"))
+
+    def records(self, rows: pl.DataFrame) -> list[Record]:
+        """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
+        promoted = self.space.knowledge.promoted(self.namespace)
+        return [
+            memory_record(row, promoted.get(row["memory_id"], "")) for row in own(rows).iter_rows(named=True)
+        ]
+
+    def _rows(self, column: str, values: Sequence[str], *, also: str = "true") -> pl.DataFrame:
+        return self.store.read_by("memories", column, values, columns=RECORD, also=self.mine(also))
+
+    def recall(self, names: Iterable[str]) -> list[Record]:
+        """Memories by id, those that a query has brought already without another read."""
+        wanted = list(names)
+        found = [self._seen[name] for name in wanted if name in self._seen]
+        rest = [name for name in wanted if name not in self._seen]
+        return found + self.records(self._rows("memory_id", rest))
+
+    def look_for_newer(self, notes: Iterable[Record], *, acts: int) -> None:
+        """Find out whether any of these may come late, so that it has to be put in its turn."""
+        moments = [note.moment for note in notes]
+        if not moments or self.policy.reconsolidation == "off":
+            return
+        first = min(moments)
+        dated = f"CAST({quote(_iso(first))} AS TIMESTAMP)"
+        newer = f"(dated >= {dated} OR (dated IS NULL AND revision >= {quote(f'{max(first, 0):016x}')}))"
+        rows = self.store.read(
+            "memories", self.mine(f"status != 'retired' AND {newer}"), columns=["dated", "revision"]
+        )
+        own = (ids.revision_moment(one) for one in rows.filter(pl.col("dated").is_null())["revision"])
+        carried = (ids.microseconds(one) for one in rows["dated"].drop_nulls())
+        self._latest = max((_NEVER, *own, *carried))
+        if acts >= QUERIES_UP_TO and self._latest > _NEVER:
+            self._many = self.store.read(
+                "memories", self.mine(f"{_THERE} AND vector IS NOT NULL"),
+                columns=["memory_id", "sensitivity", "vector"],
+            )  # fmt: skip
+
+    def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[Record]:
+        """What was not forgotten and resembles one of these vectors."""
+        found = pl.Series(dtype=pl.String)
+        if self._many is not None:
+            mine = self._many.filter(pl.Series(sensitivities(self._many)) == sensitivity)
+            if len(vectors) and not mine.is_empty():
+                matrix = matrix_of(mine["vector"], self.store.identity.dimension)
+                close = (matrix @ np.array(vectors, dtype=np.float32).T).max(axis=1)
+                found = mine["memory_id"].filter(pl.Series(close >= self.policy.floor - SLACK))
+            return self.recall(found)
+        rows = [
+            self._nearest(vector, sensitivity, status=_THERE, count=NEAREST_OF_ALL)
+            for vector in vectors if vector.any()
+        ]  # fmt: skip
+        return self.records(pl.concat(rows).unique("memory_id")) if rows else []
+
+    def behind(self, names: Iterable[str]) -> list[Record]:
+        """What these superseded."""
+        wanted = list(names)
+        return self.records(self._rows("replaced_by", wanted, also="status = 'superseded'")) if wanted else []
+
+    def mine(self, condition: str) -> str:
+        """The condition, of this namespace only."""
+        return f"namespace = {quote(self.namespace)} AND ({condition})"
+
+    def neighbours(self, notes: pl.DataFrame, batch: np.ndarray, *, acts: int) -> Neighbours:
+        """The live memories by similarity to notes (memory_id, sensitivity), of the same sensitivity.
+
+        Args:
+            notes: as they come, one after the other.
+            batch: their vectors (n, dimension).
+            acts: how many there are besides.
+        """
+        floor = self.policy.floor
+        dimension = self.store.identity.dimension
+        names = notes["memory_id"].to_list()
+        kinds = sensitivities(notes)
+        nobody = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
+        if not np.isfinite(floor) or not batch.any():
+            return nobody
+        if acts >= QUERIES_UP_TO:
+            rows = self.store.read(
+                "memories", self.mine("status = 'live' AND vector IS NOT NULL"),
+                columns=["memory_id", "sensitivity", "vector"],
+            )  # fmt: skip
+        else:
+            found = [
+                self._nearest(vector, kind) for vector, kind in zip(batch, kinds, strict=True) if vector.any()
+            ]
+            rows = pl.concat(found).unique("memory_id")
+            self._seen = {record.memory_id: record for record in self.records(rows)}
+        return Neighbours(
+            rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor,
+            groups=sensitivities(rows), batch_groups=kinds,
+        )  # fmt: skip
+
+    def _nearest(
+        self, vector: np.ndarray, sensitivity: str, *, status: str = "status = 'live'",
+        count: int = NEAREST_BY_QUERY,
+    ) -> pl.DataFrame:  # fmt: skip
+        known = f"sensitivity = {quote(sensitivity)}"
+        if sensitivity == DEFAULT_SENSITIVITY:
+            known = f"({known} OR sensitivity IS NULL)"
+        search = self.store.table("memories").search(vector, vector_column_name="vector")
+        query = (
+            search.distance_type("cosine")
+            .bypass_vector_index()
+            .where(self.mine(f"{status} AND {known}"))
+            .limit(count)
+            .select([*RECORD, "_distance"])
+        )
+        with self.store.explaining("memories"):
+            found = query.to_arrow()
+        frame = pl.from_arrow(found)
+        assert isinstance(frame, pl.DataFrame)
+        return frame.filter(pl.col("_distance") <= 1.0 - self.policy.floor + SLACK).select(RECORD)
+
+    def apart(self) -> frozenset[frozenset[str]]:
+        """Pairs that a person has parted."""
+        if self.policy.reconsolidation == "off" and not self.policy.gate:
+            return frozenset()
+        rows = self.store.read(
+            "decisions",
+            self.mine(f"undone_why = {quote(UNDONE_BY_HAND)}"),
+            columns=["memory_id", "other_memory"],
+        )
+        return frozenset(frozenset(pair) for pair in rows.iter_rows())
+
+    def embed(self, title: str, content: str) -> np.ndarray:
+        """Vector (dimension,) of a memory with this title and content; zero where it has no chunk."""
+        chunks = stages.embed(self.store, self.space.embedder, self.cut(title, content))
+        vectors = mean_vectors(chunks, self.store.identity.dimension)
+        found: np.ndarray = matrix_of(vectors["vector"], self.store.identity.dimension)
+        return found[0] if len(found) else np.zeros(self.store.identity.dimension, np.float32)
+
+    def cut(self, title: str, content: str) -> pl.DataFrame:
+        """Chunks of a memory with this title and content."""
+        note = pl.DataFrame(
+            {"namespace": "", "memory_id": "", "revision": "", "title": title, "content": content}
+        ).with_columns(context=pl.lit(None, pl.String))  # which changes neither vectors nor counts
+        return stages.cut(note, self.space.chunker, self.space.embedder.name)
+
+
+def accepted(row: dict[str, Any], principal: str) -> Decision:
+    """What a waiting decision (row of ``decisions``) comes to when a person accepts it."""
+    return Decision(
+        row["memory_id"], row["revision"], row["proposed"], row["other_memory"], row["similarity"],
+        evidence=f"accepted by {principal}; {row['evidence']}", other_revision=row["other_revision"],
+        look=row["decision_id"], proposed=row["proposed"],
+    )  # fmt: skip
+
+
+def _iso(microseconds: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)).isoformat(
+        timespec="microseconds"
+    )

@@ -1,0 +1,135 @@
+"""The decision log: what was decided, which edges follow, and what holds no longer."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.journal.entry import WORDS
+from slowwave.lifecycle.admission.around import ACCEPTED, UNDONE_BY_HAND, Around
+from slowwave.lifecycle.admission.settled import Settled
+from slowwave.quality.admission import Admission
+from slowwave.store import one_of
+
+TIME = pl.Datetime("us", "UTC")
+_HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
+
+
+def log(
+    around: Around,
+    admission: Admission,
+    saves: pl.DataFrame,
+    news: pl.DataFrame,
+    *,
+    look: str = "",
+    again: bool = False,
+) -> Settled:
+    """Write the decisions, the edges and what lapsed; gives the decisions of this batch and what was undone.
+
+    Args:
+        around: the namespace and its tables.
+        admission: what the batch came to.
+        saves: the notes of the batch (memory_id, revision, day, occurred_at).
+        news: all its acts.
+        look: names the look at what is live already that the decisions belong to.
+        again: whether a run that was killed may have left edges of these decisions.
+    """
+    every = around.policy.reconsolidation != "off"
+    wanted = [one for one in admission.decisions if every or one.reasons or one.skipped or one.proposed]
+    rows = pl.DataFrame(
+        [
+            {
+                "decision_id": ids.decision_id(one.memory_id, one.revision, look or one.look),
+                "act_revision": one.look or one.revision,
+                "memory_id": one.memory_id, "revision": one.revision, "other_memory": one.other,
+                "other_revision": one.other_revision, "proposed": one.proposed or None,
+                "outcome": one.outcome, "similarity": one.similarity, "reasons": list(one.reasons),
+                "refused": one.refused, "skipped": one.skipped, "evidence": one.evidence,
+                "appended": list(one.appended),
+            }
+            for one in wanted
+        ],
+        schema={
+            "decision_id": pl.String, "act_revision": pl.String,
+            "memory_id": pl.String, "revision": pl.String,
+            "other_memory": pl.String, "other_revision": pl.String, "proposed": pl.String,
+            "outcome": pl.String, "similarity": pl.Float64,
+            "reasons": pl.List(pl.String), "refused": pl.Boolean, "skipped": pl.Boolean,
+            "evidence": pl.String, "appended": pl.List(pl.String),
+        },
+    )  # fmt: skip
+    rows = rows.with_columns(namespace=pl.lit(around.namespace), policy=pl.lit(around.policy.reconsolidation))
+    acts = saves.select("day", act_revision="revision", decided_at="occurred_at")
+    if not (words := news.filter(act="accept")).is_empty():
+        told = words.select("day", act_revision="source", decided_at="occurred_at")
+        acts = pl.concat([acts, told])
+    rows = rows.join(acts.unique("act_revision"), on="act_revision", how="left", maintain_order="left")
+    rows = rows.drop("act_revision")
+    undone = _lapse(around, admission, news)
+    if not rows.is_empty():
+        around.store.upsert("decisions", rows)
+    edges = rows.filter(pl.col("outcome").is_in(["supersede", "related"]) & ~pl.col("refused")).select(
+        "namespace", "decision_id", "similarity", "evidence",
+        edge_id="decision_id",
+        from_memory="memory_id",
+        to_memory="other_memory",
+        kind=pl.col("outcome").replace({"supersede": "supersedes"}),
+        strength=pl.when(pl.col("outcome") == "supersede").then(1.0).otherwise("similarity"),
+        created_at="decided_at",
+    )  # fmt: skip
+    if again and not rows.is_empty():  # a killed run may have left others
+        around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
+    edges = edges if every else edges.filter(kind="supersedes")
+    if not edges.is_empty():
+        around.store.upsert("edges", edges)
+    return Settled(undone=undone, decisions=rows)
+
+
+def _lapse(around: Around, admission: Admission, news: pl.DataFrame) -> int:
+    """Note in the log which decisions hold no longer, and take their edges away; how many they are."""
+    done = {one.look for one in admission.decisions}
+    undone = {
+        row["source"]: row
+        for row in news.filter(pl.col("act").is_in(WORDS)).iter_rows(named=True)
+        if row["act"] == "undo" or row["source"] in done
+    }
+    lapsed = {(one.memory_id, one.revision): one for one in admission.lapses}
+    found = [around.store.empty("decisions")]
+    if lapsed:
+        about = around.store.read_by(
+            "decisions", "memory_id", [name for name, _ in lapsed], also=around.mine(_HOLDS)
+        )
+        texts = [text in lapsed for text in about.select("memory_id", "revision").iter_rows()]
+        found.append(about.filter(pl.Series(texts, dtype=pl.Boolean)))
+    if undone:
+        found.append(
+            around.store.read_by(
+                "decisions", "decision_id", list(undone), also=around.mine("undone_at IS NULL")
+            )
+        )
+    rows = pl.concat(found).unique("decision_id", keep="last", maintain_order=True)
+    if rows.is_empty():
+        return 0
+    times = dict(news.select("memory_id", "occurred_at").iter_rows())
+    last: datetime = news["occurred_at"].max()  # type: ignore[assignment]
+    marks = []
+    for name, memory, revision in rows.select("decision_id", "memory_id", "revision").iter_rows():
+        if name in undone:
+            why = UNDONE_BY_HAND if undone[name]["act"] == "undo" else ACCEPTED
+            told = undone[name]["occurred_at"], undone[name]["principal"], why
+        else:
+            lapse = lapsed[memory, revision]
+            told = times.get(lapse.act, last), None, lapse.by
+        marks.append((name, *told))
+    columns = ("decision_id", "undone_at", "undone_by", "undone_why")
+    frame = pl.DataFrame(
+        marks,
+        schema=dict(zip(columns, (pl.String, TIME, pl.String, pl.String), strict=True)),
+        orient="row",
+    )
+    # Edges first, or a run that is killed after the marks would leave them.
+    around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
+    around.store.upsert("decisions", rows.drop(columns[1:]).join(frame, on="decision_id"))
+    return rows.height

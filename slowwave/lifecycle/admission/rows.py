@@ -1,0 +1,110 @@
+"""Rows of the tables as admission sees them, and back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.journal.acts import KEYLESS
+from slowwave.quality.admission import DEFAULT_SENSITIVITY, LABELS, RETIRED, Record
+from slowwave.scoring.feedback.promotion import effective_tier
+from slowwave.store.labels import labels_of
+
+ORDER = {"forget": 0, "save": 1, "undo": 2, "accept": 2}
+"""In which acts of one day happen; words about decisions come last, by their moments."""
+RECORD = (
+    "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
+    "sensitivity", *LABELS, "own_labels", "context", "replaced_by", "absorbed", "original", "vector",
+    "created_at", "dated", "released",
+)  # fmt: skip
+
+
+def note_record(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Record:
+    """A staged note as admission sees it."""
+    return Record(
+        memory_id=row["memory_id"],
+        revision=row["revision"],
+        title=row["title"] or "",
+        source=_place(row["source"]),
+        content=row["content"] or "",
+        content_hash=row["content_hash"] or "",
+        vector=vector,
+        sensitivity=row["sensitivity"] or DEFAULT_SENSITIVITY,
+        labels=labels_of(row),
+        context=row["context"] or "",
+        vault=bool(row["origin"]),
+        warned=warned,
+        released=bool(row["released"]),
+        moment=_moment(row["created_at"] if row["dated"] else None, row["revision"]),
+    )
+
+
+def memory_record(row: dict[str, Any], promoted: str = "") -> Record:
+    """A row of ``memories`` as admission sees it; `promoted` is the tier that use gave it."""
+    merged, labels = row["original"] is not None, labels_of(row)
+    vector = None if row["vector"] is None else np.asarray(row["vector"], dtype=np.float32)
+    return Record(
+        memory_id=row["memory_id"],
+        revision=ids.note_revision(row["revision"]),
+        title=row["title"] or "",
+        source=_place(row["source"]),
+        content=row["original"] if merged else row["content"] or "",
+        content_hash=row["content_hash"] or "",
+        vector=None if merged else vector,
+        status=row["status"],
+        replaced_by=row["replaced_by"],
+        absorbed=tuple(row["absorbed"] or ()),
+        merged_content=row["content"] if merged else None,
+        merged_vector=vector if merged else None,
+        sensitivity=row["sensitivity"] or DEFAULT_SENSITIVITY,
+        protected=effective_tier(labels.importance_tier, promoted or None) == "critical",
+        labels=labels,
+        promoted=promoted,
+        context=row["context"] or "",
+        vault=bool(row["origin"]),
+        released=bool(row["released"]),
+        moment=_moment(row["dated"], row["revision"]),
+    )
+
+
+def _moment(dated: datetime | None, revision: str) -> int:
+    """Microseconds of the date that a text carries, or else of its act (rule 2.1)."""
+    return ids.revision_moment(revision) if dated is None else ids.microseconds(dated)
+
+
+def moment_of_acts() -> pl.Expr:
+    """The same of rows of ``staged_notes``: acts of one batch happen in this order, then by revision."""
+    act = pl.col("revision").str.split("-").list.first().str.to_integer(base=16, strict=False)
+    return pl.when("dated").then(pl.col("created_at").dt.epoch("us")).otherwise(act)
+
+
+def _place(source: str) -> str:
+    """Where a note stands, which tells look-alikes apart; a note saved without a key stands nowhere."""
+    return "" if source.startswith(KEYLESS) else source
+
+
+def sensitivities(rows: pl.DataFrame) -> list[str]:
+    """Who may see each of these memories or notes."""
+    return rows["sensitivity"].replace("", None).fill_null(DEFAULT_SENSITIVITY).to_list()
+
+
+def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
+    """Vectors (n, dimension), float32; a missing one is zero."""
+    matrix = np.zeros((len(vectors), dimension), dtype=np.float32)
+    there = vectors.is_not_null().to_numpy()
+    if there.any():
+        matrix[there] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
+    return matrix
+
+
+def tombstones(forgets: pl.DataFrame) -> pl.DataFrame:
+    """Rows for what was forgotten before its text was seen, so that an older text cannot enter later."""
+    return forgets.select(
+        "memory_id", "namespace", "revision", "source", "origin", "principal", "created_at",
+        status=pl.lit(RETIRED), content=pl.lit(""), title="source", chunk_count=pl.lit(0, pl.Int32),
+        frequency=pl.lit(0, pl.Int32), updated_at="occurred_at", retired_at="occurred_at",
+    )  # fmt: skip

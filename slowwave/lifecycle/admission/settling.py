@@ -1,0 +1,211 @@
+"""Sound notes enter the memory: decided one after the other, logged, then written.
+
+``slowwave.quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
+lock, so two processes that save at once come to the same memory as one that saves twice. The decision log is
+written first and the memories in one commit, so a run that is killed leaves either the old memories or the
+new ones; chunks follow their memory (`slowwave.lifecycle.reconcile`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from slowwave.common import progress
+from slowwave.journal.entry import WORDS
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission.around import Around
+from slowwave.lifecycle.admission.log import log
+from slowwave.lifecycle.admission.rows import (
+    ORDER,
+    RECORD,
+    matrix_of,
+    moment_of_acts,
+    note_record,
+    sensitivities,
+)
+from slowwave.lifecycle.admission.settled import Settled
+from slowwave.lifecycle.admission.writing import write
+from slowwave.lifecycle.erased import still_said
+from slowwave.lifecycle.quarantine import hold
+from slowwave.quality.admission import Act, Admission, AdmissionPolicy, Decision, admit, reconsider
+from slowwave.quality.neighbours import Neighbours
+from slowwave.store.vectors import mean_vectors
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+ACTS_AT_ONCE = 4_096
+"""Acts decided and committed together (count)."""
+
+ChunksOf = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool = False) -> Settled:
+    """Let acts that passed the gate happen: notes enter, forgotten ones retire, decisions are undone.
+
+    Args:
+        space: the home.
+        acts: rows of ``staged_notes`` (save, forget, undo) of any days and namespaces, in any order.
+        chunks_of: gives the embedded chunks of notes (rows of `acts`).
+        again: whether these acts may have been settled before, as in a rerun of a night.
+    """
+    policy, warnings = space.admission()
+    done = Settled(warnings=warnings)
+    with progress.task("deciding and writing", acts.height) as advance:
+        for (namespace,), mine in acts.group_by("namespace", maintain_order=True):
+            for run in _runs(mine):
+                with space.writing():
+                    said = still_said(space.journal, str(namespace), run)
+                    done += _settle(Around(space, str(namespace), policy), said, chunks_of, again=again)
+                advance(run.height)
+    _follow_texts(space, acts)
+    return done
+
+
+def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
+    """What use has taught of a memory is of its text: another one begins anew, an old one has its own."""
+    from slowwave.feedback.fold import follow_texts
+    from slowwave.feedback.texts import texts_in
+
+    saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
+    again = [
+        mine.filter(pl.col("source").is_in(space.journal.rewritten(str(namespace), mine["source"].to_list())))
+        for (namespace,), mine in saved.group_by("namespace")
+    ]
+    if memories := [mine for mine in again if mine.height]:  # most say what they said ever
+        follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
+
+
+def look_again(
+    space: Workspace, namespace: str, policy: AdmissionPolicy, as_of: datetime, *, dry_run: bool
+) -> tuple[int, Settled, list[Decision]]:
+    """Reconsolidate what is live already: how many memories, what became of them, and every decision."""
+    with space.writing():
+        return _look_again(Around(space, namespace, policy), as_of, dry_run=dry_run)
+
+
+def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Acts in the order in which they happen, in pieces of one day.
+
+    A day is forgets, direct saves, notes of vaults by their turn, then people's words about decisions, each
+    a piece of its own: what it is about has to be in the log.
+    """
+    order = pl.col("act").replace_strict(ORDER, return_dtype=pl.Int8)
+    acts = acts.with_columns(order=order).sort(
+        "day", "order", pl.col("origin").fill_null("") != "", moment_of_acts(), "revision", "memory_id"
+    )
+    for (_, word), part in acts.group_by("day", pl.col("order") == ORDER["undo"], maintain_order=True):
+        yield from part.drop("order").iter_slices(1 if word else ACTS_AT_ONCE)
+
+
+def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> Settled:
+    """Decide, log, write."""
+    known = around.known_of(acts)
+    acts = around.news(acts, known, again=again)
+    news = acts.filter("is_news")
+    unchanged = acts.height - news.height
+    if news.is_empty():
+        return Settled(unchanged=unchanged)
+    saves = news.filter(pl.col("act") == "save")
+    chunks = chunks_of(saves).join(saves, on=["memory_id", "revision"], how="semi")
+    vectors = mean_vectors(chunks, around.store.identity.dimension)
+    notes = saves.select("memory_id", "sensitivity").join(
+        vectors, on="memory_id", how="left", maintain_order="left"
+    )
+    matrix = matrix_of(notes["vector"], around.store.identity.dimension)
+    words = around.words(news)
+    neighbours = around.neighbours(notes, matrix, acts=news.height)
+    taken = _acts(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), words)
+    around.look_for_newer([act.note for act in taken if act.note is not None], acts=news.height)
+    admission = admit(taken, around.surroundings(around.touched(news, known, words), neighbours))
+    logged = log(around, admission, saves, news, again=again)
+    _refuse(around, admission, saves, again=again)
+    return write(around, admission, news, chunks) + logged + Settled(unchanged=unchanged)
+
+
+def _look_again(around: Around, as_of: datetime, *, dry_run: bool) -> tuple[int, Settled, list[Decision]]:
+    """Decide about the live memories, one after the other, and write unless it is a dry run."""
+    rows = around.store.read("memories", around.mine("status = 'live'"), columns=RECORD)
+    records = sorted(around.records(rows), key=lambda record: record.turn)
+    known = {record.memory_id: record for record in records}
+    names = list(known)
+    rows = rows.join(pl.DataFrame({"memory_id": names}), on="memory_id", how="right", maintain_order="right")
+    dimension = around.store.identity.dimension
+    matrix = matrix_of(rows["vector"], dimension)
+    kinds = sensitivities(rows)
+    neighbours = Neighbours(
+        names, matrix, names, matrix, around.policy.floor, groups=kinds, batch_groups=kinds
+    )
+    admission = reconsider(names, around.surroundings(known.values(), neighbours))
+    if dry_run:
+        return len(names), Settled(), admission.decisions
+    acts = pl.DataFrame(
+        {
+            "memory_id": names,
+            "revision": [record.revision for record in known.values()],
+        }
+    ).with_columns(
+        day=pl.lit(as_of.date().isoformat()),
+        act=pl.lit("save"),
+        occurred_at=pl.lit(as_of).cast(pl.Datetime("us", "UTC")),
+        known_revision="revision",
+    )
+    looked = replace(admission, decisions=[one for one in admission.decisions if one.outcome != "complement"])
+    done = log(around, looked, acts, acts, look=as_of.isoformat())
+    done = write(around, looked, acts.clear(), stages.no_chunks(around.space.embedder)) + done
+    return len(names), done, admission.decisions
+
+
+def _acts(
+    around: Around, news: pl.DataFrame, vectors: dict[str, np.ndarray], words: dict[str, Act]
+) -> list[Act]:
+    """The acts, in their order."""
+    gate = around.space.gate_policy
+    acts = []
+    for row in news.iter_rows(named=True):
+        name = row["memory_id"]
+        if row["act"] in WORDS:
+            acts += [words[row["source"]]] if row["source"] in words else []
+        elif row["act"] == "forget":
+            acts.append(Act("forget", name))
+        else:
+            warned = not gate.enforces_at(row["occurred_at"])
+            acts.append(Act("save", name, note=note_record(row, vectors[name], warned=warned)))
+    return acts
+
+
+def _refuse(around: Around, admission: Admission, saves: pl.DataFrame, *, again: bool) -> None:
+    """Keep the refused notes in quarantine, whole, with the scores that they passed the gate with."""
+    refused = pl.DataFrame(
+        [
+            {
+                "memory_id": one.memory_id, "revision": one.revision, "reasons": list(one.reasons),
+                "duplicate_of": one.other, "duplicate_revision": one.other_revision,
+                "details": one.evidence,
+            }
+            for one in admission.decisions
+            if one.refused
+        ],
+        schema={
+            "memory_id": pl.String, "revision": pl.String, "reasons": pl.List(pl.String),
+            "duplicate_of": pl.String, "duplicate_revision": pl.String, "details": pl.String,
+        },
+    )  # fmt: skip
+    if not refused.is_empty():
+        refused = refused.join(_scores(around, saves), on=["memory_id", "revision"], how="left")
+    hold(around.store, saves.drop("score", "parts", strict=False), refused, again=again)
+
+
+def _scores(around: Around, saves: pl.DataFrame) -> pl.DataFrame:
+    """What the gate counted of these notes, as it came with them or as the night's verdicts have it."""
+    columns = ["memory_id", "revision", "score", "parts"]
+    if "score" in saves.columns:
+        return saves.select(columns)
+    found = around.store.read_by("gate_verdicts", "memory_id", saves["memory_id"].to_list(), columns=columns)
+    return found.unique(["memory_id", "revision"], keep="last", maintain_order=True)

@@ -1,0 +1,184 @@
+"""What people and assistants are told of the save gate before it begins to refuse, and when it has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+LOUD: Final = 0.05
+"""Share of the notes above which it is said aloud that many are refused, or would be."""
+NEAR: Final = timedelta(days=7)
+"""Before the gate begins and after it: for so long assistants are told, too; and what counts as lately."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Of the notes of some days: how many, how many were refused, how many would have been."""
+
+    notes: int
+    refused: int
+    would: int
+
+    @property
+    def share(self) -> float:
+        """Of the notes: those that were refused or would have been, in [0, 1]."""
+        return (self.refused + self.would) / self.notes if self.notes else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """How the gate of a home stands.
+
+    Attributes:
+        mode: off, warn or enforce, as set.
+        begins: when a gate of mode warn begins to refuse, or has begun; None where that is not known.
+        as_of: the moment.
+        enforced: whether it refuses now.
+        since: notes since it was activated; of the last week where it enforces, or that is not known.
+        lately: notes of the last week.
+        reasons: of those that were refused or would have been since then, the most frequent first.
+    """
+
+    mode: str
+    begins: datetime | None
+    as_of: datetime
+    enforced: bool
+    since: Count
+    lately: Count
+    reasons: Mapping[str, int]
+
+    @property
+    def near(self) -> bool:
+        """Whether it begins within a week, or began within the last one."""
+        return is_near(self.begins, self.as_of)
+
+    @property
+    def loud(self) -> bool:
+        """Whether more than `LOUD` of the notes are refused, or would be; not of a mode that was set."""
+        counted, notes = (
+            (self.lately.refused, self.lately.notes)
+            if self.enforced
+            else (self.since.would, self.since.notes)
+        )
+        return self.begins is not None and counted > LOUD * notes
+
+    @property
+    def headline(self) -> str:
+        """How it stands, without a count."""
+        if self.mode != "warn":
+            return {"off": "off: every note that can be read enters"}.get(self.mode, "enforces, as set")
+        if self.begins is None:
+            return "warns; its fortnight begins with the first note"
+        if self.enforced:
+            return f"enforces since {self.begins:%F %H:%M} UTC"
+        return f"warns, begins to refuse on {self.begins:%F} at {self.begins:%H:%M} UTC"
+
+    @property
+    def counted(self) -> str:
+        """How many it refused, or would have refused, and why."""
+        if not self.since.notes:
+            return "no notes were judged yet"
+        if self.enforced:
+            told = f"{_of(self.lately.refused, self.lately.notes)} of the last 7 days were refused"
+        else:
+            told = (
+                f"{_of(self.since.would, self.since.notes)} since it was activated would have been refused, "
+                f"{_of(self.lately.would, self.lately.notes)} of the last 7 days"
+            )
+        why = ", ".join(f"{name} {count:,}" for name, count in self.reasons.items())
+        return f"{told} ({why})" if why else told
+
+    @property
+    def commands(self) -> str:
+        """What a person can do; empty where there is nothing to do."""
+        if self.mode != "warn" or self.begins is None:
+            return "slowwave quarantine list" if self.lately.refused else ""
+        put_off = "slowwave gate postpone --days 14 puts it off"
+        if self.enforced:
+            return f"slowwave quarantine list shows them, release ID lets one in; {put_off}"
+        return f"slowwave gate would-refuse lists them; {put_off}"
+
+    @property
+    def words(self) -> str:
+        """All of it in a line for people."""
+        if self.mode == "off":
+            return f"The save gate is {self.headline}."
+        aloud = "MANY NOTES ARE REFUSED. " if self.enforced else "MANY NOTES WOULD BE REFUSED. "
+        many = aloud if self.loud else ""
+        what_to_do = f" {self.commands}." if self.commands else ""
+        return f"{many}The save gate {self.headline}: {self.counted}.{what_to_do}"
+
+    @property
+    def for_assistants(self) -> str:
+        """What an assistant should tell its user in the week before and after; empty at other times."""
+        if not self.near or self.begins is None:
+            return ""
+        put_off = "`slowwave gate postpone --days 14` puts the gate off"
+        what = "this memory refuses notes that its save gate has something against"
+        if self.enforced:
+            refused = _of(self.lately.refused, self.lately.notes)
+            return (
+                f"Since {self.begins:%F} {what}: {refused} of the last 7 days. They are kept in quarantine. "
+                f"Tell the user: `slowwave quarantine list` shows them, {put_off}."
+            )
+        would = _of(self.since.would, self.since.notes)
+        return (
+            f"From {self.begins:%F} on {what}: {would} so far would have been. Tell the user: "
+            f"`slowwave gate would-refuse` lists them, {put_off}."
+        )
+
+
+def is_near(begins: datetime | None, as_of: datetime) -> bool:
+    """Whether the gate begins within a week of a moment, or began within the one before it."""
+    return begins is not None and abs(begins - as_of) <= NEAR
+
+
+def notice(space: Workspace, as_of: datetime, namespace: str | None = None) -> Notice:
+    """How the gate of a home stands at a moment.
+
+    Args:
+        space: the home.
+        as_of: the moment.
+        namespace: whose notes are counted; None is all of the home.
+    """
+    from slowwave.lifecycle.gate_notes import judged_notes
+
+    space.look_at_gate()
+    policy = space.gate_policy
+    if policy.mode == "off":
+        none = Count(0, 0, 0)
+        return Notice("off", None, as_of, enforced=False, since=none, lately=none, reasons={})
+    week = (as_of - NEAR).date().isoformat()
+    enforced, began = policy.enforces_at(as_of), policy.activated_at
+    # What it would have refused matters until it refuses; from then on the last week does.
+    started = week if began is None or enforced else began.date().isoformat()
+    notes = judged_notes(space, namespace, min(started, week), as_of)
+    since, lately = notes.filter(pl.col("day") >= started), notes.filter(pl.col("day") > week)
+    shown = lately.filter("refused") if enforced else since.filter("would")
+    reasons = (
+        shown["reasons"]
+        .explode()
+        .drop_nulls()
+        .value_counts(name="notes")
+        .sort("notes", "reasons", descending=[True, False])
+    )
+    return Notice(
+        policy.mode, policy.enforces_from, as_of, enforced=enforced,
+        since=_counted(since), lately=_counted(lately), reasons=dict(reasons.iter_rows()),
+    )  # fmt: skip
+
+
+def _counted(notes: pl.DataFrame) -> Count:
+    return Count(notes.height, int(notes["refused"].sum()), int(notes["would"].sum()))
+
+
+def _of(part: int, whole: int) -> str:
+    """A part of the notes, with its share."""
+    return f"{part:,} of {whole:,} notes" + (f" ({part / whole:.1%})" if whole else "")

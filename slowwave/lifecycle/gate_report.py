@@ -1,0 +1,138 @@
+"""What the gate refuses, or would refuse if it did more than warn, by reason (rule 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.home.visibility import label, open_rows, veiled
+from slowwave.lifecycle.gate_notes import judged_notes
+from slowwave.quality.gate import PASS
+from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.scoring.intervals import wilson
+from slowwave.store import Store, one_of, quote
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """How the gate judged the notes of some days.
+
+    Attributes:
+        mode: off, warn or enforce, as set.
+        activated_at: when the gate was first used.
+        enforces_from: when a gate of mode warn begins to refuse; None in the other modes.
+        enforced: whether it refuses now.
+        first: first day that is counted.
+        notes: saved notes that were judged on these days.
+        refused: of them those that were kept out.
+        would: of them those that entered and would not have if the gate did more than warn.
+        reasons: reason, notes (that have it), refused and would (of them), share (of all notes), low, high
+            (95 % Wilson), example.
+    """
+
+    mode: str
+    activated_at: datetime | None
+    enforces_from: datetime | None
+    enforced: bool
+    first: str
+    notes: int
+    refused: int
+    would: int
+    reasons: pl.DataFrame
+
+
+def first_day(days: int, as_of: datetime) -> str:
+    """The first of so many days up to today."""
+    return (as_of.date() - timedelta(days=max(days, 1) - 1)).isoformat()
+
+
+def gate_report(space: Workspace, namespace: str, *, days: int, as_of: datetime) -> GateReport:
+    """Count the gate's verdicts of the last `days` days, today's with them, by reason.
+
+    Of vaults only days whose night has run are counted; direct saves count at once.
+    """
+    space.look_at_gate()
+    policy, first = space.gate_policy, first_day(days, as_of)
+    notes = judged_notes(space, namespace, first, as_of)
+    told = notes.with_columns(source=pl.when(open_rows()).then("source")).explode("reasons")
+    counted = (
+        told.drop_nulls("reasons")
+        .group_by(reason="reasons")
+        .agg(
+            notes=pl.len(),
+            refused=pl.col("refused").sum(),
+            would=pl.col("would").sum(),
+            example=pl.col("source").drop_nulls().sort().first(),
+        )
+        .sort("notes", "reason", descending=[True, False])
+    )
+    bounds = [wilson(count, notes.height) for count in counted["notes"]]
+    reasons = counted.with_columns(
+        share=pl.col("notes") / max(notes.height, 1),
+        low=pl.Series([low for low, _ in bounds], dtype=pl.Float64),
+        high=pl.Series([high for _, high in bounds], dtype=pl.Float64),
+    ).select("reason", "notes", "refused", "would", "share", "low", "high", "example")
+    return GateReport(
+        space.settings.gate.mode, policy.activated_at, policy.enforces_from, policy.enforces_at(as_of),
+        first, notes.height, int(notes["refused"].sum()), int(notes["would"].sum()), reasons,
+    )  # fmt: skip
+
+
+def would_refuse(
+    space: Workspace, namespace: str, *, days: int | None = None, reason: str = "", as_of: datetime
+) -> pl.DataFrame:
+    """Notes that entered and would not have if the gate did more than warn, the newest first.
+
+    Of a secret one no letter of its title or source is there.
+
+    Args:
+        space: the home.
+        namespace: only of this one.
+        days: the last so many days; None is since the gate was activated.
+        reason: only with this reason.
+        as_of: the moment.
+
+    Returns:
+        memory_id, day, title, source, reasons, score.
+    """
+    began = space.gate_policy.activated_at or as_of
+    first = began.date().isoformat() if days is None else first_day(days, as_of)
+    rows = judged_notes(space, namespace, first, as_of).filter("would")
+    if reason:
+        rows = rows.filter(pl.col("reasons").list.contains(reason))
+    rows = veiled(rows, ~open_rows(), "title", "source").sort(
+        "occurred_at", "memory_id", descending=[True, False]
+    )
+    return rows.select("memory_id", "day", "title", "source", "reasons", "score")
+
+
+def accepted_notes(store: Store, days: list[str]) -> pl.DataFrame:
+    """The notes that the gate let in on these days, with the columns that its contract is about.
+
+    Of a secret note no letter of its title or its source is there.
+    """
+    wanted = one_of("day", days)
+    verdicts = store.read("gate_verdicts", f"{wanted} AND verdict = {quote(PASS)}")
+    staged = store.read("staged_notes", wanted)
+    # What the clauses look at stays as it was: whether there is a title, and the marks of a path.
+    masked = [
+        pl.when(open_rows())
+        .then(name)
+        .otherwise(pl.col(name).str.replace_all(r"[\p{L}\p{N}]", "x"))
+        .alias(name)
+        for name in ("title", "source")
+    ]
+    return (
+        staged.with_columns(*masked, *map(label, KNOWN_WORDS))
+        .join(
+            verdicts.select("day", "memory_id", quality_score="score"), on=["day", "memory_id"], how="inner"
+        )
+        .sort("staged_id")
+        .with_columns(characters=pl.col("content").fill_null("").str.strip_chars().str.len_chars())
+    )

@@ -1,0 +1,230 @@
+"""Acts of the day are taken in, when they happen, by the functions that the night runs on a day of them.
+
+One writer changes the memories at a time. Who finds the memories free takes in what it wrote; who has to wait
+stands in a queue, and whoever has the next turn takes in all that waits, in the order of the journal. The
+others find theirs done and fetch what became of it. So however many write at once, an act waits for the turn
+that there is and the one after it, and a turn costs its commits once.
+
+All of it was in the journal before. What a turn did not come to, because it was killed, the next one or the
+night takes in; what it had done already is known to be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.journal.acts import entries_frame
+from slowwave.journal.entry import WORDS
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.admission import Settled, settle
+from slowwave.lifecycle.quarantine import hold
+from slowwave.quality.gate import PASS, judge
+from slowwave.store.upkeep import keep_fresh
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Entry
+
+MOST_IN_A_CALL = 64
+"""Acts of a call that may stand in the queue; of more the vectors are made before the turn (count)."""
+
+MOST_IN_A_TURN = 256
+"""Acts of others that one turn takes in (count)."""
+
+_RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
+
+Became = dict[str, Any]
+"""What became of an act, as plain data: of a save the fields of `slowwave.memory.Saved` but its source."""
+
+
+def take_in(space: Workspace, acts: Sequence[Entry]) -> list[Became]:
+    """Let acts happen that are in the journal; what became of each, in their order.
+
+    Args:
+        space: the home.
+        acts: of one call, as the journal has them.
+    """
+    if not acts:
+        return []
+    became = _happen(space, _pieces(acts)) if len(acts) > MOST_IN_A_CALL else _in_turn(space, acts)
+    return [became[act.event_id] for act in acts]
+
+
+def _in_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Became]:
+    """Take them in when the turn comes, or find that another one's turn did."""
+    queue, mine = space.journal.queue, [act.event_id for act in acts]
+    rules = ids.digest("rules", space.settings.model_dump_json(include=_RULES))
+    became: dict[str, Any] = {}
+    joined = False
+
+    @contextmanager
+    def standing() -> Iterator[None]:
+        nonlocal joined
+        queue.join(mine, rules)
+        joined = True
+        yield
+
+    def told() -> bool:
+        became.update(queue.answers(mine))
+        return len(became) == len(mine)
+
+    try:
+        with space.writing(standing(), told) as turn:
+            if turn and not (joined and told()):
+                became = _turn(space, acts, rules)
+    finally:
+        if joined:
+            queue.leave(mine)
+    if any(one is None for one in became.values()):  # another one could not; if these cannot be, it shows now
+        return _happen(space, _pieces(acts))
+    return became
+
+
+def _turn(space: Workspace, acts: Sequence[Entry], rules: str) -> dict[str, Became]:
+    """Take these in, and what waits; tell the others what became of theirs."""
+    queue, mine = space.journal.queue, {act.event_id for act in acts}
+    waiting = [one for one in queue.waiting(rules, MOST_IN_A_TURN) if one not in mine]
+    others = space.journal.entries(waiting)
+    if not others:
+        return _happen(space, _pieces(acts))
+    try:
+        became = _happen(space, _pieces([*others.values(), *acts]))
+    except Exception:  # whosever act it is: each is told by its own call, and the others' are taken in
+        queue.answer(dict.fromkeys(others))
+        return _happen(space, _pieces(acts))
+    queue.answer({event: became[event] for event in others})
+    return {event: became[event] for event in mine}
+
+
+def _pieces(acts: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """The acts in the order of the journal, in pieces that come to the same together as one after the other.
+
+    A piece has acts of one kind and one day, and none of a memory twice; a word about a decision stands
+    alone.
+    """
+    piece: list[Entry] = []
+    for act in sorted(acts, key=lambda one: one.seq or 0):
+        one = {(other.namespace, other.subject) for other in piece}
+        if piece and (
+            act.kind != piece[0].kind
+            or act.kind in WORDS
+            or act.occurred_at.date() != piece[0].occurred_at.date()
+            or (act.namespace, act.subject) in one
+        ):
+            yield piece
+            piece = []
+        piece.append(act)
+    if piece:
+        yield piece
+
+
+def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[Entry]]) -> dict[str, Became]:
+    """Run the night's stages on these acts, a piece after the other."""
+    became: dict[str, Became] = {}
+    done = Settled()
+    for piece in pieces:
+        if piece[0].kind == "save":
+            told, settled = _save(space, piece)
+            became |= told
+            done += settled
+        else:
+            staged = stages.stage(entries_frame(piece))
+            settle(space, staged, lambda notes: stages.no_chunks(space.embedder))
+            became |= {act.event_id: {} for act in piece}
+    with space.writing():
+        keep_fresh(space.store)
+    _tell_superseded(became, done)
+    return became
+
+
+def _tell_superseded(became: Mapping[str, Became], done: Settled) -> None:
+    """Say of a note that was let in and is older than what it contradicts that it is superseded."""
+    superseding = {
+        (row["memory_id"], row["other_memory"]): row["decision_id"]
+        for row in done.decisions.iter_rows(named=True)
+        if row["outcome"] == "supersede"
+    }
+    for one in became.values():
+        status, newer = done.standing.get(one.get("memory_id", ""), ("", None))
+        if status == "superseded" and one["status"] != "quarantined":
+            decision = superseding.get((newer, one["memory_id"]))
+            one |= {"status": status, "outcome": status, "other": newer, "decision_id": decision}
+
+
+def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], Settled]:
+    """Notes pass the gate, are cut and embedded, and enter."""
+    store = space.store
+    if any(one.kind == "save" for one in entries):
+        space.activate_gate()
+    staged = stages.stage(entries_frame(entries))
+    verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
+    hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
+    scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
+    passed = staged.join(scored, on="memory_id", how="inner", maintain_order="left")
+    chunks = stages.embed(store, space.embedder, stages.cut(passed, space.chunker, space.embedder.name))
+    settled = settle(space, passed, lambda _: chunks)
+    return _outcomes(entries, verdicts, settled, _decided(space, passed, settled)), settled
+
+
+def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
+    """What searches showed in the namespaces of these notes in the window before each of them."""
+    first: datetime = staged["occurred_at"].min()  # type: ignore[assignment]
+    last: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
+    window = space.gate_policy.echo_window
+    reach = window + (last - first) if window else window
+    names = staged["namespace"].unique(maintain_order=True)
+    return pl.concat([space.served.recent(name, last, reach) for name in names])
+
+
+def _decided(space: Workspace, passed: pl.DataFrame, settled: Settled) -> dict[str, dict[str, Any]]:
+    """The decision about each memory, by its id; also of what a turn that was killed had come to."""
+    decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
+    if settled.unchanged:
+        pairs = passed.select("memory_id", "revision").iter_rows()
+        names = [ids.decision_id(memory, revision) for memory, revision in pairs if memory not in decided]
+        rows = space.store.read_by("decisions", "decision_id", names, also="undone_at IS NULL")
+        decided |= {row["memory_id"]: row for row in rows.iter_rows(named=True)}
+    return decided
+
+
+def _told(decision: Mapping[str, Any]) -> tuple[str, ...]:
+    """What who saved a note should know of the decision about it."""
+    if decision.get("skipped"):
+        return (decision["evidence"],)
+    if decision.get("proposed") and decision["outcome"] == "related":
+        done = {"merge": "merged into", "supersede": "put in the place of"}[decision["proposed"]]
+        return (
+            f"Whether it is {done} the memory that it is related to waits for a person: "
+            f"`slowwave decisions --waiting` shows both.",
+        )
+    return ()
+
+
+def _outcomes(
+    entries: Sequence[Entry], verdicts: pl.DataFrame, settled: Settled, decided: Mapping[str, dict[str, Any]]
+) -> dict[str, Became]:
+    by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
+    outcomes: dict[str, Became] = {}
+    for entry in entries:
+        memory = ids.memory_id(entry.namespace, entry.subject)
+        verdict, decision = by_id[memory], decided.get(memory, {})
+        refused = verdict["verdict"] != "pass" or decision.get("refused", False)
+        outcome = decision.get("outcome", "")
+        outcomes[entry.event_id] = {
+            "memory_id": memory,
+            "status": "quarantined" if refused else "merged" if outcome == "merge" else "live",
+            "reasons": (*verdict["reasons"], *(decision.get("reasons") or ())),
+            "duplicate_of": decision["other_memory"] if refused and decision else None,
+            "outcome": outcome if outcome != "complement" else "",
+            "other": decision.get("other_memory"),
+            "decision_id": decision.get("decision_id"),
+            "quality": verdict["score"],
+            "warnings": settled.warnings + _told(decision),
+        }
+    return outcomes

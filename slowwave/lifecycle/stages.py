@@ -1,0 +1,339 @@
+"""The stages that a note passes before it is decided about, by night on a day's batch and by day on one note.
+
+``stage -> judge (slowwave.quality.gate) -> cut -> embed``, then ``settle`` (slowwave.lifecycle.admission). Each takes and gives
+Polars frames; `embed_days` alone writes, and can be repeated.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import polars as pl
+
+from slowwave.common import ids, progress
+from slowwave.embedding import Embedder
+from slowwave.journal.sound import ERASED
+from slowwave.notes.chunking import Chunker, found_by, indexed_text
+from slowwave.quality.gate import REFUSE, VERDICT_SCHEMA, GatePolicy, judge
+from slowwave.store import NOTE_FIELDS, Store, one_of
+from slowwave.store.database import batches
+
+CHUNKS_PER_COMMIT = 4_096
+LOOK_UP_FROM = 8
+
+_PAYLOAD = pl.Struct(
+    {
+        "title": pl.String,
+        "content": pl.String,
+        "created_at": pl.Int64,
+        "memory_type": pl.String,
+        "importance_tier": pl.String,
+        "retrieval_priority": pl.String,
+        "sensitivity": pl.String,
+        "state": pl.String,
+        "source_kind": pl.String,
+        "source_of_truth": pl.Boolean,
+        "trigger_phrases": pl.List(pl.String),
+        "tags": pl.List(pl.String),
+        "aliases": pl.List(pl.String),
+        "links": pl.List(pl.String),
+        "metadata": pl.String,
+        "front_matter": pl.String,
+        "context": pl.String,
+        "follows": pl.String,
+        "reason": pl.String,
+        "message": pl.String,
+        "size_bytes": pl.Int64,
+        "released": pl.Boolean,
+        ERASED: pl.String,
+    }
+)
+_LISTS = ("trigger_phrases", "tags", "aliases", "links")
+_YEARS = (-62_135_596_800_000_000, 253_402_300_799_999_999)  # microseconds: what a date can be
+_NOTE = pl.col("payload").cast(pl.String).str.json_decode(_PAYLOAD)
+_UTC = pl.Datetime("us", "UTC")
+
+_CUT: dict[str, pl.DataType | type[pl.DataType]] = {
+    "chunk_id": pl.String,
+    "memory_id": pl.String,
+    "namespace": pl.String,
+    "revision": pl.String,
+    "ordinal": pl.Int32,
+    "chunk_count": pl.Int32,
+    "start": pl.Int32,
+    "end": pl.Int32,
+    "headings": pl.List(pl.String),
+    "text": pl.String,
+    "search_text": pl.String,
+    "embedding_hash": pl.String,
+}
+TO_EMBED = "embedded_text"  # between cut and embed
+
+
+# -- stage: journal entries become one row per memory and day ------------------------------------
+
+
+def stage(entries: pl.DataFrame) -> pl.DataFrame:
+    """What a day brought: the last act on each memory, in the order in which memories may enter.
+
+    Args:
+        entries: journal rows of kinds save, forget, undo and unreadable.
+
+    Returns:
+        Rows of ``staged_notes``. Direct saves come before vault notes (they were accepted by day
+        already), then by (created_at, memory_id), so that the order of arrival does not matter.
+    """
+    entries = _decoded(entries)
+    subjects = entries.select("namespace", "subject").unique()
+    names = subjects.with_columns(
+        memory_id=pl.Series(
+            [ids.memory_id(space, source) for space, source in subjects.iter_rows()], dtype=pl.String
+        )
+    )
+    revisions = pl.Series(
+        [
+            ids.revision(moment, event)
+            for moment, event in entries.select("ordered_at", "event_id").iter_rows()
+        ],
+        dtype=pl.String,
+    )
+    entries = entries.with_columns(revision=revisions).unnest("note").drop(ERASED)
+    follows = pl.Series(
+        [
+            ids.memory_id(space, key) if key and key != subject else None
+            for space, subject, key in entries.select("namespace", "subject", "follows").iter_rows()
+        ],
+        dtype=pl.String,
+    )
+    return (
+        entries.with_columns(follows=follows)
+        .join(names, on=["namespace", "subject"], how="left")
+        # What cannot be read says nothing: it takes no other act of its day away.
+        .sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
+        .unique(["day", "memory_id"], keep="last", maintain_order=True)
+        .with_columns(
+            staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"),
+            act=pl.when(pl.col("broken")).then(pl.lit("unreadable")).otherwise("kind"),
+            source="subject",
+            dated=pl.col("created_at").is_not_null(),
+            created_at=pl.coalesce(pl.col("created_at").cast(_UTC), "occurred_at"),
+        )
+        .sort("day", pl.col("origin") != "", "created_at", "memory_id")
+        .select(
+            "staged_id", "day", "namespace", "memory_id", "revision", "act", *NOTE_FIELDS,
+            "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "released", "reason",
+            "message",
+        )
+    )  # fmt: skip
+
+
+def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries with their payload as a struct `note`; `broken` marks those whose payload is not one.
+
+    One malformed act must not stop a night: it is told apart from the others and quarantined. One that was
+    erased is left out: it says nothing any more.
+    """
+    try:
+        read = entries.with_columns(note=_NOTE)
+    except pl.exceptions.PolarsError as error:
+        if entries.height > 1:
+            half = entries.height // 2
+            return pl.concat([_decoded(entries[:half]), _decoded(entries[half:])])
+        return _stand_in(entries, str(error).splitlines()[0])
+    note = pl.col("note").struct
+    named = pl.all_horizontal(note[name].is_not_null() for name in ("title", "content", "sensitivity"))
+    dated = note["created_at"].is_null() | note["created_at"].is_between(*_YEARS)
+    sound = dated & ((pl.col("kind") != "save") | named)
+    lists = note.with_fields(*(pl.field(name).list.drop_nulls() for name in _LISTS))
+    read = read.filter(note[ERASED].is_null())
+    good = read.filter(sound).with_columns(note=lists, broken=pl.lit(value=False))
+    bad = read.filter(~sound)
+    why = "it has no title, text or sensitivity, or a date that is beyond all years"
+    return good if bad.is_empty() else pl.concat([good, _stand_in(bad.drop("note"), why)])
+
+
+def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:
+    """What stands in quarantine for acts that cannot be read as notes."""
+    message = f"This act of the journal cannot be read as a note: {why}"
+    told = [
+        orjson.dumps({"title": subject, "reason": "bad_entry", "message": message})
+        for subject in entries["subject"]
+    ]
+    broken = entries.with_columns(payload=pl.Series(told, dtype=pl.Binary))
+    return broken.with_columns(note=_NOTE, broken=pl.lit(value=True))
+
+
+def judged(staged: pl.DataFrame, policy: GatePolicy, served: pl.DataFrame) -> pl.DataFrame:
+    """The gate's verdicts, as `slowwave.quality.gate.judge` gives them; a note that it fails at is refused.
+
+    Whatever a text brings about is about this note alone: it goes to quarantine as `unexpected`.
+    """
+    try:
+        return judge(staged, policy, served)
+    except Exception:  # whatever a text brings about: halves find the note, and it is held as `unexpected`
+        if staged.height > 1:
+            half = staged.height // 2
+            return pl.concat([judged(part, policy, served) for part in (staged[:half], staged[half:])])
+        refused = {"memory_id": staged["memory_id"][0], "verdict": REFUSE, "reasons": ["unexpected"]}
+        return pl.DataFrame([refused], schema=VERDICT_SCHEMA)
+
+
+# -- cut: notes become chunks ---------------------------------------------------------------------
+
+
+def cut(notes: pl.DataFrame, chunker: Chunker, model: str) -> pl.DataFrame:
+    """The chunks of each note, without vectors: the columns of ``chunks`` up to ``embedding_hash``.
+
+    What a chunk is found by (``search_text``) is the text that is embedded; of a note with a context it is
+    that text twice, so that it outweighs what comes after it, and the context. :func:`embed` takes the text
+    to embed from a column of its own, ``embedded_text``, and drops it.
+
+    Args:
+        notes: namespace, memory_id, revision, title, content.
+        chunker: how text is cut.
+        model: embedding model that the hashes are for.
+    """
+    schema = {**_CUT, TO_EMBED: pl.String}
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
+    add = [column.append for column in columns.values()]
+    wanted = notes.select("namespace", "memory_id", "revision", "title", "content", "context")
+    for namespace, memory, revision, title, content, context in wanted.iter_rows():
+        pieces = chunker.split(content)
+        for piece in pieces:
+            text = indexed_text(title, piece.headings, piece.text)
+            values = (
+                ids.chunk_id(memory, piece.ordinal), memory, namespace, revision, piece.ordinal, len(pieces),
+                piece.start, piece.end, piece.headings, piece.text, found_by(text, context),
+                ids.embedding_hash(model, text), text,
+            )  # fmt: skip
+            for append, value in zip(add, values, strict=True):
+                append(value)
+    return pl.DataFrame(columns, schema=schema)
+
+
+def no_chunks(embedder: Embedder) -> pl.DataFrame:
+    """No chunks, with vectors."""
+    return pl.DataFrame(schema={**_CUT, "vector": pl.Array(pl.Float32, embedder.dimension)})
+
+
+# -- embed: chunks get vectors; equal text is embedded once, ever --------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What an embedding came to.
+
+    Attributes:
+        chunks: how many chunks have vectors now.
+        computed: how many of the vectors were not known before.
+        seconds: time spent in the embedding model.
+    """
+
+    chunks: int
+    computed: int
+    seconds: float
+
+
+class _Vectors:
+    """Vectors by embedding hash: those the tables have, and those computed since."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, hashes: Sequence[str], tables: Sequence[str]
+    ) -> None:
+        self._embedder = embedder
+        self._type = pl.Array(pl.Float32, embedder.dimension)
+        self._known = pl.DataFrame(schema={"embedding_hash": pl.String, "vector": self._type})
+        self.computed = 0
+        self.seconds = 0.0
+        columns = ["embedding_hash", "vector"]
+        for name in tables:
+            found = store.read_by(name, "embedding_hash", hashes, columns=columns)
+            self._known = pl.concat([self._known, found]).unique("embedding_hash", keep="first")
+
+    def missing(self, chunks: pl.DataFrame) -> pl.DataFrame:
+        """embedding_hash and text of what has to be computed, each once."""
+        distinct = chunks.unique("embedding_hash", maintain_order=True)
+        return distinct.select("embedding_hash", TO_EMBED).join(
+            self._known, on="embedding_hash", how="anti", maintain_order="left"
+        )
+
+    def fill(self, chunks: pl.DataFrame, advance: Callable[[int], None]) -> pl.DataFrame:
+        """The chunks with a column ``vector``."""
+        missing = self.missing(chunks)
+        start = time.perf_counter()
+        vectors = self._embedder.embed_documents(missing[TO_EMBED].to_list(), advance)
+        self.seconds += time.perf_counter() - start
+        self.computed += missing.height
+        fresh = missing.select("embedding_hash", vector=pl.Series(vectors, dtype=self._type))
+        self._known = pl.concat([self._known, fresh])
+        found = chunks.join(self._known, on="embedding_hash", how="left", maintain_order="left")
+        return found.drop(TO_EMBED)
+
+
+def embed(
+    store: Store,
+    embedder: Embedder,
+    chunks: pl.DataFrame,
+    *,
+    look_up_from: int = LOOK_UP_FROM,
+    tables: Sequence[str] = ("chunks",),
+) -> pl.DataFrame:
+    """The chunks, as from :func:`cut`, with the vector of the text that is embedded.
+
+    Args:
+        store: the memory.
+        embedder: the store's model.
+        chunks: without vectors.
+        look_up_from: for fewer chunks all vectors are computed.
+        tables: where vectors that are known are looked up.
+    """
+    # For a few new chunks, asking whether their vectors are known costs about what computing them costs.
+    asked = tables if chunks.height >= look_up_from else ()
+    vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), asked)
+    with progress.task("embedding chunks", vectors.missing(chunks).height) as advance:
+        return vectors.fill(chunks, advance)
+
+
+def embed_days(
+    store: Store, embedder: Embedder, chunker: Chunker, notes: pl.DataFrame, days: Sequence[str]
+) -> Embedded:
+    """Make ``embedded_chunks`` of these days hold exactly the chunks of these notes, with vectors.
+
+    Works in slices, each committed: a rerun after a kill finds the finished ones and goes on. Rows that
+    are right already are not written again.
+
+    Args:
+        store: the memory.
+        embedder: the store's model.
+        chunker: how text is cut.
+        notes: rows of ``staged_notes`` that passed.
+        days: the partitions.
+    """
+    cutter = f"{embedder.name} {chunker.min_words}-{chunker.max_words}"
+    heads = ["embedded_id", "day", "memory_id", "revision", "cutter", "chunk_count"]
+    present = store.read_by("embedded_chunks", "day", days, columns=heads)
+    here = ["day", "memory_id", "revision"]
+    complete = (
+        present.filter(pl.col("cutter") == cutter)
+        .group_by(here)
+        .agg(have=pl.len(), want=pl.col("chunk_count").first())
+        .filter(pl.col("have") == pl.col("want"))
+    )
+    todo = (
+        cut(notes.join(complete, on=here, how="anti", maintain_order="left"), chunker, embedder.name)
+        .join(notes.select(here), on=["memory_id", "revision"], how="left", maintain_order="left")
+        .with_columns(embedded_id=pl.concat_str("day", pl.lit(":"), "chunk_id"), cutter=pl.lit(cutter))
+    )
+    vectors = _Vectors(store, embedder, todo["embedding_hash"].to_list(), ["embedded_chunks", "chunks"])
+    with progress.task("embedding chunks", vectors.missing(todo).height) as advance:
+        for part in todo.iter_slices(CHUNKS_PER_COMMIT):
+            store.upsert("embedded_chunks", vectors.fill(part, advance))
+    kept = present.join(complete, on=here, how="semi").join(notes, on=here, how="semi")
+    stale = present.join(kept, on="embedded_id", how="anti").join(todo, on="embedded_id", how="anti")
+    for gone in batches(stale["embedded_id"].to_list()):
+        store.delete("embedded_chunks", one_of("embedded_id", gone))
+    return Embedded(kept.height + todo.height, vectors.computed, vectors.seconds)

@@ -1,0 +1,148 @@
+"""The tables of a past day, made again, and what searches them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.errors import SlowwaveError
+from slowwave.feedback.texts import texts_in
+from slowwave.lifecycle import stages
+from slowwave.lifecycle.past.acts import KINDS, acts_until
+from slowwave.lifecycle.past.decided import DECISION, REFUSAL
+from slowwave.lifecycle.past.memories import memories_as_of
+from slowwave.lifecycle.reconcile import labelled
+from slowwave.quality.admission import MERGED
+from slowwave.scoring.ranking import MemoryState
+from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.ranking.triggers import TriggerIndex
+from slowwave.search.knowledge import HEIR, StoredKnowledge
+from slowwave.search.searcher import Searcher
+from slowwave.store import Store, quote
+from slowwave.store.database import compact
+from slowwave.store.labels import heirs
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+class _Knowledge:
+    """Trigger phrases, what use had taught and what was learned, as of a day."""
+
+    def __init__(self, space: Workspace, memories: Mapping[str, pl.DataFrame], day: date) -> None:
+        self._triggers = {
+            namespace: TriggerIndex(dict(_present(rows).select("memory_id", "trigger_phrases").iter_rows()))
+            for namespace, rows in memories.items()
+        }
+        self._merged = {
+            namespace: rows.filter(pl.col("status") == MERGED).select(HEIR)
+            for namespace, rows in memories.items()
+        }
+        self._taught = StoredKnowledge(
+            space.store,
+            space.feedback_policy,
+            until=day,
+            triggers=space.learned_triggers(day),
+            texts=texts_in(space),
+        )
+
+    def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._triggers[namespace].match(query) if namespace in self._triggers else {}
+
+    def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.states(namespace, memory_ids)
+
+    def promoted(self, namespace: str) -> Mapping[str, str]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.promoted(namespace)
+
+    def heirs(self, namespace: str, source: str) -> list[str]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return heirs(self._merged[namespace], source) if namespace in self._merged else []
+
+    def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.learned(namespace, query, now)
+
+    def doubts(self, namespace: str) -> tuple[str, ...]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.doubts(namespace)
+
+
+def past_searcher(space: Workspace, day: date) -> Searcher:
+    """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
+
+    All namespaces are rebuilt, because BM25 weighs a word by how rare it is in the whole home. That costs
+    about as much as reading them; keep the searcher for further searches of the same day.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    _check(day)
+    namespaces = space.journal.days(KINDS)["namespace"].unique().sort().to_list()
+    memories = {namespace: _all_memories(space, namespace, day) for namespace in namespaces}
+    identity = space.store.identity
+    store = Store("memory://", model=identity.model, dimension=identity.dimension)
+    for namespace, rows in memories.items():
+        store.upsert("chunks", _chunks(space, namespace, _present(rows)))
+    compact(store.table("chunks"))  # takes the rows into the text index
+    return Searcher(store, space.embedder, _Knowledge(space, memories, day), space.learned_boost)
+
+
+def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+    """Rows of ``chunks`` of a namespace as they stood at the end of a day (UTC), by chunk id.
+
+    Memories that are today what they were then have the rows that they have today. The others are cut again,
+    with the vectors that their texts had; if the chunk settings or the embedding model have changed since,
+    theirs are those of today.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    _check(day)
+    return _chunks(space, namespace, _memories(space, namespace, day))
+
+
+def _check(day: date) -> None:
+    today = datetime.now(UTC).date()
+    if day > today:
+        raise SlowwaveError(
+            f"{day} is still to come (today is {today}, UTC). Ask for today or for a day of the past."
+        )
+
+
+def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+    return _present(_all_memories(space, namespace, day))
+
+
+def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+    store, mine = space.store, f"namespace = {quote(namespace)}"
+    acts = acts_until(space.journal, namespace, day)
+    return memories_as_of(
+        acts,
+        store.read("decisions", mine, columns=DECISION),
+        store.read("quarantine", mine, columns=REFUSAL),
+        store.read("memories", mine, columns=["memory_id", "revision"]),
+        before=datetime.combine(day, time(), UTC) + timedelta(days=1),
+    )
+
+
+def _present(memories: pl.DataFrame) -> pl.DataFrame:
+    """Without those that were merged away, which are in others."""
+    return memories.filter(pl.col("status") != MERGED)
+
+
+def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
+    store, mine = space.store, f"namespace = {quote(namespace)}"
+    now = store.read("chunks", mine).join(memories, on=["memory_id", "revision"], how="semi")
+    kept = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
+    others = memories.join(kept, on="memory_id", how="anti")
+    cut = stages.cut(others, space.chunker, space.embedder.name)
+    embedded = stages.embed(store, space.embedder, cut, look_up_from=1, tables=("embedded_chunks", "chunks"))
+    made = labelled(embedded, others).select(kept.columns)
+    return pl.concat([kept, made]).sort("chunk_id")

@@ -1,0 +1,134 @@
+"""The packet for the start of a session: what an assistant should know before it is asked anything."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from slowwave.common.quoting import NOTICE, plain_line
+from slowwave.errors import SlowwaveError
+from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens, wakeup_scores
+from slowwave.search.filters import Filters
+from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
+from slowwave.search.tiers import with_tiers
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+LEAST_BUDGET = 50  # tokens
+AVERAGE_ITEM = 20  # tokens of a short item: so many are read for a start
+EXCERPT_WORDS = 40
+EXCERPT_CHARACTERS = 400  # that these words have at most (count)
+_LOOKED_AT = 4_000  # characters of a text in which they are looked for
+_WITHIN = re.compile(r"\w|[^\w\s]\w")
+_BETWEEN = re.compile(r"^(?:\s|[.:—–-](?=\s|$))+")
+_HEADINGS = re.compile(r"(?m)^\s*#{1,6}\s[^\n]*$")
+_LABELS = ("memory_type", "importance_tier", "retrieval_priority", *CONFIDENCE_LABELS)
+COLUMNS = tuple(dict.fromkeys(("memory_id", "title", "source", "updated_at", *_LABELS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """What an assistant is given when a session starts.
+
+    Attributes:
+        sections: one per memory type, the most important first, each with its best memories and how many were
+            left out. The last item may be cut: then it says so.
+        budget: tokens that were allowed.
+        tokens: that it takes (an estimate); never more than the budget.
+    """
+
+    namespace: str
+    as_of: datetime
+    budget: int
+    tokens: int
+    sections: tuple[Section, ...]
+
+    @property
+    def text(self) -> str:
+        """The packet as Markdown, memories as quoted data."""
+        lines = []
+        for section in self.sections:
+            if section.items:
+                lines += [section.heading, *(item.line for item in section.items)]
+        return "\n".join([NOTICE, *lines]) if lines else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self) | {"text": self.text}
+
+
+def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, secret: bool = False) -> Packet:
+    """Gather the packet; see `slowwave.Memory.wakeup`."""
+    if budget < LEAST_BUDGET:
+        raise SlowwaveError(f"budget = {budget}: a packet needs {LEAST_BUDGET} tokens or more.")
+    filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
+    rows = space.store.read("memories", filters.where(namespace), columns=COLUMNS)
+    rows = with_tiers(rows, space.knowledge.promoted(namespace))
+    states = space.knowledge.states(namespace, rows["memory_id"])
+    effectiveness = [states[name].effectiveness if name in states else 0.5 for name in rows["memory_id"]]
+    rows = rows.with_columns(effectiveness=pl.Series(effectiveness, dtype=pl.Float64))
+    rows = rows.with_columns(
+        score=wakeup_scores(rows, as_of),
+        section=pl.when(pl.col("memory_type").is_in(list(SECTIONS)))
+        .then("memory_type")
+        .otherwise(pl.lit(OTHER)),
+    ).sort("score", "memory_id", descending=[True, False])
+    counts = dict(rows.group_by("section").len().iter_rows())
+    rows = pl.concat([rows.filter(section=name) for name in SECTIONS])
+    many = math.ceil(budget / AVERAGE_ITEM) + 1
+    while True:
+        items = _items(space, rows.head(many), filters.where(namespace))
+        sections = pack(items, counts, budget - tokens(NOTICE) - 1)
+        # Short items leave room for more than were read: then more are.
+        if sum(len(section.items) for section in sections) < many or many >= rows.height:
+            break
+        many *= 4
+    packet = Packet(namespace, as_of, budget, 0, sections)
+    return Packet(namespace, as_of, budget, tokens(packet.text), sections)
+
+
+def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
+    said = space.store.read_by(
+        "memories", "memory_id", best["memory_id"].to_list(), columns=["memory_id", "content"], also=where
+    )
+    found: dict[str, list[Item]] = {}
+    for row in best.join(said, on="memory_id", maintain_order="left").iter_rows(named=True):
+        found.setdefault(row["section"], []).append(_item(row))
+    return found
+
+
+def _item(row: dict[str, Any]) -> Item:
+    title = " ".join((row["title"] or "").split())
+    return Item(
+        memory_id=row["memory_id"],
+        section=row["section"],
+        title=plain_line(title),
+        text=plain_line(excerpt(row["content"][:_LOOKED_AT], title)),
+        length=len(row["content"]),
+        source=row["source"],
+        score=row["score"],
+        confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
+        importance_tier=row["importance_tier"],
+        updated_at=row["updated_at"],
+    )
+
+
+def excerpt(text: str, title: str) -> str:
+    """The first words of a text, without headings and without repeating its title, on one line."""
+    words = _HEADINGS.sub(" ", text).split()
+    beginning = " ".join(words[:EXCERPT_WORDS])
+    line = beginning[:EXCERPT_CHARACTERS].rstrip()
+    more = len(words) > EXCERPT_WORDS or line != beginning
+    bare = title.rstrip(" …")
+    rest = line[len(bare) :]
+    # A title of first words may end within a word, and what follows may be a sign: "Freezer -20 °C".
+    whole = bare != title or not _WITHIN.match(rest)
+    if bare and whole and line.casefold().startswith(bare.casefold()):
+        line = _BETWEEN.sub("", rest)
+    return line + " …" if more else line

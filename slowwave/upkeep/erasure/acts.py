@@ -1,0 +1,203 @@
+"""What becomes of each act of the journal: it stays as it is, loses a part, or nothing of it is left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from slowwave.common import ids
+from slowwave.evaluation.judging.model import MANUAL
+from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
+from slowwave.journal.acts import payload_digest
+from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE, WORDS
+from slowwave.journal.erasing import Change, emptied
+from slowwave.journal.kept import NAME, kept_digest
+from slowwave.upkeep.erasure.model import Work
+from slowwave.upkeep.erasure.words import Needles
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
+
+Row = Mapping[str, Any]
+AT_ONCE = 2_000
+"""Entries in memory at a time (count)."""
+RECORDS = (ERASURE, ERASED)
+SPARED = (*WORDS, UPGRADE)
+"""Kinds that say nothing of a memory: they name a decision or a version."""
+READ = tuple(kind for kind in KINDS if kind not in RECORDS)
+TOLD = (
+    "query",
+    "explanation",
+    "title",
+    "content",
+    "text",
+    "evidence",
+    "details",
+    "appended",
+    "message",
+    "why",
+)
+"""Fields of a payload that hold words of somebody; others hold names and codes of ours."""
+_CANDIDATE_COLUMNS = (
+    "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
+)  # fmt: skip
+_CANDIDATE_MAPS = ("triggers", "follows", "states", "confidence")
+
+
+def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
+    """Entries of a namespace in the order of `seq`, each with its payload as plain data (``said``)."""
+    seq = 0
+    while True:
+        rows = journal.read(kinds=list(kinds), namespace=namespace, after_seq=seq, limit=AT_ONCE)
+        for row in rows.iter_rows(named=True):
+            said = payload_of(row["payload"])
+            yield {**row, "said": said if isinstance(said, dict) else {}}
+        if rows.height < AT_ONCE:
+            return
+        seq = rows["seq"][-1]
+
+
+@dataclass
+class Changes:
+    """What becomes of the acts of a namespace.
+
+    Args:
+        work: what is erased.
+        sources: name of each memory that goes, by its source.
+        needles: by what a text is known that quotes it.
+    """
+
+    work: Work
+    sources: Mapping[str, str]
+    needles: Needles
+    counts: dict[str, int] = field(default_factory=dict)
+    searches: list[str] = field(default_factory=list)
+
+    def of(self, journal: Journal) -> dict[int, Change]:
+        """All changes, by seq."""
+        found: dict[int, Change] = {}
+        kept: dict[str, tuple[int, str]] = {}
+        everything = self.work.scope == "namespace"
+        for row in entries_of(journal, self.work.namespace, (*READ, ERASED) if everything else READ):
+            if (change := self._of(row)) is None:
+                continue
+            found[row["seq"]] = change
+            self.counts[row["kind"]] = self.counts.get(row["kind"], 0) + 1
+            if row["kind"] in SOURCE_KINDS and row["origin"] and change.columns.get("subject", ""):
+                kept[row["subject"]] = (row["seq"], row["digest"] if row["kind"] != "forget" else "")
+        for seq, digest in kept.values():  # of each file as it was seen last
+            if digest:
+                change = found[seq]
+                found[seq] = Change(change.payload, {**change.columns, "digest": kept_digest(digest)})
+        return found
+
+    def _of(self, row: Row) -> Change | None:
+        if self.work.scope == "namespace":
+            if row["kind"] == ERASED and not (row["subject"] or row["origin"] or row["principal"]):
+                return None  # nothing is left of it
+            change = emptied(self.work.erasure, row["kind"], subject="")
+            payload = row["said"] if row["kind"] == ERASED else change.payload
+            return Change(payload, {**change.columns, "origin": "", "principal": ""})
+        kind = row["kind"]
+        if kind in SOURCE_KINDS:
+            return self._source(row)
+        if kind in SPARED:
+            return None
+        if kind == LEARNING:
+            return self._learning(row)
+        if kind == "search":
+            return self._search(row)
+        if kind == "outcome":  # of a project, whose name may be words of anybody
+            return emptied(self.work.erasure, kind, subject="") if self._names(row["subject"]) else None
+        if kind == "observation":
+            return self._observation(row)
+        return self._about(row)
+
+    def _gone(self, row: Row) -> Change:
+        return emptied(self.work.erasure, row["kind"])
+
+    def _source(self, row: Row) -> Change | None:
+        memory = self.sources.get(row["subject"])
+        if memory is not None:
+            return emptied(self.work.erasure, row["kind"], subject=NAME + memory)
+        return self._follower(row) if row["said"].get("follows") in self.sources else None
+
+    def _follower(self, row: Row) -> Change:
+        """A note that follows one that goes loses its name, and the words that it was lent."""
+        said = unlent(row["said"], self.work.lent)
+        digest = row["digest"] if row["origin"] else payload_digest(said)
+        return Change(said, {"digest": digest})
+
+    def _search(self, row: Row) -> Change | None:
+        said, mine = row["said"], set(self.work.memories)
+        shown = {one.get("memory_id") for one in said.get("shown") or ()}
+        if mine & shown or self.needles.quoted(said.get("query")):
+            self.searches.append(row["event_id"])
+            gone = self._gone(row)
+            return Change(gone.payload, {**gone.columns, "origin": ""})
+        candidates = said.get("candidates") or {}
+        left = without(candidates, mine)
+        columns = {"origin": ""} if self._names(row["origin"]) else {}  # the project, in words of anybody
+        return Change({**said, "candidates": left}, columns) if columns or left != candidates else None
+
+    def _names(self, text: str | None) -> bool:
+        return bool(text) and (self.needles.quoted(text) or any(self.needles.mentioned([text or ""])))
+
+    def _observation(self, row: Row) -> Change | None:
+        verdicts = row["said"].get("verdicts") or []
+        left = [one for one in verdicts if one.get("memory_id") not in self.work.memories]
+        if len(left) == len(verdicts):
+            return None
+        return Change({**row["said"], "verdicts": left}, {})
+
+    def _learning(self, row: Row) -> Change | None:
+        # What was decided has to go on having its effect: only the words of it go.
+        why = row["said"].get("why")
+        return Change({**row["said"], "why": ""}, {}) if self.needles.quoted(why) else None
+
+    def _about(self, row: Row) -> Change | None:
+        """Ratings, judgments and whatever else names the memory that it is about."""
+        named = any(ids.memory_of(text) in self.work.memories for text in strings(row["said"]))
+        # What a judge explains, it explains with words of ours and of the memory that it is about.
+        fields = [name for name in TOLD if name != "explanation" or row["origin"] == MANUAL]
+        quoted = any(self.needles.quoted(text) for name in fields for text in strings(row["said"].get(name)))
+        return self._gone(row) if named or quoted else None
+
+
+def unlent(said: Mapping[str, Any], lent: Collection[str]) -> dict[str, Any]:
+    """The payload of a note without what it follows, and without a context that it was lent by that."""
+    drop = {"follows"} | ({"context"} if said.get("context") in lent else set())
+    return {name: value for name, value in said.items() if name not in drop}
+
+
+def without(candidates: Mapping[str, Any], memories: Collection[str]) -> Mapping[str, Any]:
+    """The logged candidates of a search without those of some memories."""
+    chunks = candidates.get("chunk_id") or []
+    keep = [at for at, chunk in enumerate(chunks) if ids.memory_of(chunk) not in memories]
+    left = dict(candidates)
+    if len(keep) < len(chunks):
+        for name in ("chunk_id", *_CANDIDATE_COLUMNS):
+            if isinstance(left.get(name), list) and len(left[name]) == len(chunks):
+                left[name] = [left[name][at] for at in keep]
+    for name in _CANDIDATE_MAPS:
+        if isinstance(left.get(name), dict):
+            mapped = {key: value for key, value in left[name].items() if key not in memories}
+            left[name] = {key: value for key, value in mapped.items() if not _is_one(value, memories)}
+    return left
+
+
+def _is_one(value: object, memories: Collection[str]) -> bool:
+    return isinstance(value, str) and value in memories
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every text in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from strings(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from strings(part)

@@ -1,0 +1,300 @@
+"""The steps of an erasure: first the journal, so that nothing can come back, then everything made of it.
+
+Every step can be done again. One that was killed is known by its act in the journal, which has no act that
+says that it is finished; `finish` goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slowwave.common import ids, progress
+from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
+from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
+from slowwave.journal import Entry, payload_of
+from slowwave.journal.entry import ERASURE, from_microseconds
+from slowwave.lifecycle import stages
+from slowwave.store import quote
+from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
+from slowwave.upkeep.erasure import files, finding, tables, versions, work
+from slowwave.upkeep.erasure.acts import Changes
+from slowwave.upkeep.erasure.model import Erased, Plan, Work
+from slowwave.upkeep.erasure.words import Needles
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+STEPS = 5
+
+
+def plan(
+    space: Workspace, namespace: str, memory_ids: Sequence[str] = (), *, source: str = "",
+    everything: bool = False,
+) -> Plan:  # fmt: skip
+    """What would go; nothing does yet.
+
+    Raises:
+        ErasureError: nothing was named, or more than one kind of thing.
+        NotFoundError: the namespace has nothing of this name.
+    """
+    scope = finding.scope_of(memory_ids, source, everything=everything)
+    found = finding.find(space, namespace, scope, memory_ids, source)
+    begun = Work(
+        ids.new_event_id(), namespace, scope, tuple(found.named), words=tuple(sorted(found.needles.words)),
+        phrases=found.needles.phrases, lent=tuple(sorted(found.lent)),
+        followers=tuple(sorted(found.followers)), elsewhere=tuple(sorted(found.elsewhere)),
+        spared=tuple(map(str, _spared(space))),
+    )  # fmt: skip
+    changes = Changes(begun, found.sources, found.needles)
+    changes.of(space.journal)
+    known = replace(begun, searches=tuple(changes.searches))
+    places = {f"journal: {kind}": count for kind, count in sorted(changes.counts.items())}
+    places |= {f"table {name}": n for name, n in tables.counts(space.store, known, found.needles).items()}
+    home = space.settings.home
+    if scope == "namespace":
+        tokens = sum(one.namespace == namespace for one in space.settings.mcp.tokens)
+        watched = sum(one.namespace == namespace for one in space.journal.sources())
+        places |= {name: n for name, n in (("tokens", tokens), ("watched folders", watched)) if n}
+    if not found.named and not places:
+        raise NotFoundError(f"Namespace {namespace!r} has nothing that could be erased. Is its name right?")
+    if (home / files.WAREHOUSE).exists():
+        places["warehouse (built again by the next evaluation)"] = 1
+    pages = _pages(space, known)
+    places |= {f"file {path.relative_to(home)}": 1 for path in pages.go}
+    return Plan(
+        namespace=namespace,
+        scope=scope,
+        memories=tuple(found.named.values()),
+        beside=() if scope == "namespace" else finding.beside(space, namespace, found),
+        places=places,
+        checkpoints=tuple(one.name for one in list_checkpoints(space.store)),
+        files=(*finding.files_of(space, namespace, found.named.values()), *map(str, pages.stay)),
+        work=known,
+    )
+
+
+def erase(space: Workspace, planned: Plan, *, principal: str, why: str = "") -> Erased:
+    """Carry a plan out.
+
+    Args:
+        space: the home.
+        planned: what goes; what was said meanwhile of the same memories goes, too.
+        principal: who erases; it is kept.
+        why: in words; it is kept, so it should not repeat what is erased.
+
+    Raises:
+        JournalError: the journal cannot be written, and nothing was erased.
+        TakenInLaterError: it has begun and something stood in its way; `finish` goes on with it.
+    """
+    with space.one_night(progress.task("waiting for a night")):
+        _ = space.policy, space.embedder  # what cannot be loaded is better known before
+        begun = _begin(space, planned, principal, why)
+        try:
+            return _carry_out(space, begun)
+        except (SlowwaveError, OSError, RuntimeError) as error:
+            raise TakenInLaterError(
+                f"{error} The erasure has begun: the journal says nothing of it any more, other places may. "
+                f"Go on with it: slowwave erase --finish"
+            ) from error
+
+
+def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> Work:
+    """Take it out of the journal, all at once, and say there what is going on."""
+    begun, journal = planned.work, space.journal
+    sources = {one.source: one.memory_id for one in planned.memories}
+    changes = Changes(begun, sources, Needles(frozenset(begun.words), begun.phrases))
+    rows = changes.of(journal)
+    begun = replace(begun, searches=tuple(changes.searches))
+    work.write(space.settings.home, begun)
+    act = _act(space, begun, principal, {
+        "scope": begun.scope, "memories": list(begun.memories), "searches": list(begun.searches),
+        "why": why, "acts": len(rows),
+    })  # fmt: skip
+    journal.erase(act, rows, watched=begun.namespace if begun.scope == "namespace" else None)
+    return begun
+
+
+def _act(space: Workspace, begun: Work, principal: str, payload: dict[str, object], end: str = "") -> Entry:
+    return Entry(
+        event_id=ids.digest("erasure", begun.erasure, end) if end else begun.erasure, kind=ERASURE,
+        namespace=begun.namespace, subject=begun.erasure, occurred_at=space.now(), principal=principal,
+        payload=payload,
+    )  # fmt: skip
+
+
+def _carry_out(space: Workspace, begun: Work) -> Erased:
+    """Everything that follows from the journal; each step may have been done before."""
+    home, store, settings = space.settings.home, space.store, space.settings.store
+    needles = Needles(frozenset(begun.words), begun.phrases)
+    remains = []
+    with progress.task("erasing", STEPS) as advance:
+        if begun.scope != "namespace":
+            _part(space, begun)
+        advance(1)
+        with space.writing():
+            again = [one.name for one in list_checkpoints(store) if one.name == RECONSOLIDATION_CHECKPOINT]
+            tables.remove(store, begun, needles)
+            versions.drop_tags(store)
+            advance(1)
+            young = versions.rewrite(
+                store, vectors_from=settings.vector_index_from, wanted_recall=settings.vector_index_recall
+            )
+            for name in again:
+                ensure_checkpoint(store, name, space.now())
+            _record_anew(space, begun)
+        advance(1)
+        if told := space.journal.rewrite():
+            remains.append(told)
+        advance(1)
+        files.drop_warehouse(home)
+        for page in _pages(space, begun).go:
+            page.unlink()
+        if (home / "dagster").is_dir():
+            files.clean_dagster(home / "dagster", _of_all(begun))
+        if begun.scope == "namespace":
+            _drop_tokens(space, begun.namespace)
+        advance(1)
+    if young:
+        remains.append(
+            f"{young} files of the tables belong to writes that may still be going on; were they killed, a "
+            f"later erasure removes them."
+        )
+    space.journal.append([_act(space, begun, "slowwave", {"finished": True, "remains": remains}, "finished")])
+    work.remove(home, begun.erasure)
+    return next(one for one in records(space) if one.erasure == begun.erasure)
+
+
+def _record_anew(space: Workspace, begun: Work) -> None:
+    """Put what the tables hold now in the place of all that was recorded of them."""
+    from slowwave.records import adopt
+
+    last = space.journal.last_seq()
+    adopt(space.store, space.journal)
+    space.journal.drop_records(until=last, erasure=begun.erasure)
+    space.journal.queue.clear()
+
+
+def _part(space: Workspace, begun: Work) -> None:
+    """Take the memories out of what they were merged into, absorbed or superseded, as forgetting does."""
+    from slowwave.journal.acts import entries_frame, forget_entry
+    from slowwave.lifecycle.admission import settle
+
+    mine = f"namespace = {quote(begun.namespace)} AND status <> 'retired'"
+    found = space.store.read_by("memories", "memory_id", begun.memories, also=mine)
+    if found.is_empty():
+        return
+    newest = max(_moment(revision) for revision in found["revision"])
+    moment = max(space.now(), from_microseconds(newest + 1))
+    acts = [
+        forget_entry(
+            namespace=begun.namespace, source=source, origin="", occurred_at=moment, principal="erasure"
+        )
+        for source in found["source"]
+    ]
+    settle(space, stages.stage(entries_frame(acts)), lambda _: stages.no_chunks(space.embedder))
+
+
+def _moment(revision: str) -> int:
+    return int(revision[:16], 16)
+
+
+def _of_all(begun: Work) -> Needles:
+    """By what a text is known where texts of all namespaces are."""
+    return Needles(frozenset(begun.words) - frozenset(begun.elsewhere), begun.phrases)
+
+
+def _pages(space: Workspace, begun: Work) -> files.Pages:
+    spared = [*map(Path, begun.spared), *_spared(space)]
+    return files.quoting_pages(space.settings.home, _of_all(begun), begun.memories, spared)
+
+
+def _spared(space: Workspace) -> list[Path]:
+    """Files and folders that are people's own: vaults, and what the settings name."""
+    settings, home = space.settings, space.settings.home.resolve()
+    given = [settings.ranking.policy_file, settings.evaluation.interleave]
+    policies = [*filter(None, given), *settings.evaluation.shadow_policies.values()]
+    named = [Path(one.uri) for one in space.journal.sources()]
+    vaults = [one for one in named if not home.is_relative_to(one.resolve())]  # a home may be in a vault
+    return [*vaults, *map(settings.in_home, policies)]
+
+
+def _drop_tokens(space: Workspace, namespace: str) -> None:
+    """Tokens that were bound to the namespace open nothing any more."""
+    from slowwave.settings.file import editing
+
+    if not any(one.namespace == namespace for one in space.settings.mcp.tokens):
+        return
+    with editing(space.settings.home) as document:
+        kept = [one for one in document["mcp"]["tokens"] if one["namespace"] != namespace]
+        document["mcp"]["tokens"] = kept
+
+
+# -- what was erased, and what has not been finished -------------------------------------------------
+
+
+def records(space: Workspace, namespace: str = "") -> list[Erased]:
+    """Every erasure of a namespace or of the home, the first first, and also those that are not finished."""
+    found: dict[str, Erased] = {}
+    for row in space.journal.read(kinds=[ERASURE], namespace=namespace or None).iter_rows(named=True):
+        said = payload_of(row["payload"])
+        if not isinstance(said, dict) or not (
+            said.get("finished") or {"scope", "memories", "why"} <= said.keys()
+        ):
+            continue  # no act of ours
+        if said.get("finished"):
+            if (begun := found.get(row["subject"])) is None:
+                continue
+            found[row["subject"]] = replace(begun, finished=True, remains=tuple(said["remains"]))
+            continue
+        found[row["subject"]] = Erased(
+            row["subject"], row["namespace"], said["scope"], tuple(said["memories"]), row["occurred_at"],
+            row["principal"], said["why"], finished=False,
+        )  # fmt: skip
+    return list(found.values())
+
+
+def unfinished(space: Workspace) -> list[Erased]:
+    """Erasures that were interrupted, and those of which a table has rows again.
+
+    A run of the night that was going on may have written what it had read before.
+    """
+    home, known = space.settings.home, records(space)
+    back = _back(space, known)
+    return [
+        one
+        for one in known
+        if not one.finished or work.read(home, one.erasure) or back.intersection(one.memories)
+    ]
+
+
+def _back(space: Workspace, known: Sequence[Erased]) -> set[str]:
+    """Erased memories of which a table has rows, but for those that were saved again under their name."""
+    gone: set[str] = set()
+    for namespace in {one.namespace for one in known}:
+        mine = {name for one in known if one.namespace == namespace for name in one.memories}
+        there = {ids.memory_id(namespace, source) for source in space.journal.subjects(namespace)}
+        gone |= mine - there
+    return tables.left_over(space.store, gone) if gone else set()
+
+
+def finish(space: Workspace) -> list[Erased]:
+    """Go on with every erasure that is not finished."""
+    done = []
+    home = space.settings.home
+    with space.one_night(progress.task("waiting for a night")):
+        for path in work.orphans(home, {one.erasure for one in records(space)}):
+            path.unlink()  # of one that never began
+        for one in unfinished(space):
+            begun = work.read(home, one.erasure) or _known(space, one)
+            done.append(_carry_out(space, begun))
+    return done
+
+
+def _known(space: Workspace, one: Erased) -> Work:
+    """What the journal knows of an erasure whose file is gone (or on another machine): no words."""
+    entry = space.journal.get(one.erasure)
+    searches = tuple(entry.payload.get("searches", ())) if entry else ()
+    return Work(one.erasure, one.namespace, one.scope, one.memories, searches)  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""By what a text is known that quotes what was erased: words that only it says, its title, its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import polars as pl
+
+from slowwave.journal.acts import KEYLESS
+from slowwave.scoring.ranking.words import as_asked, is_function_word, words
+
+SHORTEST = 4
+"""Letters that a word has at least to be somebody's own (count)."""
+FREE_TEXT = (
+    "title", "content", "context", "tags", "aliases", "trigger_phrases", "links", "front_matter", "metadata",
+)  # fmt: skip
+"""Fields of a saved note that a person may have written anything into."""
+SHORTEST_PHRASE = 6
+"""Characters that a title or a source has at least to be looked for (count)."""
+_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
+
+
+def note_texts(payload: Mapping[str, Any]) -> Iterable[str]:
+    """All that a note says, of the payload of a save."""
+    for name in FREE_TEXT:
+        value = payload.get(name)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list | dict):
+            yield orjson.dumps(value).decode()
+
+
+def vocabulary(texts: Iterable[str]) -> set[str]:
+    """Words that are long enough to be somebody's own."""
+    found = (word for text in texts for word in words(text))
+    return {word for word in found if len(word) >= SHORTEST and not is_function_word(word)}
+
+
+def phrases_of(title: str, source: str) -> Iterable[str]:
+    """Title and source as they are looked for; one that says nothing is left out."""
+    if len(title) >= SHORTEST_PHRASE and len(words(as_asked(title))) > 1:
+        yield title.casefold()
+    if len(source) >= SHORTEST_PHRASE and not source.startswith(KEYLESS):
+        yield source.casefold()
+
+
+def plain(text: str) -> str:
+    """A text with the characters that JSON has written as escapes."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """What is looked for.
+
+    Attributes:
+        words: that only the erased texts say.
+        phrases: titles and sources, in any case.
+    """
+
+    words: frozenset[str]
+    phrases: tuple[str, ...]
+
+    def quoted(self, text: str | None) -> bool:
+        """Whether a text says a word that only the erased ones say."""
+        return bool(text) and not self.words.isdisjoint(words(text or ""))
+
+    def named(self, texts: Sequence[str]) -> list[bool]:
+        """Of each text, whether it says such a word or has a title or a source in it."""
+        read = [plain(text).casefold() for text in texts]
+        if self.phrases:
+            there = pl.Series(read, dtype=pl.String).str.contains_any(list(self.phrases)).to_list()
+        else:
+            there = [False] * len(read)
+        return [one or self.quoted(text) for one, text in zip(there, read, strict=True)]
+
+    def mentioned(self, texts: Sequence[str]) -> list[bool]:
+        """Of each text, whether it has a title or a source in it."""
+        return Needles(frozenset(), self.phrases).named(texts)

@@ -1,0 +1,1 @@
+"""Folders of notes that are watched: what changed in them goes into the journal."""

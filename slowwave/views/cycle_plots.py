@@ -1,0 +1,155 @@
+"""Pictures of an evaluation cycle: what each ranking is worth, query by query and cycle by cycle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.views import counts
+from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, Standing
+from slowwave.views.drawing import BLUE, FAINT, GREEN, GREY, GRID, ORANGE, RED, SKY, legend, nothing, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+VERDICT_COLOURS = {"better": GREEN, "worse": RED, "equivalent": BLUE, "insufficient evidence": GREY}
+_NONE = "Nothing was measured."
+_TITLE = METRICS[MAIN]
+_LONG = 26  # characters of a name beside a picture
+
+
+def differences(report: CycleReport) -> bytes:
+    """Difference of each variant to what was shown, with its interval, and the band that does not matter."""
+    title = f"{_TITLE}: difference to what was shown, 95 %"
+    tried = [one for one in report.variants if MAIN in one.against]
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.axvspan(-report.margin, report.margin, color=GRID, alpha=0.6, linewidth=0)
+        axes.axvline(0, color=FAINT, linewidth=0.8)
+        _forest(axes, tried)
+        axes.set_title(title)
+        axes.set_xlabel(f"worse  ◂  {_TITLE}  ▸  better     (band: ± {report.margin:g} does not matter)")
+        named = [name for name in VERDICT_COLOURS if name in {one.against[MAIN].verdict for one in tried}]
+        handles = [axes.plot([], [], "o", color=VERDICT_COLOURS[name], markersize=5)[0] for name in named]
+        figure.legend(handles, named, loc="outside lower left", ncols=len(named), fontsize=8.5)
+
+    return picture(title, draw, _tall(len(tried)) + 0.3) if tried else nothing(title, _NONE)
+
+
+def _tall(rows: int) -> float:
+    """Inches of a picture with a line for each of `rows` variants."""
+    return 1.2 + 0.24 * rows
+
+
+def _forest(axes: Axes, tried: list[Standing]) -> None:
+    for place, one in enumerate(tried):
+        found = one.against[MAIN]
+        colour = VERDICT_COLOURS[found.verdict]
+        axes.hlines(place, found.low, found.high, color=colour, linewidth=2)
+        filled = "white" if one.role == "baseline" else colour
+        axes.plot([found.difference], [place], "o", color=colour, markerfacecolor=filled, markersize=5.5)
+    labels = [_short(one.name) + (" (baseline)" if one.role == "baseline" else "") for one in tried]
+    axes.set_yticks(range(len(tried)), labels)
+    axes.set_ylim(len(tried) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.grid(visible=True, axis="x")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:+.3g}" if value else "0")
+
+
+def distribution(report: CycleReport) -> bytes:
+    """Over how many queries what was shown did well, and badly."""
+    title = f"Queries by {_TITLE} of what was shown"
+    logged = report.scores.filter(pl.col("variant") == LOGGED)[MAIN]
+    shown = counts.distribution(logged)
+    values, numbers = shown["value"].to_list(), shown["memories"].to_list()
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        bars = axes.bar(
+            values, numbers, width=0.085, color=[RED if value < 0.05 else SKY for value in values]
+        )
+        axes.bar_label(bars, [f"{count:,}" if count else "" for count in numbers], padding=2, fontsize=8)
+        axes.set_title(f"{title} ({logged.len():,})")
+        axes.set_xlabel(f"{_TITLE}  (0 nothing relevant in the first ten · 1 as good as can be)")
+        axes.set_ylabel("queries")
+
+    return picture(title, draw) if logged.len() else nothing(title, _NONE)
+
+
+def channels(report: CycleReport) -> bytes:
+    """What only one channel found, and what is lost without it."""
+    title = "Contribution of the channels"
+    without = {
+        one.without[0]: one.against[MAIN]
+        for one in report.variants
+        if one.role == "channel" and len(one.without) == 1 and MAIN in one.against
+    }
+    names = list(dict.fromkeys([*report.channels["channel"], *without]))
+    rates = dict(report.channels.select("channel", "ecr").iter_rows())
+    bounds = {row[0]: row[1:] for row in report.channels.select("channel", "ecr_low", "ecr_high").iter_rows()}
+
+    def draw(figure: Figure) -> None:
+        left, right = figure.subplots(1, 2, sharey=True)
+        shares = [100 * (rates.get(name) or 0.0) for name in names]
+        bars = left.barh(range(len(names)), shares, height=0.55, color=SKY)
+        told = ["not told" if rates.get(name) is None else f"{100 * rates[name]:.1f} %" for name in names]
+        left.bar_label(bars, told, padding=3, fontsize=8)
+        for place, (low, high) in enumerate(bounds.get(name, (None, None)) for name in names):
+            if low is not None and high is not None:
+                left.hlines(place + 0.36, 100 * low, 100 * high, color=BLUE, linewidth=1.6)
+        left.set_title("Found by this channel alone")
+        left.set_xlabel("% of the top ten")
+        left.set_xlim(0, max(*shares, 1.0) * 1.3)
+        right.axvspan(-report.margin, report.margin, color=GRID, alpha=0.6, linewidth=0)
+        right.axvline(0, color=FAINT, linewidth=0.8)
+        for place, name in enumerate(names):
+            if (found := without.get(name)) is not None:
+                colour = VERDICT_COLOURS[found.verdict]
+                right.hlines(place, found.low, found.high, color=colour, linewidth=2)
+                right.plot([found.difference], [place], "o", color=colour, markersize=5.5)
+        right.set_title(f"{_TITLE} without it")
+        right.set_xlabel("difference to what was shown, 95 %")
+        left.set_yticks(range(len(names)), names)
+        left.set_ylim(len(names) - 0.4, -0.6)
+        for axes in (left, right):
+            axes.grid(visible=False, axis="y")
+            axes.grid(visible=True, axis="x")
+            axes.locator_params(axis="x", nbins=5)
+        right.xaxis.set_major_formatter(lambda value, _: f"{value:+.3g}" if value else "0")
+
+    return picture(title, draw, 1.3 + 0.3 * len(names)) if names else nothing(title, _NONE)
+
+
+def course(report: CycleReport) -> bytes:
+    """What was shown, cycle after cycle; each has queries of its own."""
+    title = f"{_TITLE} of what was shown, by cycle"
+    points = report.course
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        places = points["number"].to_list()
+        axes.vlines(places, points["low"], points["high"], color=BLUE, alpha=0.5, linewidth=2)
+        axes.plot(places, points["mean"], color=BLUE, linewidth=1.4, marker="o", markersize=5)
+        here = points.filter(pl.col("number") == report.number)
+        axes.plot(here["number"], here["mean"], "o", color=ORANGE, markersize=7)
+        most = -(-len(places) // 8)
+        rows = list(points.select("number", "closed_on", "queries").iter_rows())[::-1][::most]
+        axes.set_xticks(
+            [number for number, _, _ in rows],
+            [f"{number}\n{closed or 'open'}\n{queries:,} queries" for number, closed, queries in rows],
+        )
+        axes.set_xlim(places[0] - 0.6, places[-1] + 0.6)
+        axes.set_ylim(0, 1)
+        axes.set_title(title)
+        axes.set_ylabel(_TITLE)
+        handles = [axes.plot([], [], "o", color=colour)[0] for colour in (ORANGE, BLUE)]
+        legend(axes, handles[: min(len(places), 2)], ["this cycle", "cycles before"][: min(len(places), 2)])
+
+    return picture(title, draw) if not points.is_empty() else nothing(title, _NONE)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONG else name[: _LONG - 1] + "…"

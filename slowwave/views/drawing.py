@@ -1,0 +1,128 @@
+"""Drawing a picture: the house's style, its colours, and the SVG that comes of it.
+
+The same drawing gives the same bytes. A picture has its own light ground, so it reads the same on a light and
+on a dark page; the colours are those of Okabe and Ito (2008), which the colour-blind can tell apart.
+
+Matplotlib is loaded when the first picture is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from slowwave.errors import SlowwaveError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH, HEIGHT = 7.6, 2.7  # inches of 96 pixels, as a browser draws 72 points
+INK, FAINT, GRID, PAPER = "#33373d", "#6b7280", "#e5e7eb", "#ffffff"
+BLUE, SKY, GREEN, ORANGE, RED, PINK, GREY = (
+    "#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#9ca3af",
+)  # fmt: skip
+STYLE: Mapping[str, Any] = {
+    "svg.fonttype": "none",  # text stays text: a tenth of the size, and it can be read out
+    "svg.hashsalt": "slowwave",  # names inside the document are made of this, not of chance
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],  # comes with Matplotlib, so the layout is the same everywhere
+    "font.size": 9.0,
+    "text.color": INK,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": FAINT,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "xtick.color": GREY,
+    "xtick.labelcolor": FAINT,
+    "ytick.color": GREY,
+    "ytick.labelcolor": FAINT,
+    "ytick.left": False,
+    "legend.frameon": False,
+    "legend.handlelength": 0.9,
+    "legend.handleheight": 0.9,
+    "legend.columnspacing": 1.4,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+}
+_DECIMALS = re.compile(rb"(\d\.\d)\d{4,}(?![\d<])")  # of places, not of texts: a tenth of a point will do
+_STYLING = threading.Lock()  # a style is global to Matplotlib while it is used
+
+
+def picture(title: str, draw: Callable[[Figure], None], height: float = HEIGHT) -> bytes:
+    """What `draw` puts on a figure, as SVG."""
+    with _styled() as new_figure:
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        around = ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.09, hspace=0.06)
+        figure = new_figure(figsize=(WIDTH, height), layout=around)
+        draw(figure)
+        document = io.BytesIO()
+        about = {"Title": title, "Date": None, "Creator": None}
+        figure.savefig(document, format="svg", metadata=about)
+    return _DECIMALS.sub(rb"\1", document.getvalue())
+
+
+def nothing(title: str, why: str = "Nothing on these days.") -> bytes:
+    """A picture that says that there is nothing to show."""
+
+    def draw(figure: Figure) -> None:
+        figure.text(0.015, 0.8, title, weight="bold", size=10, va="top")
+        figure.text(0.015, 0.42, why, color=FAINT, va="top")
+
+    return picture(title, draw, 0.8)
+
+
+@contextmanager
+def _styled() -> Iterator[Callable[..., Figure]]:
+    """The house's style over Matplotlib's own defaults, whatever the machine's settings; one at a time."""
+    try:
+        from matplotlib import style
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise SlowwaveError(f"{error}. Pictures need it: pip install '.[plots]' in its folder.") from None
+    with _STYLING, style.context(["default", dict(STYLE)]):
+        yield Figure
+
+
+def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """On the line of the title, at the right."""
+    axes.legend(
+        handles, labels, loc="lower right", bbox_to_anchor=(1.01, 0.99), ncols=len(labels), borderaxespad=0,
+        fontsize=8.5,
+    )  # fmt: skip
+
+
+def few_ticks(axes: Axes, count: int, *, whole: bool) -> None:
+    """At most so many ticks upwards; `whole`: at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.yaxis.set_major_locator(MaxNLocator(count, integer=whole, min_n_ticks=1))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+
+
+def tenths(axes: Axes, values: Sequence[float], numbers: Sequence[int], colours: Sequence[str]) -> None:
+    """Bars of how many there are about each tenth from 0 to 1 (`slowwave.views.counts.distribution`)."""
+    bars = axes.bar(values, numbers, width=0.085, color=colours)
+    axes.bar_label(bars, [f"{number:,}" if number else "" for number in numbers], padding=2, fontsize=8)
+    labels = [f"{value:.1f}".removeprefix("0") if value % 1 else f"{value:.0f}" for value in values]
+    axes.set_xticks(values, labels)
+    axes.set_xlim(-0.06, 1.06)
+    axes.set_ylim(0, max(numbers) * 1.14)
+    few_ticks(axes, 5, whole=True)

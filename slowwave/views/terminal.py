@@ -1,0 +1,182 @@
+"""What the command line prints: tables for people, JSON for programs, errors that say what to do."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, NoReturn, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.segment import Segment
+from rich.table import Table
+from typer.exceptions import TyperException
+
+from slowwave.common.arguments import bounded
+from slowwave.common.boundary import boundary
+from slowwave.common.progress import listening
+from slowwave.common.quoting import json_printable, printable
+from slowwave.errors import SlowwaveError
+
+DEBUG = "SLOWWAVE_DEBUG"
+UNEXPECTED = "This is a fault of Slowwave, not of yours"
+_MOST_WORDS = 200  # characters of an unforeseen error
+
+
+class _Terminal(Console):
+    """Shows every text, whatever it came from, without what a terminal would obey."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Segments of anything that is printed; those that move the cursor are this program's own."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text, keep="\n"), style, control)
+
+
+out = _Terminal()
+err = _Terminal(stderr=True)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def print_json(data: Any) -> None:  # noqa: ANN401 - plain data
+    """One JSON document on standard output."""
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+    document = orjson.dumps(data, option=options, default=str).decode()
+    sys.stdout.buffer.write(json_printable(document).encode() + b"\n")
+    sys.stdout.flush()
+
+
+_IDS = ("id", "decision")
+"""Columns whose cells are copied into the next command: never broken."""
+
+
+def print_plain(text: str) -> None:
+    """A text for a program or an assistant, as it is: whoever made it has quoted what notes say."""
+    typer.echo(text)
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = ""
+) -> None:
+    """A table for people; numbers are set to the right."""
+    table = Table(title=title, title_justify="left", caption=caption or None, caption_justify="left")
+    for number, name in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[number], int | float) for row in rows)
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name in _IDS)
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    out.print(table)
+
+
+def _cell(value: object) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape("" if value is None else printable(str(value), keep="\n"))
+
+
+def fail(message: str, *, code: int = 1) -> NoReturn:
+    """Say what was wrong and end."""
+    from rich.markup import escape
+
+    err.print(f"[bold red]Error:[/] {escape(_printable(message))}", highlight=False, soft_wrap=True)
+    raise SystemExit(code)
+
+
+def _printable(message: str) -> str:
+    """A message without what would steer a terminal or cannot be written; its line breaks stay."""
+    safe = (one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in message)
+    return "".join(safe)
+
+
+def reports_errors(command: Callable[P, R]) -> Callable[P, R]:
+    """Errors are printed in one line without a traceback, and the command ends with the error's exit code."""
+
+    @functools.wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        with telling():
+            for name, value in kwargs.items():
+                bounded(name, value)
+            return command(*args, **kwargs)
+
+    return wrapped
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Whatever goes wrong inside ends the program with a line for a person.
+
+    A fault of the program itself does, too; with ``SLOWWAVE_DEBUG=1`` its traceback is shown.
+    """
+    try:
+        with boundary():
+            yield
+    except SlowwaveError as error:
+        fail(str(error), code=error.exit_code)
+    except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
+        raise
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        told = " ".join(str(error).split())[:_MOST_WORDS]
+        fail(
+            f"{UNEXPECTED} ({type(error).__name__}: {told}). What was finished is kept. {DEBUG}=1 before the "
+            f"command shows where it was; please report that."
+        )
+
+
+class _Bars:
+    """Shows announced work as progress bars."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def start(self, what: str, total: int | None) -> int:
+        """Show a bar; work of nothing gets none."""
+        return int(self._progress.add_task(what, total=total, visible=total != 0))
+
+    def advance(self, task: int, units: int) -> None:
+        """Move a bar."""
+        self._progress.advance(task, units)  # type: ignore[arg-type]
+
+    def end(self, task: int) -> None:
+        """Stop a bar's clock and let it stand."""
+        shown = self._progress.tasks[task]
+        if shown.total is None:
+            self._progress.update(task, total=1, completed=1)  # type: ignore[arg-type]
+        self._progress.stop_task(task)  # type: ignore[arg-type]
+
+
+@contextmanager
+def bars(*, quiet: bool = False) -> Iterator[None]:
+    """Show the progress of everything inside on standard error."""
+    columns = (
+        TextColumn("{task.description:<20}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, disable=quiet) as progress, listening(_Bars(progress)):
+        yield
+
+
+JSON = typer.Option("--json", help="Print JSON instead of tables.")
+PLAIN = typer.Option("--plain", help="Only text, for an assistant: what notes say is quoted.")
