@@ -18,8 +18,10 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import Settled, part_mixed, settle
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
+from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate import GatePolicy
+from slowwave.store import staging
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.vaults import vault
@@ -50,7 +52,7 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     entries = slowwave.space.journal.read(kinds=ACTS, days=days)
     store = slowwave.space.store
     looked_at(store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
-    rows, faults = frames_apart(entries, stages.stage)
+    rows, faults = frames_apart(entries, staging.stage)
     rows = with_kept(context, store, rows, faults)
     warnings = [warning for scan in scans for warning in scan.recorded]
     for warning in warnings:
@@ -102,7 +104,7 @@ def gate_verdicts(
     if (staged_notes["act"] == "save").any():
         space.activate_gate()
     policy = space.gate_policy
-    served = space.served.of_days(list(context.partition_keys), policy.echo_window)
+    served = served_in(space).of_days(list(context.partition_keys), policy.echo_window)
     judged = stages.judged(staged_notes, policy, served).drop("memory_id")
     verdicts = pl.concat(
         [staged_notes.select("day", "namespace", "memory_id", "revision", "content_hash"), judged],

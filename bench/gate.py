@@ -43,7 +43,6 @@ from _talk import (
 )  # fmt: skip
 
 from slowwave.journal.acts import entries_frame, save_entry
-from slowwave.lifecycle import stages
 from slowwave.notes.arguments import note_of
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
@@ -54,6 +53,7 @@ from slowwave.quality.gate import GatePolicy, judge
 from slowwave.quality.junk import junk_reasons
 from slowwave.quality.structure import structure_faults
 from slowwave.scoring.intervals import wilson
+from slowwave.store import staging
 
 POLICY = GatePolicy()
 PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
@@ -212,7 +212,7 @@ def vault_notes(folder: Path) -> list[Note]:
 
 def staged(notes: Sequence[Note]) -> pl.DataFrame:
     """Notes as the gate gets them."""
-    return stages.stage(
+    return staging.stage(
         entries_frame(
             [
                 save_entry(

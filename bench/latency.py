@@ -26,6 +26,7 @@ import slowwave
 from slowwave.common import ids
 from slowwave.scoring.ranking import rank
 from slowwave.search import PROBES, Filters
+from slowwave.search.opened import searcher_in
 from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
 from slowwave.store.maintenance import maintain
 
@@ -156,7 +157,7 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
 
 def _scoring(memory: slowwave.Memory, size: int, query: str) -> dict[str, Any]:
     """Ranking 100 candidates alone: the pure function, nothing read and nothing shown."""
-    found = memory._space.searcher.find(memory.namespace, query, 50)
+    found = searcher_in(memory._space).find(memory.namespace, query, 50)
     now = datetime.now(UTC)
     times = []
     for _ in range(300):

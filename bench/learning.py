@@ -48,6 +48,7 @@ from slowwave.scoring.feedback.learned import live as terms_in_force
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import LearnedTerms
+from slowwave.search.opened import searcher_in
 from slowwave.tuning import read_collection
 from slowwave.views.terminal import bars
 
@@ -128,7 +129,7 @@ def measured(
         A row a question, by the ranking; and the share of the questions that a term matches.
     """
     now, policy = space.now(), space.policy
-    found = [space.searcher.find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
+    found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
     proposed = {
         name: [_with(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
         for name, some in terms.items()

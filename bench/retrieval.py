@@ -29,6 +29,7 @@ from rich.progress import track
 import slowwave
 from slowwave.scoring.evaluation import compare, evaluate, mean_interval, parse_measure
 from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.search.opened import searcher_in
 from slowwave.search.run import read_by_cross_encoder
 from slowwave.tuning import Collection, opened, read_collection
 from slowwave.tuning.fit import AS_OF
@@ -104,7 +105,7 @@ def _measure(
     for query in track(queries, description="searching"):
         memory = spaces[query.get("namespace") or "default"]
         start = time.perf_counter()
-        found = memory._space.searcher.find(
+        found = searcher_in(memory._space).find(
             memory.namespace, query["text"], memory.settings.ranking.candidates
         )
         source = dict(zip(found.candidates.memory_ids, found.shown.column("source").to_pylist(), strict=True))

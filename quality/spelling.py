@@ -1,6 +1,6 @@
 """Whether letters follow each other as in words: a model of letter pairs, for texts too short for statistics.
 
-The pairs are those of the words in `slowwave.quality._lexicons` and `slowwave.quality._social`, some thousands from large
+The pairs are those of the words in `_lexicons` and `_social`, some thousands from large
 languages in the Latin, Cyrillic and Greek alphabets. Letters of other scripts are not judged: there are too
 few words of them.
 """
@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from quality._social import SOCIAL_WORDS
 from slowwave.quality._lexicons import FILLER_WORDS, FUNCTION_WORDS, LICENCE_WORDS, LOREM_WORDS, MENU_PHRASES
-from slowwave.quality._social import SOCIAL_WORDS
 
 LEAST_PAIRS = 20
 """Pairs of letters below which nothing is said (count)."""

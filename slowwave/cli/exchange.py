@@ -139,7 +139,7 @@ def _import(
     from slowwave.evaluation.exchange.days import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
-        mine = memory._mine("true")
+        mine = memory.tenant.mine("true")
         found = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=mine)
         return set(found["memory_id"].to_list())
 

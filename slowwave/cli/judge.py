@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
     from slowwave.evaluation.judging.running import JudgeReport
     from slowwave.evaluation.judging.worth import Candidate
-    from slowwave.memory import Memory, MemoryRecord
+    from slowwave.home.tenant import MemoryRecord
+    from slowwave.memory import Memory
 
 judging = typer.Typer(
     invoke_without_command=True,

@@ -1,6 +1,6 @@
 """The night of feedback: what the acts of some days come to, from the state that the days before left.
 
-Reads the tables around a run and calls the rules of :mod:`slowwave.scoring.feedback`; each function gives the rows of
+Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
 one table. The days of a run follow one another.
 """
 

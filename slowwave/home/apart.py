@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import polars as pl
 
-from slowwave.learning.isolation import CANARY_NAMESPACE
 from slowwave.store.frames import one_of, quote
+from slowwave.store.schemas import CANARY_NAMESPACE
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FAULTS = "faults-"
 _ONLY = "_only"
-_OF_THE_STORE = ("knowledge", "searcher", "served")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +90,10 @@ def frames_apart(
 def within(space: Workspace, namespace: str) -> Workspace:
     """The home as one namespace has it: store and journal read and replace its rows alone."""
     own = copy.copy(space)
-    own.__dict__ = {name: value for name, value in space.__dict__.items() if name not in _OF_THE_STORE}
-    own.__dict__ |= {
+    own.__dict__ = space.__dict__ | {
         "store": cast("Store", _StoreOf(space.store, namespace)),
         "journal": cast("Journal", _JournalOf(space.journal, namespace)),
-        "_past": {},
+        "_parts": {},
         _ONLY: namespace,
     }
     return own

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from slowwave.feedback.texts import Texts, in_force, of_text
+from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
 from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
@@ -26,6 +26,7 @@ from slowwave.scoring.ranking.learned import Learned, LearnedTerms
 from slowwave.store import Store, quote
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
 
 _KEY: Final = ("namespace", "memory_id", "term")
@@ -164,6 +165,23 @@ class LearnedTriggers:
             lessons = lessons.filter(~act.hits())
         terms = live_terms(lessons, now, self._policy)
         return _Held(version, taken_back, now, to_come, LearnedTerms(terms, self._policy.ttl))
+
+
+def learned_triggers(space: Workspace, until: date | None = None) -> LearnedTriggers | None:
+    """What was learned, as searches see it; None where the settings say that nothing is.
+
+    Args:
+        space: the home.
+        until: the last day that counts; None is today.
+    """
+    if not space.settings.learning.enabled or space.policy.learned_cap == 0:
+        return None
+    return LearnedTriggers(space.store, lambda: space.journal, space.learning_policy, until, texts_in(space))
+
+
+def learned_boost(space: Workspace) -> Callable[[Learned], float]:
+    """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
+    return lambda learned: learned.boost(space.policy.learned_cap, space.learning_policy.coefficient)
 
 
 def live_terms(lessons: pl.DataFrame, now: datetime, policy: LearningPolicy) -> pl.DataFrame:

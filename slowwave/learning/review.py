@@ -25,6 +25,7 @@ from slowwave.learning.acts import (
     rollbacks,
     write_act,
 )
+from slowwave.learning.applied import learned_triggers
 from slowwave.quality.learning_gate import APPROVAL, REGRESSION
 from slowwave.scoring.feedback.learned import APPLIED, PROPOSED, Rollback, Scope, live, standing
 from slowwave.store import quote
@@ -360,7 +361,7 @@ class Learning:
         space = self._space
         now, policy = space.now(), space.learning_policy
         lessons = lessons_of(self._applied() if rows is None else rows)
-        if space.learned_triggers() is None or not approved(known.acts) or prove(space.store):
+        if learned_triggers(space) is None or not approved(known.acts) or prove(space.store):
             lessons = lessons.clear()
         lessons = of_text(lessons, in_force(known.texts))
         return live(standing(lessons, known.rollbacks, now), now, policy)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.lifecycle import stages
+from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, REFUSE
-from slowwave.store import quote
+from slowwave.store import quote, staging
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -80,8 +81,8 @@ def _since_the_nights(space: Workspace, namespace: str | None, first: str, last:
         if last_seq <= (after := seen.get(day, 0)):
             continue
         acts = space.journal.read(kinds=["save"], days=[day], namespace=namespace, after_seq=after)
-        staged = stages.stage(acts.filter(pl.col("origin") == ""))
-        served = space.served.of_days([day], space.gate_policy.echo_window)
+        staged = staging.stage(acts.filter(pl.col("origin") == ""))
+        served = served_in(space).of_days([day], space.gate_policy.echo_window)
         verdicts = stages.judged(staged, space.gate_policy, served).drop("memory_id")
         found.append(pl.concat([staged, verdicts], how="horizontal").select(*_VERDICT, *_NOTE))
     return pl.concat(found) if found else pl.DataFrame(schema=_JUDGED)

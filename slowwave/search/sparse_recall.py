@@ -10,11 +10,13 @@ import polars as pl
 
 from slowwave.evaluation.known import said_until, settled
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.feedback.states import states_in
 from slowwave.journal.drain import decoded
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.search.filters import Filters
+from slowwave.search.opened import searcher_in
 from slowwave.search.wakeup import excerpt
 from slowwave.store.frames import quote
 
@@ -105,7 +107,7 @@ def short_memories(
         memory_id: of this one alone; else of those that changed last.
         most: memories (count).
     """
-    where = Filters().where(namespace, space.knowledge.promoted(namespace))
+    where = Filters().where(namespace, states_in(space).promoted(namespace))
     where += f" AND chunk_count <= {space.policy.sparse_chunks}"
     where += f" AND memory_id = {quote(memory_id)}" if memory_id else ""
     columns = ["memory_id", "updated_at"]
@@ -144,7 +146,7 @@ def _ask(space: Workspace, namespace: str, row: dict[str, Any], questions: Seque
         policy = space.policy if filters is among else replace(space.policy, abstention_floor=0.0)
         hits = 0
         for question in questions:
-            found = space.searcher.find(namespace, question, space.settings.ranking.candidates, filters)
+            found = searcher_in(space).find(namespace, question, space.settings.ranking.candidates, filters)
             limit = LOOKED_AT if filters is among else len(found.candidates)
             ranking = rank(found.candidates, policy, as_of=space.now(), limit=limit)
             hits += any(one.memory_id == name for one in ranking.results)

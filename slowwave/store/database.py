@@ -17,16 +17,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import polars as pl
+import pyarrow as pa
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.frames import one_of, quote, to_schema
 from slowwave.store.schemas import TableSpec, table_specs
-
-if TYPE_CHECKING:
-    from slowwave.records import Recorder
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 
@@ -111,6 +109,18 @@ def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequenc
     return (values[at : at + size] for at in range(0, len(values), size))
 
 
+class Records(Protocol):
+    """Who is told of each change of a table before it is made."""
+
+    def upsert(
+        self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
+    ) -> None:
+        """Rows are about to be written, and those that match `delete` and are not among them go."""
+
+    def delete(self, store: Store, name: str, where: str) -> None:
+        """Rows are about to go."""
+
+
 class Store:
     """All tables of one Slowwave database.
 
@@ -125,7 +135,7 @@ class Store:
         ModelError: the database belongs to another embedding model.
     """
 
-    recorder: Recorder | None = None
+    recorder: Records | None = None
     """Writes each change to the journal before it is made; a store that is opened by itself has none."""
 
     def __init__(

@@ -17,6 +17,10 @@ FLAG = pa.bool_()
 COUNT = pa.int32()
 FLOAT = pa.float64()
 
+CANARY_NAMESPACE = "~canary"
+"""Namespace and day of the row that proves that no text query reaches what was learned: no namespace
+begins so, and no day is later."""
+
 
 def _key(name: str) -> pa.Field:
     return pa.field(name, TEXT, nullable=False, metadata={"lance-schema:unenforced-primary-key": "true"})
@@ -70,7 +74,7 @@ _NOTE = _fields(
 NOTE_FIELDS = tuple(field.name for field in _NOTE)
 
 
-# Sums of value and weight as of a fixed moment (slowwave.scoring.feedback.effectiveness), by kind of evidence.
+# Sums of value and weight as of a fixed moment (scoring.feedback.effectiveness), by kind of evidence.
 _EVIDENCE = _fields(explicit_value=FLOAT, explicit_weight=FLOAT, implicit_value=FLOAT, implicit_weight=FLOAT)
 
 # Of a ranking, by the judgments of its query (rule 6.3); names as columns allow them.

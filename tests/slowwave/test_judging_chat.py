@@ -228,7 +228,7 @@ def test_what_is_not_set_up_is_told(monkeypatch):
 
 
 def test_the_client_is_imported_when_it_is_needed():
-    code = "import sys, slowwave.evaluation.judging.running, slowwave.evaluation.judging.chat; print('openai' in sys.modules)"
+    code = "import sys; from slowwave.evaluation.judging import chat, running; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -21,7 +21,6 @@ from slowwave.errors import SlowwaveError
 from slowwave.evaluation.variants import IN_FORCE, variants
 from slowwave.learning import acts
 from slowwave.learning.applied import LearnedTriggers, live_terms
-from slowwave.learning.isolation import CANARY_NAMESPACE
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.evaluation.replay import replay as batch_replay
@@ -30,6 +29,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.learned import LearnedTerms
 from slowwave.search.log import candidates_of, replay
 from slowwave.settings.ranking_file import write_policy
+from slowwave.store.schemas import CANARY_NAMESPACE
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 

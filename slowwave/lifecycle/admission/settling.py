@@ -1,6 +1,6 @@
 """Sound notes enter the memory: decided one after the other, logged, then written.
 
-``slowwave.quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
+``quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
 lock, so two processes that save at once come to the same memory as one that saves twice. The decision log is
 written first and the memories in one commit, so a run that is killed leaves either the old memories or the
 new ones; chunks follow their memory (`slowwave.lifecycle.reconcile`).

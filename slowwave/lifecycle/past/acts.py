@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.journal.entry import WORDS
-from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import ORDER, moment_of_acts
+from slowwave.store import staging
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -25,7 +25,7 @@ def acts_until(journal: Journal, namespace: str, day: date) -> pl.DataFrame:
     days = journal.days(KINDS).filter((pl.col("namespace") == namespace) & (pl.col("day") <= day.isoformat()))
     entries = journal.read(kinds=KINDS, days=days["day"].to_list(), namespace=namespace)
     # A stage keeps the last act of a day; of a day of its own each one is the last.
-    staged = stages.stage(entries.with_columns(day="event_id"))
+    staged = staging.stage(entries.with_columns(day="event_id"))
     readable = staged.filter(pl.col("act").is_in(KINDS))
     return readable.with_columns(day=pl.col("occurred_at").dt.strftime("%Y-%m-%d"))
 

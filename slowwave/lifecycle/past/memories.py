@@ -1,4 +1,4 @@
-"""What the acts came to: the memories of one namespace, with the transitions of ``slowwave.quality.admission``."""
+"""What the acts came to: the memories of one namespace, with the transitions of ``quality.admission``."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Held:
 
 
 class _Past:
-    """The memories of one namespace, with the transitions of ``slowwave.quality.admission`` and no decision anew."""
+    """The memories of one namespace, with the transitions of ``quality.admission`` and no decision anew."""
 
     def __init__(self, acts: pl.DataFrame, log: Log) -> None:
         self.log = log
