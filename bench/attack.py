@@ -41,12 +41,12 @@ from _report import report
 from _sinking import SEEN, ask, rate, served, sink, sinking, without
 from _user import Clock
 
-from scoring.feedback.voices import REACH
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning.proposals import proposal_days
 from slowwave.scoring.feedback.learned import PROPOSAL, LearningPolicy, decide, live
 from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.voices import REACH
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 from slowwave.search.opened import searcher_in

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from quality._social import SOCIAL_WORDS
 from slowwave.quality._lexicons import FILLER_WORDS, FUNCTION_WORDS, LICENCE_WORDS, LOREM_WORDS, MENU_PHRASES
+from slowwave.quality._social import SOCIAL_WORDS
 
 LEAST_PAIRS = 20
 """Pairs of letters below which nothing is said (count)."""
