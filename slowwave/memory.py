@@ -108,6 +108,14 @@ class Memory:
     def _chunker(self) -> Chunker:
         return self._space.chunker
 
+    def prepare(self) -> None:
+        """Open now what calls open when they first need it: tables, journal, embedding model, policies."""
+        from slowwave.lifecycle.served import served_in
+        from slowwave.search.opened import searcher_in
+
+        served_in(self._space), searcher_in(self._space)
+        _ = self.store, self.journal, self.policy, self._space.gate_policy
+
     def close(self) -> None:
         """Release the journal's connections and the search thread."""
         self._space.close()
