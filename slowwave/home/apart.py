@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import polars as pl
 
 from slowwave.store.frames import one_of, quote
-from slowwave.store.schemas import CANARY_NAMESPACE
+from slowwave.store.tables import CANARY_NAMESPACE
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace

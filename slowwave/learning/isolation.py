@@ -20,7 +20,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.notes.chunking import found_by, indexed_text
 from slowwave.store import Store, quote
 from slowwave.store.indexes import full_text_columns
-from slowwave.store.schemas import CANARY_NAMESPACE
+from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.text import full_text
 
 TABLE: Final = "learned_triggers"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slowwave.journal import Journal
-    from slowwave.store.schemas import TableSpec
+    from slowwave.store.tables import TableSpec
 
 ACTS = (*SOURCE_KINDS, *WORDS)
 TEXT_OF = "text_of"

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.frames import one_of, quote, to_schema
-from slowwave.store.schemas import TableSpec, table_specs
+from slowwave.store.tables import TableSpec, table_specs
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slowwave.errors import StoreError
-from slowwave.store.schemas import TableSpec
+from slowwave.store.tables import TableSpec
 from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:

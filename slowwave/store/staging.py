@@ -7,7 +7,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.sound import ERASED
-from slowwave.store.schemas import NOTE_FIELDS
+from slowwave.store.tables import NOTE_FIELDS
 
 _PAYLOAD = pl.Struct(
     {

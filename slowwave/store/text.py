@@ -17,7 +17,7 @@ from slowwave.scoring.ranking.words import as_asked
 if TYPE_CHECKING:
     from lancedb.index import FTS
 
-    from slowwave.store.schemas import TableSpec
+    from slowwave.store.tables import TableSpec
 
 # LanceDB's English list, as far as its words are their own stems, without those of the first and second
 # person: i, me, my, myself, we, our, you, your, yourself. In a memory they carry meaning: "my sister" and

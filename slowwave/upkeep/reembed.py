@@ -23,7 +23,7 @@ from slowwave.settings import CONFIG_FILE, EmbeddingSettings, Settings
 from slowwave.settings.file import editing
 from slowwave.store import Store
 from slowwave.store.database import Identity
-from slowwave.store.schemas import table_specs
+from slowwave.store.tables import table_specs
 from slowwave.store.vectors import mean_vectors
 
 WITH_VECTORS = ("chunks", "embedded_chunks", "memories")

@@ -18,7 +18,7 @@ from slowwave.learning import acts
 from slowwave.learning.isolation import Watch, canary, prove
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
-from slowwave.store.schemas import CANARY_NAMESPACE
+from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.text import full_text, full_text_config
 from slowwave.upkeep.doctor import examine
 

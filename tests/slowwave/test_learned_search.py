@@ -29,7 +29,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.learned import LearnedTerms
 from slowwave.search.log import candidates_of, replay
 from slowwave.settings.ranking_file import write_policy
-from slowwave.store.schemas import CANARY_NAMESPACE
+from slowwave.store.tables import CANARY_NAMESPACE
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 

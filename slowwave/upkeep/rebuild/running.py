@@ -26,7 +26,7 @@ from slowwave.store import Store, quote
 from slowwave.store.checkpoints import listed_records
 from slowwave.store.damage import missing
 from slowwave.store.database import SCHEMA_VERSION, Identity, compact, other_model
-from slowwave.store.schemas import table_specs
+from slowwave.store.tables import table_specs
 from slowwave.upkeep.rebuild.texts import chunks_of, vectors_of
 
 if TYPE_CHECKING:
