@@ -22,8 +22,9 @@ from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate import GatePolicy
 from slowwave.store import staging
-from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
+from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
+from slowwave.store.text import create_full_text_indexes
 from slowwave.vaults import vault
 
 GROUP = "ingest"

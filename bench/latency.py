@@ -27,8 +27,9 @@ from slowwave.common import ids
 from slowwave.scoring.ranking import rank
 from slowwave.search import PROBES, Filters
 from slowwave.search.opened import searcher_in
-from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
+from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
+from slowwave.store.text import create_full_text_indexes
 
 WORDS = 20_000
 WORDS_PER_CHUNK = 100

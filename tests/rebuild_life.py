@@ -19,7 +19,7 @@ from slowwave.lifecycle.reconsolidate import reconsolidate
 from slowwave.quality.calibration import Targets
 from slowwave.settings import Settings, load
 from slowwave.store.damage import missing
-from slowwave.store.indexes import create_full_text_indexes
+from slowwave.store.text import create_full_text_indexes
 
 NAMESPACE = "ada"
 SETTINGS = """\

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import polars as pl
 
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import one_of
 from slowwave.store.tables import CANARY_NAMESPACE
+from slowwave.store.tenancy import StoreOf
+from slowwave.store.tenancy import within as within_namespace
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -91,7 +93,7 @@ def within(space: Workspace, namespace: str) -> Workspace:
     """The home as one namespace has it: store and journal read and replace its rows alone."""
     own = copy.copy(space)
     own.__dict__ = space.__dict__ | {
-        "store": cast("Store", _StoreOf(space.store, namespace)),
+        "store": cast("Store", _Apart(space.store, namespace)),
         "journal": cast("Journal", _JournalOf(space.journal, namespace)),
         "_parts": {},
         _ONLY: namespace,
@@ -105,51 +107,27 @@ def part_of(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
     return rows if only is None else rows.filter(pl.col("namespace") == only)
 
 
-class _StoreOf:
-    """A store whose tables have the rows of one namespace, as far as they have a namespace."""
+class _Apart(StoreOf):
+    """A store with the rows of one namespace, for works on a home.
+
+    The row that proves the isolation of what was learned is the home's, and everybody's. What is of no
+    namespace is seen as it is; what is written replaces the rows of the namespace alone.
+    """
 
     def __init__(self, store: Store, namespace: str) -> None:
-        self._store = store
-        self._mine = f"namespace = {quote(namespace)}"
-        # The row that proves the isolation of what was learned is the home's, and everybody's.
-        self._seen = one_of("namespace", [namespace, CANARY_NAMESPACE])
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the store has
-        return getattr(self._store, name)
+        super().__init__(store, (namespace, CANARY_NAMESPACE))
+        self._whole, self._mine = store, within_namespace([namespace])
 
     def _where(self, name: str, where: str | None) -> str | None:
-        if "namespace" not in self._store.specs[name].schema.names:
-            return where
-        return self._seen if where is None else f"({where}) AND {self._seen}"
+        return where if "namespace" not in self.specs[name].schema.names else super()._where(name, where)
 
-    def read(
-        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        return self._store.read(name, self._where(name, where), columns=columns)
-
-    def scan(
-        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        return self._store.scan(name, self._where(name, where), columns=columns)
-
-    def read_by(
-        self,
-        name: str,
-        column: str,
-        values: Sequence[str],
-        *,
-        columns: Sequence[str] | None = None,
-        also: str | None = None,
-    ) -> pl.DataFrame:
-        return self._store.read_by(name, column, values, columns=columns, also=self._where(name, also))
-
-    def count(self, name: str, where: str | None = None) -> int:
-        return self._store.count(name, self._where(name, where))
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the store has
+        return getattr(self._whole, name)
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
-        column = self._store.specs[name].partition
+        column = self.specs[name].partition
         assert column is not None
-        return self._store.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._mine}")
+        return self._whole.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._mine}")
 
 
 class _JournalOf:

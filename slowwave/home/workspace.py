@@ -88,7 +88,7 @@ class Workspace:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
         works = underway.changes(self.journal)
         underway.refuse(self.journal, but=during)
-        self.__dict__["store"] = store = open_store(self)
+        self.__dict__["store"] = store = open_store(self.settings, self.embedder, self.journal, self.now())
         self._works = works  # not before: who is refused now has to be refused the next time
         return store
 
@@ -212,7 +212,7 @@ class Workspace:
 
     def look_at_gate(self) -> None:
         """See whether anybody has said since when the gate is to begin, in this process or another one."""
-        from slowwave.home.gate_acts import said
+        from slowwave.home.gate_moves import said
 
         if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != said(self.journal):
             self.__dict__.pop("gate_policy", None)
@@ -220,7 +220,7 @@ class Workspace:
     @cached_property
     def gate_policy(self) -> GatePolicy:
         """The save gate's settings, when it was activated, and what was said about when it begins."""
-        from slowwave.home.gate_acts import moved
+        from slowwave.home.gate_moves import moved
 
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)

@@ -19,9 +19,8 @@ import polars as pl
 from slowwave.errors import SlowwaveError
 from slowwave.notes.chunking import found_by, indexed_text
 from slowwave.store import Store, quote
-from slowwave.store.indexes import full_text_columns
 from slowwave.store.tables import CANARY_NAMESPACE
-from slowwave.store.text import full_text
+from slowwave.store.text import full_text, full_text_columns
 
 TABLE: Final = "learned_triggers"
 SEARCHED: Final = "chunks"
