@@ -16,7 +16,7 @@ from slowwave.assets import ingest, learning
 from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
 from slowwave.feedback import fold
-from slowwave.home.apart import _StoreOf, apart
+from slowwave.home.apart import _Apart, apart
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import save_entry
@@ -125,7 +125,7 @@ def mentions(value: object, namespace: str) -> bool:
     """Whether what a function is given has rows of a namespace, or is a home that has."""
     if isinstance(value, pl.DataFrame):
         return "namespace" in value.columns and namespace in value["namespace"].to_list()
-    if isinstance(value, Workspace | Store | _StoreOf):
+    if isinstance(value, Workspace | Store | _Apart):
         store = getattr(value, "store", value)
         return any(mentions(store.read(name), namespace) for name in ("searches", "staged_notes", "memories"))
     return isinstance(value, dict | list | tuple) and any(mentions(one, namespace) for one in value)
