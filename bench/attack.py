@@ -44,8 +44,8 @@ from _user import Clock
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning.proposals import proposal_days
-from slowwave.scoring.feedback.learned import PROPOSAL, LearningPolicy, decide, live
-from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.learned import PROPOSAL, decide, live
+from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.feedback.voices import REACH
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable

@@ -43,8 +43,9 @@ from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.scoring.evaluation import MEASURES, compare
 from slowwave.scoring.evaluation.evaluate import evaluate
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
-from slowwave.scoring.feedback.learned import PROPOSAL, SEEDS, decide
+from slowwave.scoring.feedback.learned import PROPOSAL, decide
 from slowwave.scoring.feedback.learned import live as terms_in_force
+from slowwave.scoring.feedback.policy import SEEDS
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import LearnedTerms

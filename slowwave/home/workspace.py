@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from slowwave.notes.chunking import Chunker
     from slowwave.quality.admission import AdmissionPolicy
     from slowwave.quality.learning_gate import GateBounds
-    from slowwave.scoring.feedback.learned import LearningPolicy
+    from slowwave.scoring.feedback.policy import LearningPolicy
     from slowwave.scoring.feedback.usage import UsagePolicy
     from slowwave.store import Store
 
@@ -292,7 +292,7 @@ class Workspace:
     @cached_property
     def learning_policy(self) -> LearningPolicy:
         """What selections may teach."""
-        from slowwave.scoring.feedback.learned import LearningPolicy
+        from slowwave.scoring.feedback.policy import LearningPolicy
 
         names = {part.name for part in fields(LearningPolicy)}
         return LearningPolicy(**self.settings.learning.model_dump(include=names))

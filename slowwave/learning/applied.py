@@ -20,7 +20,8 @@ from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
 from slowwave.learning.isolation import TABLE, Watch
-from slowwave.scoring.feedback.learned import LearningPolicy, Rollback, live
+from slowwave.scoring.feedback.learned import Rollback, live
+from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.feedback.promotion import end_of
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
 from slowwave.store import Store, quote

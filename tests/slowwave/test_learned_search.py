@@ -24,7 +24,8 @@ from slowwave.learning.applied import LearnedTriggers, live_terms
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.evaluation.replay import replay as batch_replay
-from slowwave.scoring.feedback.learned import LearningPolicy, live
+from slowwave.scoring.feedback.learned import live
+from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.learned import LearnedTerms
 from slowwave.search.log import candidates_of, replay

@@ -15,8 +15,7 @@ import pytest
 from slowwave.errors import SettingsError
 from slowwave.home.workspace import Workspace
 from slowwave.quality.learning_gate import GateBounds
-from slowwave.scoring.feedback.learned import LearningPolicy
-from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import (
     EvaluationSettings,
