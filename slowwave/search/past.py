@@ -14,7 +14,7 @@ from slowwave.feedback.texts import texts_in
 from slowwave.learning.applied import learned_boost, learned_triggers
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import KINDS, acts_until
-from slowwave.lifecycle.past.decided import DECISION, REFUSAL
+from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.quality.admission import MERGED

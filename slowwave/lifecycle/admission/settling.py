@@ -173,7 +173,7 @@ def _acts(
         if row["act"] in WORDS:
             acts += [words[row["source"]]] if row["source"] in words else []
         elif row["act"] == "forget":
-            acts.append(Act("forget", name))
+            acts.append(Act("forget", name, revision=row["revision"]))
         else:
             warned = not gate.enforces_at(row["occurred_at"])
             acts.append(Act("save", name, note=note_record(row, vectors[name], warned=warned)))
