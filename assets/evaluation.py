@@ -15,11 +15,14 @@ from slowwave.assets.partitions import DAILY
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
-from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, truth
+from slowwave.evaluation import cycles, due, grading, interleaved, measured, truth
+from slowwave.evaluation.judging.agreement import agreements
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.model import JudgeError
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.home.workspace import Workspace
+from slowwave.scoring.measures import NDCG
 from slowwave.search import sparse_recall as sparse
 from slowwave.views.cycle import cycle_report
 from slowwave.views.cycle_page import cycle_page
@@ -72,20 +75,20 @@ def judgments(
             "judgments": table(by_source.sort("source", "state")),
             "queries": rows.select("namespace", "query_id").n_unique(),
             "unreadable": len(unreadable),
-            **_settled(space, days[-1], rows.select("namespace", "query_id").unique()),
+            **_contradictions(space, days[-1], rows.select("namespace", "query_id").unique()),
             **problem,
         }
     )
 
 
-def _settled(space: Workspace, day: str, about: pl.DataFrame) -> dict[str, Any]:
+def _contradictions(space: Workspace, day: str, about: pl.DataFrame) -> dict[str, Any]:
     """Where sources contradict each other on these queries, and how far each judge agrees with people."""
-    said, bar = known.said_until(space.store, day), space.settings.judge.agreement
-    conflicts = known.settled(said, bar, about).conflicts
+    said, bar = judgments_until(space.store, day), space.settings.judge.agreement
+    conflicts = judgment_list(said, bar, about).conflicts
     judges = [
         {"namespace": namespace, "judge": judge, "pairs": found.n, "exact": found.exact.value,
          "at least": found.exact.low, "kappa": found.kappa.value, "is heard": found.meets(bar)}
-        for (namespace, judge), found in sorted(known.agreements(said, n_draws=1).items())
+        for (namespace, judge), found in sorted(agreements(said, n_draws=1).items())
     ]  # fmt: skip
     return {
         "pairs in conflict": conflicts.height,
@@ -132,16 +135,16 @@ def evaluation_scores(
     space, tried = slowwave.space, _tried(slowwave.space)
     rows, written = replaced(
         context, space, lambda own, days: measured.score_days(own, days, tried),
-        "variant", *measured.METRICS.values(), "abstained",
+        "variant", *measured.COLUMNS, "abstained",
     )  # fmt: skip
     recalled = sparse.figures(space, list(context.partition_keys)).to_dict()
     return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40), **recalled})
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
-    means = [pl.col(name).mean() for name in measured.METRICS.values()]
-    by_variant = rows.group_by("variant").agg(pl.len().alias("searches"), *means, pl.col("abstained").sum())
-    return by_variant.sort("ndcg_10", "variant", descending=[True, False])
+    means = pl.col(measured.COLUMNS).mean()
+    by_variant = rows.group_by("variant").agg(pl.len().alias("searches"), means, pl.col("abstained").sum())
+    return by_variant.sort(NDCG.column, "variant", descending=[True, False])
 
 
 @asset(feedback.searches)

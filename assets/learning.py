@@ -21,6 +21,7 @@ from slowwave.learning.gate import gates
 from slowwave.learning.guard import close_where_worse
 from slowwave.quality.learning_gate import GateDecision
 from slowwave.scoring.feedback.learned import PROPOSED
+from slowwave.scoring.measures import EFFECT_COLUMNS
 from slowwave.store import one_of
 
 GROUP = "learning"
@@ -85,7 +86,6 @@ def learned_effect(
     Where nothing is applied yet, with it is what it would be: tried on what the search considered.
     """
     space = slowwave.space
-    figures = ["mrr_5", "mrr_5_learned", "ndcg_10", "ndcg_10_learned"]
     rows, written = replaced(
         context,
         space,
@@ -93,10 +93,12 @@ def learned_effect(
         "namespace",
         "live",
         "moved",
-        *figures,
+        *EFFECT_COLUMNS,
     )
     found = rows.group_by("namespace").agg(
-        pl.len().alias("searches"), pl.col("moved", "live").sum(), *(pl.col(name).mean() for name in figures)
+        pl.len().alias("searches"),
+        pl.col("moved", "live").sum(),
+        pl.col(EFFECT_COLUMNS).mean(),
     )
     return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace"))})
 

@@ -98,11 +98,11 @@ def judge(store: Store, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def frame(store: Store, rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Judgments as `said_until` reads them, by way of a real table."""
-    from slowwave.evaluation.known import said_until
+    """Judgments as `judgments_until` reads them, by way of a real table."""
+    from slowwave.evaluation.judgments import judgments_until
 
     judge(store, rows)
-    return said_until(store, "9999")
+    return judgments_until(store, "9999")
 
 
 def strict_json(text: str) -> Any:

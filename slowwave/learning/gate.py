@@ -17,6 +17,7 @@ from slowwave.quality.learning_gate import Approval, Effect, Evidence, GateDecis
 from slowwave.scoring.evaluation.comparison import Comparison, compare
 from slowwave.scoring.evaluation.interleaving import preference
 from slowwave.scoring.feedback.learned import standing, well_taught
+from slowwave.scoring.measures import MRR, OF_LEARNING
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class Gatekeeper:
     def _would_be_effect(self, first: datetime | None, as_of: datetime) -> Effect:
         if first is None:
             return Effect()
-        found = self._compared("mrr_5", first.date().isoformat(), as_of)
+        found = self._compared(MRR.column, first.date().isoformat(), as_of)
         return Effect(found.n, found.baseline, found.candidate, found.low, found.high)
 
     def _compared(self, metric: str, first: str, as_of: datetime, *, live: bool = False) -> Comparison:
@@ -199,10 +200,10 @@ class Gatekeeper:
         if approval is None or not approval.given or found or last_word(self.known.acts) != (approval, ""):
             return ""
         since = approval.at.date().isoformat()
-        for metric, name in (("mrr_5", "MRR@5"), ("ndcg_10", "nDCG@10")):
-            measured = self._compared(metric, since, as_of, live=True)
+        for measure in OF_LEARNING:
+            measured = self._compared(measure.column, since, as_of, live=True)
             if measured.verdict == "worse":
-                return f"{name} of the searches that it changed: {measured.describe()}"
+                return f"{measure} of the searches that it changed: {measured.describe()}"
         online = self._online(since, as_of)
         if online.verdict == "better":
             return f"results without it are used more than those with it: {online.describe()}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.evaluation.known import said_until, settled
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.feedback.states import states_in
 from slowwave.journal.drain import decoded
@@ -73,9 +73,10 @@ def figures(space: Workspace, days: Sequence[str], namespace: str | None = None)
         also="tier IN ('quick', 'implicit')",
     )  # fmt: skip
     used = acts.select("search_id", "memory_id", relevant=pl.col("value") > 0.5)
-    said = said_until(space.store, "9999-12-31", namespace=namespace)
+    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
     queries = with_query_ids(injected)
-    grades = settled(said, space.settings.judge.agreement, queries.select("namespace", "query_id").unique())
+    asked = queries.select("namespace", "query_id").unique()
+    grades = judgment_list(said, space.settings.judge.agreement, asked)
     judged = queries.join(grades.grades, on=["namespace", "query_id", "memory_id"])
     judged = judged.select("search_id", "memory_id", relevant=pl.col("grade") > 0)
     return sparse_recall(injected, pl.concat([used, judged]))
@@ -119,8 +120,8 @@ def short_memories(
         "memories", "memory_id", names,
         columns=["memory_id", "title", "content", "source", "trigger_phrases"], also=where,
     )  # fmt: skip
-    said = said_until(space.store, "9999-12-31", namespace=namespace)
-    relevant = settled(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
+    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
+    relevant = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
     told = said.join(relevant, on=["namespace", "query_id", "memory_id"], how="semi")
     asked: dict[str, list[str]] = {}
     texts = space.store.read_by(

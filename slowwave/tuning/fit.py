@@ -14,18 +14,17 @@ import polars as pl
 from slowwave.common import ids, progress
 from slowwave.scoring.evaluation import (
     Comparison,
-    Measure,
     answer_rate,
     auroc,
     compare,
     evaluate,
     mean_interval,
 )
+from slowwave.scoring.measures import MRR, NDCG
 from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
 from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning.collection import Asked
 
-NDCG, MRR = Measure("ndcg", 10), Measure("mrr", 5)
 MARGIN: Final = 0.01  # of nDCG@10: what is nearer than this is as good
 WORST_LOSS: Final = 0.003  # of nDCG@10 that a collection may lose while fitting
 LEAST_GAIN: Final = 0.002  # of the mean nDCG@10: for less, a parameter keeps its value

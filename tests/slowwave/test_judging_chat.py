@@ -16,11 +16,12 @@ import pytest
 from judge_server import ChatServer, completion, grade, serving, slow
 
 from slowwave.evaluation.judging import JudgeError, Pair
+from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.evaluation.judging.chat import ChatJudge
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.prompt import INSTRUCTIONS, MAX_CHARACTERS, PROMPT_HASH, read_answer
-from slowwave.evaluation.judging.running import PATIENCE, run
+from slowwave.evaluation.judging.running import run
 from slowwave.memory import Memory
 from slowwave.settings import JudgeSettings
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from slowwave.scoring.measures import MEASURES
 from slowwave.store.tables.declaring import COUNT, FLAG, FLOAT, TEXT, TIME, TableSpec, table
 
-METRICS = dict.fromkeys(("mrr_5", "ndcg_10", "recall_20", "hit_rate_1", "judged_10"), FLOAT)
-"""Of a ranking, by the judgments of its query (rule 6.3); names as columns allow them."""
+METRICS = {measure.column: FLOAT for measure in MEASURES}
+"""Of a ranking, by the judgments of its query (rule 6.3)."""
 
 
 def tables() -> list[TableSpec]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slowwave.scoring.measures import EFFECT_COLUMNS
 from slowwave.store.tables.declaring import COUNT, FLAG, FLOAT, LIST, TEXT, TIME, TableSpec, table
 
 
@@ -29,8 +30,8 @@ def tables() -> list[TableSpec]:
             "Searches with a relevant judgment, without what was learned before their day and with it. live: "
             "it had an effect on what was shown; else it is what it would have been.",
             partition="day",
-            day=TEXT, namespace=TEXT, search_id=TEXT, query_id=TEXT, moved=FLAG, live=FLAG, mrr_5=FLOAT,
-            mrr_5_learned=FLOAT, ndcg_10=FLOAT, ndcg_10_learned=FLOAT,
+            day=TEXT, namespace=TEXT, search_id=TEXT, query_id=TEXT, moved=FLAG, live=FLAG,
+            **dict.fromkeys(EFFECT_COLUMNS, FLOAT),
         ),
         table(
             "learning_gate", "gate_id",
