@@ -19,9 +19,10 @@ from slowwave.scoring.evaluation import (
     compare,
     evaluate,
     mean_interval,
+    panel,
 )
 from slowwave.scoring.measures import MRR, NDCG
-from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning.collection import Asked
 
@@ -173,14 +174,9 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     policies = {
         "present": present,
         "fitted": best,
-        "seeds": replace(SEEDS, vector_weight=present.vector_weight, cosine_floor=present.cosine_floor),
-        "rrf": replace(
-            present, fusion="rrf", mpab=False, title_weight=0.0, neighbour_weight=0.0, sparse_recall=False
-        ),
-        "fitted, no MPAB": replace(best, mpab=False),
-        "fitted, no neighbours": replace(best, neighbour_weight=0.0),
-        "fitted, no titles": replace(best, title_weight=0.0),
-        "fitted, no sparse recall": replace(best, sparse_recall=False),
+        "seeds": panel.seeds(present),
+        "rrf": replace(present, fusion="rrf", **panel.off(panel.OF_TEXT)),
+        **{f"fitted, {name}": replace(best, **panel.off([name])) for name in panel.OF_TEXT},
     }
     lines = tuple(
         line
