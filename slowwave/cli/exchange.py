@@ -136,7 +136,7 @@ def _import(
     from datetime import UTC, datetime
 
     from slowwave.evaluation.exchange import Options, import_logs
-    from slowwave.evaluation.exchange.days import parse_day
+    from slowwave.evaluation.exchange.moments import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
         mine = memory.tenant.mine("true")
