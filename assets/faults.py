@@ -8,7 +8,8 @@ from typing import TypeVar
 import dagster as dg
 import polars as pl
 
-from slowwave.home.apart import Fault, apart, remember, within
+from slowwave.home.apart import Fault, apart, within
+from slowwave.home.ledger import note_faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.store import Store
@@ -31,7 +32,7 @@ def told_faults(context: dg.AssetExecutionContext, store: Store, faults: Sequenc
     found = {one.namespace: one for one in faults}
     for one in found.values():
         context.log.error(f"{one.namespace} is left as it was, and due again: {one.error}")
-    remember(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
+    note_faults(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
     told = "; ".join(f"{one.namespace}: {one.error}" for one in found.values())
     return {"failed namespaces": told or "none"}
 

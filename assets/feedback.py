@@ -11,16 +11,18 @@ import polars as pl
 from slowwave.assets import pictures
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.ingest import KINDS, WHOLE_RANGE, staged_notes
-from slowwave.assets.partitions import DAILY, day_end
+from slowwave.assets.partitions import DAILY
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.common.progress import task
 from slowwave.feedback import fold
-from slowwave.feedback.pending import begin, finish, last_of, looked_at, seen_by
+from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.feedback.texts import texts_in
-from slowwave.home.apart import Fault, faulty_days
+from slowwave.home import ledger
+from slowwave.home.apart import Fault
 from slowwave.home.workspace import Workspace
 from slowwave.journal import drain
+from slowwave.scoring.days import day_end
 from slowwave.store import Store, one_of
 from slowwave.store.database import Written
 
@@ -110,7 +112,7 @@ def searches(
 
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
     rows, written = replaced(context, space, made, "namespace", "imported_from", "abstained", nothing)
-    looked_at(space.store, context.run.run_id, "searches", last)
+    ledger.FEEDBACK.look(space.store, context.run.run_id, "searches", last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
     return dg.MaterializeResult(
         metadata={
@@ -137,7 +139,7 @@ def events(
         return done.rows
 
     rows, written = replaced(context, space, made, "day", "tier", "verdict", "imported_from", "principal")
-    looked_at(space.store, context.run.run_id, "events", last)
+    ledger.FEEDBACK.look(space.store, context.run.run_id, "events", last)
     return dg.MaterializeResult(
         metadata={
             **written,
@@ -165,7 +167,12 @@ def usage_signals(
     space, days = slowwave.space, list(context.partition_keys)
     store, ratio = space.store, space.settings.feedback.used_ratio
     seen = [
-        pl.concat([rows_of(store, name, days, ["day", "seq"]), seen_by(store, context.run.run_id, name)])
+        pl.concat(
+            [
+                rows_of(store, name, days, ["day", "seq"]),
+                ledger.FEEDBACK.seen(store, context.run.run_id, name),
+            ]
+        )
         for name in ("searches", "events")
     ]
     begin(store, context.run.run_id, last_of(*seen), days[0])
@@ -266,7 +273,7 @@ def memory_state(
         space, lambda own: fold.take_effect(own.store, days, space.feedback_policy, texts_in(own))
     )
     told = told_faults(context, space.store, faults)
-    if not faulty_days(space.store, FOLDS) & set(days):  # else they are due again
+    if not ledger.faulty_days(space.store, FOLDS) & set(days):  # else they are due again
         finish(space.store, context.run.run_id)
     return dg.MaterializeResult(
         metadata={

@@ -6,12 +6,12 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets.faults import apart_of, told_faults, with_kept
-from slowwave.assets.partitions import DAILY, day_end
+from slowwave.assets.partitions import DAILY
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common.progress import task
-from slowwave.feedback.pending import LOOKED_AT, forget, looked_at, seen_by
-from slowwave.home.apart import faulty_days, frames_apart, part_of
+from slowwave.home.apart import frames_apart, part_of
+from slowwave.home.ledger import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
@@ -21,6 +21,7 @@ from slowwave.lifecycle.reconcile import reconcile
 from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate import GatePolicy
+from slowwave.scoring.days import day_end
 from slowwave.store import staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
@@ -52,7 +53,7 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     scans = _look_at_vaults(slowwave, days[-1])
     entries = slowwave.space.journal.read(kinds=ACTS, days=days)
     store = slowwave.space.store
-    looked_at(store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
+    NOTES.look(store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
     rows, faults = frames_apart(entries, staging.stage)
     rows = with_kept(context, store, rows, faults)
     warnings = [warning for scan in scans for warning in scan.recorded]
@@ -287,10 +288,9 @@ def search_index(
         )
         kept = maintain(store, keep_versions=timedelta(days=space.settings.store.keep_versions_days))
     faulty = faulty_days(store, TAKEN_IN)  # they are due again
-    looked = seen_by(store, context.run.run_id, "staged_notes")
+    looked = NOTES.seen(store, context.run.run_id, "staged_notes")
     seen = _last(pl.concat([staged_notes.select("day", "seq"), looked]))
-    store.put_metas({f"night-{day}": {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
-    forget(store, f"{LOOKED_AT}staged_notes")
+    NOTES.finish(store, {day: {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": index.rows,

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from slowwave.store.database import Written
 
 T = TypeVar("T")
-FAULTS = "faults-"
 _ONLY = "_only"
 
 
@@ -145,26 +144,3 @@ class _JournalOf:
 
     def read(self, **asked: Any) -> pl.DataFrame:  # noqa: ANN401 - as of the journal
         return self._journal.read(**{**asked, "namespace": self._namespace})
-
-
-# -- what is told of it -----------------------------------------------------------------------------
-
-
-def remember(store: Store, stage: str, days: Sequence[str], faults: Sequence[Fault]) -> None:
-    """Keep what went wrong at a stage on these days, and forget what did before; see `remembered`."""
-    known = {} if (found := store.get_meta(FAULTS + stage)) is None else found["days"]
-    left = {day: told for day, told in known.items() if day not in set(days)}
-    now = left | ({day: {one.namespace: one.error for one in faults} for day in days} if faults else {})
-    if now != known:
-        store.put_meta(FAULTS + stage, {"days": now})
-
-
-def remembered(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """The faults that stand: stage, day, namespace, and the error."""
-    return {stage: fact["days"] for stage, fact in sorted(store.list_meta(FAULTS).items()) if fact["days"]}
-
-
-def faulty_days(store: Store, stages: Iterable[str]) -> set[str]:
-    """Days on which a namespace's part of one of these stages is not done."""
-    wanted = set(stages)
-    return {day for stage, days in remembered(store).items() if stage in wanted for day in days}

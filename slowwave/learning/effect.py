@@ -20,7 +20,8 @@ from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.evaluation.variants import IN_FORCE, Tried
-from slowwave.learning.lessons import Known, day_start, known, would_be
+from slowwave.learning.evidence import Evidence
+from slowwave.scoring.days import day_start
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 from slowwave.scoring.evaluation.replay import Batch, Variant
 from slowwave.scoring.evaluation.replay import replay as ranked_again
@@ -40,12 +41,11 @@ _TOUCHED = {
 PLAIN, WITH = "plain", "learned"
 
 
-def touched(space: Workspace, known: Known, searches: pl.DataFrame) -> pl.DataFrame:
+def touched(evidence: Evidence, searches: pl.DataFrame) -> pl.DataFrame:
     """Which memories the terms that were known at the start of a search's day bring to mind.
 
     Args:
-        space: of the bounds.
-        known: all proposals up to the last day of the searches.
+        evidence: up to the last day of the searches.
         searches: ``day`` (asked), ``namespace``, ``search_id``, ``query``, ``occurred_at``.
 
     Returns:
@@ -57,11 +57,9 @@ def touched(space: Workspace, known: Known, searches: pl.DataFrame) -> pl.DataFr
     terms = queries.with_columns(term=pl.Series(asked, dtype=pl.List(pl.String)))
     terms = terms.with_columns(words=pl.col("term").list.len())
     parts = [pl.DataFrame(schema=_TOUCHED)]
-    ttl = space.learning_policy.ttl
+    ttl = evidence.space.learning_policy.ttl
     for (day,), mine in searches.join(terms, on="query").group_by("day"):
-        live = would_be(space, known, day_start(str(day))).select(
-            "namespace", "memory_id", "term", "expires_at"
-        )
+        live = evidence.would_be(day_start(str(day))).select("namespace", "memory_id", "term", "expires_at")
         left = (pl.col("expires_at") - pl.col("occurred_at")) / ttl
         found = mine.explode("term").join(live, on=["namespace", "term"])
         found = found.with_columns(weight=left.clip(0.0, 1.0)).filter(pl.col("weight") > 0)
@@ -87,8 +85,7 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         "searches", "search_id", heard["search_id"].to_list(),
         columns=["day", "namespace", "search_id", "query", "occurred_at", "shown"],
     )  # fmt: skip
-    all_of = known(space, last)
-    found = touched(space, all_of, asked.drop("shown"))
+    found = touched(Evidence(space, last), asked.drop("shown"))
     if found.is_empty():
         return empty
     asked = with_query_ids(asked.join(found, on="search_id", how="semi"))
@@ -153,8 +150,11 @@ def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     if scored.is_empty():
         return empty
     asked = asked.join(scored, on="search_id", how="semi")
-    all_of = known(space, max(days))
-    found = touched(space, all_of, asked).group_by("search_id", "memory_id").agg(pl.col("share").sum())
+    found = (
+        touched(Evidence(space, max(days)), asked)
+        .group_by("search_id", "memory_id")
+        .agg(pl.col("share").sum())
+    )
     shown = store.scan("channel_attribution", f"{one_of('day', days)} AND channel = '{LEARNED}'",
                        columns=["search_id"])  # fmt: skip
     about = asked.join(pl.concat([found.select("search_id"), shown]).unique(), on="search_id", how="semi")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from slowwave.home.ledger import NOTES
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, REFUSE
@@ -71,7 +72,7 @@ def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: dat
 
 def _since_the_nights(space: Workspace, namespace: str | None, first: str, last: str) -> pl.DataFrame:
     """Direct saves that no finished night has seen, with the gate's verdict."""
-    seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
+    seen = {day: record["seq"] for day, record in NOTES.finished(space.store).items()}
     days = space.journal.days(["save"]).filter(
         pl.col("day").is_between(pl.lit(first), pl.lit(last)),
         True if namespace is None else pl.col("namespace") == namespace,
