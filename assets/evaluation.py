@@ -1,6 +1,7 @@
 """searches, usage_signals -> judgments -> evaluation_scores, shadow_scores, channel_attribution -> cycles."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,8 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import feedback, ingest
+from slowwave.assets.daily import daily_asset, write_days
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.feedback import replaced
-from slowwave.assets.ingest import KINDS, WHOLE_RANGE
-from slowwave.assets.partitions import DAILY
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
@@ -32,17 +31,7 @@ REPORTS = "reports"
 """Folder of the pages, in the home."""
 
 
-def asset(
-    *deps: dg.AssetsDefinition,
-    group: str = GROUP,
-    **more: Any,  # noqa: ANN401
-) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """An asset of this group; a range of its days is one run, and one run at a time works on them."""
-    made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
-        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=KINDS, code_version="1",
-        deps=deps, **more,
-    )  # fmt: skip
-    return made
+asset = partial(daily_asset, GROUP)
 
 
 @asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
@@ -65,7 +54,7 @@ def judgments(
         triggers = truth.trigger_judgments(own.store, part)
         return pl.concat([said.rows, triggers, truth.selection_judgments(own.store, part)])
 
-    rows, written = replaced(context, space, made, "source", "state", "grade", "namespace", "query_id")
+    rows, written = write_days(context, space, made, "source", "state", "grade", "namespace", "query_id")
     by_source = rows.group_by("source", "state").agg(
         pl.len().alias("judgments"), pl.col("grade").mean().alias("mean grade")
     )
@@ -133,7 +122,7 @@ def evaluation_scores(
     counted; one that showed nothing counts as 0.
     """
     space, tried = slowwave.space, _tried(slowwave.space)
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: measured.score_days(own, days, tried),
         "variant", *measured.COLUMNS, "abstained",
     )  # fmt: skip
@@ -154,7 +143,7 @@ def shadow_scores(
     """How far the results of other rankings are from what was shown: tried on what each search considered."""
     space, tried = slowwave.space, _tried(slowwave.space)
     means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: measured.compare_days(own, days, tried), "variant", *means
     )
     found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
@@ -168,7 +157,7 @@ def channel_attribution(
     """Which channels found the results of each search, and which results only one channel found."""
     space = slowwave.space
     counts = ["results", "covered", "exclusive"]
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: measured.attribute_days(own, days), "channel", *counts
     )
     found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
@@ -183,7 +172,7 @@ def interleavings(
     """Searches that showed two rankings in turn, and how many results of each were used."""
     space = slowwave.space
     counts = ["credit_a", "credit_b"]
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: interleaved.interleaved_days(own, days), "policy_b", *counts
     )
     found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import dagster as dg
-import polars as pl
 
 from slowwave.home.apart import Fault, apart, within
 from slowwave.home.ledger import note_faults
@@ -35,16 +34,3 @@ def told_faults(context: dg.AssetExecutionContext, store: Store, faults: Sequenc
     note_faults(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
     told = "; ".join(f"{one.namespace}: {one.error}" for one in found.values())
     return {"failed namespaces": told or "none"}
-
-
-def with_kept(
-    context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame, faults: Sequence[Fault]
-) -> pl.DataFrame:
-    """The rows, and those that faulty namespaces have in the asset's table on the days of its run."""
-    if not faults:
-        return rows
-    from slowwave.store import one_of
-
-    days, names = list(context.partition_keys), [one.namespace for one in faults]
-    kept = store.read(context.asset_key.path[-1], f"{one_of('day', days)} AND {one_of('namespace', names)}")
-    return pl.concat([rows, kept.select(rows.columns)])

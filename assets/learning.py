@@ -1,15 +1,14 @@
 """learned_proposals -> learned_matches, learned_effect -> learning_gate -> (where open) learned_triggers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets import evaluation, feedback, ingest
-from slowwave.assets.evaluation import asset as evaluation_asset
+from slowwave.assets.daily import daily_asset, write_days
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.feedback import replaced
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.evaluation import due
@@ -33,9 +32,7 @@ REFUSED = "slowwave/refused"
 GateOf = Mapping[tuple[str, str], GateDecision]
 
 
-def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
-    """An asset of this group; a range of its days is one run, and one run at a time works on them."""
-    return evaluation_asset(*deps, group=GROUP, **more)
+asset = partial(daily_asset, GROUP)
 
 
 @asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
@@ -48,7 +45,7 @@ def learned_proposals(
     younger than three days, words that are frequent or on the list of those that say nothing: none teaches.
     """
     space = slowwave.space
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: proposals.proposal_days(own, days), "proposal_id", "namespace"
     )
     became = Evidence(space, context.partition_keys[-1]).decided.reasons
@@ -71,7 +68,7 @@ def learned_matches(
     By terms known before the day of the search. It says how much noise learning makes.
     """
     space = slowwave.space
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: effect.match_days(own, days), "namespace", "relevant", "evidence"
     )
     counted = rows.group_by("namespace", "evidence", "relevant").len("matches")
@@ -89,7 +86,7 @@ def learned_effect(
     Where nothing is applied yet, with it is what it would be: tried on what the search considered.
     """
     space = slowwave.space
-    rows, written = replaced(
+    rows, written = write_days(
         context,
         space,
         lambda own, days: effect.effect_days(own, days),
@@ -126,7 +123,7 @@ def learning_gate(
         rows = part_of(own, _rows(own, decided, part))
         return pl.concat([rows, held.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
 
-    _, written = replaced(context, space, rows_of_gates, "day", "namespace", "condition")
+    _, written = write_days(context, space, rows_of_gates, "day", "namespace", "condition")
     if faults:
         written |= told_faults(context, space.store, faults)
     malformed = malformed_acts(space.journal)
@@ -260,7 +257,7 @@ def learned_triggers(
         log.log_untaught(own.store, held.join(rows, on="trigger_id", how="anti"), evidence.now)
         return rows
 
-    rows, written = replaced(context, space, made, "namespace", "memory_id", "term")
+    rows, written = write_days(context, space, made, "namespace", "memory_id", "term")
     passed = evidence.decided.reasons.filter(pl.col("reason") == PROPOSED).height
     counted = rows.group_by("namespace").agg(
         pl.len().alias("lessons"), pl.col("memory_id").n_unique().alias("memories"), pl.col("term").n_unique()

@@ -27,8 +27,8 @@ from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle.gate_notice import Notice, notice
-from slowwave.orchestration.cli import dagster_home
 from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.instance import dagster_home
 from slowwave.settings import Settings
 from slowwave.upkeep.erasure.running import finish, unfinished
 

@@ -76,18 +76,6 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}{where}"
 
 
-def frames_apart(
-    frame: pl.DataFrame, make: Callable[[pl.DataFrame], pl.DataFrame]
-) -> tuple[pl.DataFrame, list[Fault]]:
-    """What `make` gives for rows of any namespaces; see `apart`."""
-    made, faults = apart(
-        lambda: make(frame),
-        lambda: frame["namespace"].to_list(),
-        lambda name: make(frame.filter(pl.col("namespace") == name)),
-    )
-    return pl.concat(made), faults
-
-
 def within(space: Workspace, namespace: str) -> Workspace:
     """The home as one namespace has it: store and journal read and replace its rows alone."""
     own = copy.copy(space)

@@ -248,10 +248,8 @@ class Learning:
             LearningError: as there.
         """
         evidence, store = self._evidence(), self._space.store
-        asked, rows = (
-            rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value),
-            evidence.applied,
-        )
+        asked = rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value)
+        rows = evidence.applied
         hit = lessons_of(rows).filter(asked.hits())
         stand = standing(shown.with_applied(evidence), evidence.rollbacks, asked.at).filter(asked.hits())
         columns = ["memory_id", "term", "search_id", "principal", "taught_at"]

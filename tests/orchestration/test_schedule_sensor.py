@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from slowwave.assets.ingest import WHOLE_RANGE
+from slowwave.assets.daily import WHOLE_RANGE
 from slowwave.assets.partitions import DAILY, home_first_day
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.journal import Journal
