@@ -21,11 +21,12 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import save_entry
 from slowwave.learning import effect, proposals
+from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle import stages
 from slowwave.notes import plain_note
 from slowwave.orchestration.night import evaluate_due, pending_days, run_night
 from slowwave.settings import Settings, load
-from slowwave.store import Store
+from slowwave.store import Store, staging
 from slowwave.vaults import vault
 
 NOW = datetime.now(UTC)
@@ -128,11 +129,13 @@ def mentions(value: object, namespace: str) -> bool:
     if isinstance(value, Workspace | Store | _Apart):
         store = getattr(value, "store", value)
         return any(mentions(store.read(name), namespace) for name in ("searches", "staged_notes", "memories"))
+    if isinstance(value, Evidence):
+        return mentions(value.space, namespace)
     return isinstance(value, dict | list | tuple) and any(mentions(one, namespace) for one in value)
 
 
 NIGHT_PARTS = [
-    (stages, "stage"), (stages, "judge"), (stages, "cut"), (ingest, "settle"), (ingest, "reconcile"),
+    (staging, "stage"), (stages, "judge"), (stages, "cut"), (ingest, "settle"), (ingest, "reconcile"),
     (fold, "signals"), (fold, "effectiveness"), (fold, "strength"), (fold, "promotions"),
     (fold, "take_effect"),
 ]  # fmt: skip

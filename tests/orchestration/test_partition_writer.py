@@ -38,11 +38,13 @@ class Night:
         night = self
 
         @daily_asset("ingest")
-        def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource):
+        def staged_notes(
+            context: dg.AssetExecutionContext, slowwave: SlowwaveResource
+        ) -> dg.MaterializeResult:
             return dg.MaterializeResult(metadata=write_rows(context, slowwave.space.store, night.rows))
 
         @daily_asset("ingest", staged_notes)
-        def reader(context: dg.AssetExecutionContext, slowwave: SlowwaveResource):
+        def reader(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> None:
             night.seen = rows_of_run(context, slowwave.space.store, "staged_notes")
 
         days = (
