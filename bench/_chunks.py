@@ -10,8 +10,9 @@ from rich.progress import track
 
 import slowwave
 from slowwave.common import ids
-from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
+from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
+from slowwave.store.text import create_full_text_indexes
 
 NAMESPACE = "bench"
 WORDS = 20_000

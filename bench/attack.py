@@ -12,7 +12,7 @@ real ones; what they teach is applied as if the learning gate were open.
 One more person *sinks*: on the last day he asks the known questions, rates the right answers unhelpful and
 his own two notes (near and far) helpful, as often as he can. And a file of sixty invented people says the
 same of his searches, brought in as `slowwave import jsonl` does. Both are measured as the rules are written
-(five votes a name) and as they ship (`slowwave.scoring.feedback.voices`): a vote a name, and one for a whole file.
+(five votes a name) and as they ship (`scoring.feedback.voices`): a vote a name, and one for a whole file.
 
 Measured are questions about the targets that nobody asked, and the same in new words, with one poison at a
 time there: at which rank the poison stands (median; of a hundred), the share of the searches that show it
@@ -45,11 +45,12 @@ from _user import Clock
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning.proposals import proposal_days
-from slowwave.scoring.feedback.learned import PROPOSAL, LearningPolicy, decide, live
-from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.learned import PROPOSAL, decide, live
+from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.feedback.voices import REACH
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.search.opened import searcher_in
 from slowwave.tuning.collection import Collection
 from slowwave.views.terminal import bars
 
@@ -216,7 +217,7 @@ def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: S
     return [
         Asked(
             text,
-            space.searcher.find(home.namespace, text, 1_000).candidates,
+            searcher_in(space).find(home.namespace, text, 1_000).candidates,
             home.answers(question),
             poisons,
         )

@@ -44,7 +44,6 @@ from _talk import (
 )  # fmt: skip
 
 from slowwave.journal.acts import entries_frame, save_entry
-from slowwave.lifecycle import stages
 from slowwave.notes.arguments import note_of
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
@@ -54,6 +53,7 @@ from slowwave.quality.gate import GatePolicy, judge
 from slowwave.quality.junk import junk_reasons
 from slowwave.quality.structure import structure_faults
 from slowwave.scoring.intervals import wilson
+from slowwave.store import staging
 
 POLICY = GatePolicy()
 PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
@@ -209,7 +209,7 @@ _STAMP = re.compile(r"^\[.*?\] \w+: ")
 
 def staged(notes: Sequence[Note]) -> pl.DataFrame:
     """Notes as the gate gets them."""
-    return stages.stage(
+    return staging.stage(
         entries_frame(
             [
                 save_entry(

@@ -137,7 +137,7 @@ def _night(vault: Path, model: str, home: Path, *, days_ago: int) -> Measured:
     import dagster as dg
 
     from slowwave.home.workspace import Workspace
-    from slowwave.orchestration.cli import dagster_home
+    from slowwave.orchestration.instance import dagster_home
     from slowwave.orchestration.night import run_night
     from slowwave.settings import load
     from slowwave.vaults.vault import scan, watch

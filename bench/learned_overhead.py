@@ -32,6 +32,7 @@ import slowwave
 from slowwave.common import ids
 from slowwave.learning import acts
 from slowwave.learning.isolation import prove
+from slowwave.search.opened import knowledge_in
 
 WARM_UP = 20
 MOST = 0.1  # of all pairs of a memory and a word that can be learned: more are not drawn in time
@@ -115,7 +116,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
     for turn, query in enumerate(track(queries, description="searching")):
         order = list(memories.items())
         for size, memory in order[turn % len(order) :] + order[: turn % len(order)]:
-            held = memory._space.knowledge._learned._held.get(NAMESPACE)
+            held = knowledge_in(memory._space)._learned._held.get(NAMESPACE)
             taken = {
                 "terms": _took(held.terms.match, query, now) if held else 0.0,
                 "matching": _took(_match, memory, query, now),
@@ -143,7 +144,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
 
 
 def _match(memory: slowwave.Memory, query: str, now: datetime) -> object:
-    return memory._space.knowledge.learned(NAMESPACE, query, now)
+    return knowledge_in(memory._space).learned(NAMESPACE, query, now)
 
 
 def _took(act: Callable[..., object], *given: object) -> float:

@@ -37,18 +37,22 @@ from _user import Careless, Clock, User
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning import acts, lessons
+from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gate
+from slowwave.learning.isolation import TABLE
 from slowwave.learning.proposals import proposal_days
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.scoring.evaluation import MEASURES, compare
 from slowwave.scoring.evaluation.evaluate import evaluate
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
-from slowwave.scoring.feedback.learned import PROPOSAL, SEEDS, decide
+from slowwave.scoring.feedback.learned import PROPOSAL, decide
 from slowwave.scoring.feedback.learned import live as terms_in_force
+from slowwave.scoring.feedback.policy import SEEDS
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import LearnedTerms
+from slowwave.search.opened import searcher_in
 from slowwave.views.terminal import bars
 
 WEEK = 7
@@ -76,7 +80,7 @@ def live(home: Home, plan: Mapping[date, Sequence[Asking]], user: Careless) -> W
             for job in ("feedback", "evaluation"):
                 run(home, job, week[0], week[-1], clock.moment)
             approve(home, space)
-            for first, last in consecutive(lessons.due_days(space)):
+            for first, last in consecutive(lessons.due_days(Evidence(space))):
                 run(home, "learning", first, last, clock.moment)
             advance(len(week))
     return space
@@ -128,7 +132,7 @@ def measured(
         A row a question, by the ranking; and the share of the questions that a term matches.
     """
     now, policy = space.now(), space.policy
-    found = [space.searcher.find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
+    found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
     proposed = {
         name: [_with(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
         for name, some in terms.items()
@@ -147,10 +151,10 @@ def measured(
 def proposed_terms(home: Home, space: Workspace) -> dict[str, LearnedTerms]:
     """All that was proposed and would have an effect, and what that were with the constants of the seeds."""
     now = space.now()
-    all_of = lessons.known(space, now.date().isoformat(), home.namespace)
+    all_of = Evidence(space, among=[home.namespace])
     seeds = as_seeds(space, all_of.proposals["day"].unique().to_list())
     return {
-        WOULD_BE: LearnedTerms(lessons.would_be(space, all_of, now), space.learning_policy.ttl),
+        WOULD_BE: LearnedTerms(all_of.would_be(now), space.learning_policy.ttl),
         AS_SEEDS: LearnedTerms(seeds, SEEDS.ttl),
     }
 
@@ -224,13 +228,13 @@ def timeline(home: Home, space: Workspace) -> dict[str, str]:
 def states(home: Home, space: Workspace) -> dict[str, Any]:
     """What became of selections and of the terms that they taught, at the end."""
     now = space.now()
-    all_of = lessons.known(space, now.date().isoformat(), home.namespace)
+    all_of = Evidence(space, among=[home.namespace])
     reasons = dict(all_of.decided.reasons["reason"].value_counts().iter_rows())
     key = ["memory_id", "term"]
     taught = all_of.decided.lessons
     unexpired = taught.filter(pl.col("expires_at") > now).select(key).unique()
-    would = lessons.would_be(space, all_of, now)
-    applied = space.store.read(lessons.TABLE, f"namespace = '{home.namespace}'")
+    would = all_of.would_be(now)
+    applied = space.store.read(TABLE, f"namespace = '{home.namespace}'")
     said = gate(space, home.namespace).conditions
     noise = next(one.value for one in said if one.name == "noise")
     done = [one.action for one in acts.acts(space.journal, home.namespace)]

@@ -31,6 +31,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.notes import plain_note
 from slowwave.settings import load
+from slowwave.store import staging
 from slowwave.store.vectors import mean_vectors
 
 DIMENSION = 384
@@ -120,7 +121,7 @@ def _staged(numbers: range, at: datetime) -> pl.DataFrame:
         )
         for number in numbers
     ]  # fmt: skip
-    return stages.stage(entries_frame(entries))
+    return staging.stage(entries_frame(entries))
 
 
 def _embedded(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:

@@ -27,8 +27,9 @@ from _report import bench, existing_folder, options, positive, report
 from rich.progress import track
 
 import slowwave
-from slowwave.scoring.evaluation import compare, evaluate, mean_interval, parse_measure
-from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.scoring.evaluation import compare, evaluate, mean_interval, panel, parse_measure
+from slowwave.scoring.ranking import RankingPolicy, rank
+from slowwave.search.opened import searcher_in
 from slowwave.search.run import read_by_cross_encoder
 from slowwave.tuning import Collection, opened
 from slowwave.tuning.fit import AS_OF
@@ -69,10 +70,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
     """What is measured beside the full ranking; none abstains, so every query gets its list."""
     full = replace(present, abstention_floor=0.0)
-    plain = replace(
-        full, mpab=False, title_weight=0.0, trigger_weight=0.0, neighbour_weight=0.0, sparse_recall=False
-    )
-    model = {"vector_weight": full.vector_weight, "cosine_floor": full.cosine_floor}
+    plain = replace(full, trigger_weight=0.0, **panel.off(panel.OF_TEXT))
     return {
         "full": full,
         "bm25": replace(plain, vector_weight=0.0),
@@ -80,13 +78,10 @@ def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
         "as if the model knew": full,
         "rrf": replace(plain, fusion="rrf"),
         "fused": plain,
-        "no mpab": replace(full, mpab=False),
-        "no neighbours": replace(full, neighbour_weight=0.0),
-        "no titles": replace(full, title_weight=0.0),
-        "no sparse recall": replace(full, sparse_recall=False),
-        "no feedback share": replace(full, effectiveness_weight=0.0),
+        **{name.lower(): replace(full, **panel.off([name])) for name in panel.OF_TEXT},
+        "no feedback share": replace(full, **panel.off(["no effectiveness"])),
         "mpab as in the seeds": replace(full, mpab_coefficient=0.3, mpab_cap=math.inf),
-        "seeds": replace(SEEDS, abstention_floor=0.0, **model),
+        "seeds": replace(panel.seeds(full), abstention_floor=0.0),
     }
 
 
@@ -103,7 +98,7 @@ def _measure(
     for query in track(queries, description="searching"):
         memory = spaces[space_of(query)]
         start = time.perf_counter()
-        found = memory._space.searcher.find(
+        found = searcher_in(memory._space).find(
             memory.namespace, query["text"], memory.settings.ranking.candidates
         )
         source = dict(zip(found.candidates.memory_ids, found.shown.column("source").to_pylist(), strict=True))

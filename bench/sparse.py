@@ -24,6 +24,7 @@ from rich.progress import track
 import slowwave
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.search.opened import searcher_in
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars
 
@@ -146,7 +147,7 @@ def _measure(memory: slowwave.Memory, questions: list[Question], limit: int) -> 
     by_id: list[bool] = []
     size = max(memory.settings.ranking.candidates, 3 * limit)
     for question in track(questions, description="searching"):
-        one = memory._space.searcher.find(memory.namespace, question.text, size)
+        one = searcher_in(memory._space).find(memory.namespace, question.text, size)
         source: Mapping[str, str] = dict(
             zip(one.candidates.memory_ids, one.shown.column("source").to_pylist(), strict=True)
         )

@@ -3,6 +3,8 @@
 from slowwave.quality.admission.batch import admit, reconsider
 from slowwave.quality.admission.labels import NAMES as LABELS
 from slowwave.quality.admission.labels import Labels, unite
+from slowwave.quality.admission.machine import Machine, Verdict
+from slowwave.quality.admission.memories import Memories
 from slowwave.quality.admission.merging import merge_lines
 from slowwave.quality.admission.records import (
     DEFAULT_SENSITIVITY,
@@ -40,10 +42,13 @@ __all__ = [
     "Decision",
     "Labels",
     "Lapse",
+    "Machine",
+    "Memories",
     "Outcome",
     "Record",
     "Surroundings",
     "Vector",
+    "Verdict",
     "admit",
     "merge_lines",
     "reconsider",

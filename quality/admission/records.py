@@ -96,13 +96,18 @@ class Record:
         """What is newer has the greater one (rule 2.1): by the date it carries, then by the order of acts."""
         return self.moment, self.revision, self.memory_id
 
+    @property
+    def standing(self) -> tuple[str, str | None, tuple[str, ...]]:
+        """What it is to others."""
+        return self.status, self.replaced_by, self.absorbed
+
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """Something that happens to memories.
 
-    A save with its note, a forget of an id, an undo of a pair, or an accept with the decision that a person
-    lets happen.
+    A save with its note, a forget of an id (with the revision of the act), an undo of a pair, or an accept
+    with the decision that a person lets happen.
     """
 
     kind: Literal["save", "forget", "undo", "accept"]
@@ -111,6 +116,7 @@ class Act:
     other: str | None = None
     by: str = ""
     decision: Decision | None = None
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +176,14 @@ class Change:
 
     Attributes:
         content: with all that it absorbed.
-        vector: of the content.
+        vector: of the content; None where no vectors are known.
         parts: id and revision of all that it absorbed.
         labels: with those of all that it absorbed.
     """
 
     record: Record
     content: str
-    vector: Vector
+    vector: Vector | None
     parts: tuple[tuple[str, str], ...]
     labels: Labels
 

@@ -8,8 +8,8 @@ from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import pairwise
 
-from slowwave.cli import (
-    erase,  # their commands join the app
+from slowwave.cli import (  # noqa: F401 - their commands join the app
+    erase,
     exchange,
     feedback,
     find,

@@ -136,10 +136,10 @@ def _import(
     from datetime import UTC, datetime
 
     from slowwave.evaluation.exchange import Options, import_logs
-    from slowwave.evaluation.exchange.days import parse_day
+    from slowwave.evaluation.exchange.moments import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
-        mine = memory._mine("true")
+        mine = memory.tenant.mine("true")
         found = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=mine)
         return set(found["memory_id"].to_list())
 

@@ -15,9 +15,10 @@ from slowwave.views.terminal import bars, err, out, print_json, print_table, rep
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
-    from slowwave.evaluation.judging.running import JudgeReport
+    from slowwave.evaluation.judging.asking import JudgeReport
     from slowwave.evaluation.judging.worth import Candidate
-    from slowwave.memory import Memory, MemoryRecord
+    from slowwave.home.tenant import MemoryRecord
+    from slowwave.memory import Memory
 
 judging = typer.Typer(
     invoke_without_command=True,
@@ -232,26 +233,26 @@ def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
     """How far each judge agrees with the labels by hand, and with its own first grades."""
     from dataclasses import asdict
 
-    from slowwave.evaluation.judging.agreement import agreement
+    from slowwave.evaluation.judging.agreement import agreement_now, as_row
     from slowwave.evaluation.judging.anchors import drift
 
     with open_namespace(namespace) as memory:
         bar = memory.settings.judge.agreement
-        found = agreement(memory.journal, memory.namespace, bar)
-        names = dict.fromkeys(one.judge.split("/")[0] for one in found)
+        judges = agreement_now(memory.journal, memory.namespace)
+        names = dict.fromkeys(judge.split("/")[0] for judge in judges)
         drifts = [one for name in names for one in drift(memory.journal, memory.namespace, name)]
+    found = [as_row(judge, one, bar) for judge, one in judges.items()]
     if json:
-        print_json(
-            {"bar": bar, "judges": [asdict(one) for one in found], "drift": [asdict(one) for one in drifts]}
-        )
+        print_json({"bar": bar, "judges": found, "drift": [asdict(one) for one in drifts]})
         return
     if not found:
         out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
         return
     cells = [
         [
-            one.judge, one.pairs, one.exact, f"{one.low:.2f} to {one.high:.2f}", one.tolerant,
-            "" if one.kappa is None else f"{one.kappa:.3f}", "met" if one.met else "not met",
+            one["judge"], one["pairs"], one["exact"], f"{one['low']:.2f} to {one['high']:.2f}",
+            one["tolerant"], "" if one["kappa"] is None else f"{one['kappa']:.3f}",
+            "met" if one["met"] else "not met",
         ]
         for one in found
     ]  # fmt: skip

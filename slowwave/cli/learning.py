@@ -248,9 +248,9 @@ def _print_gate(decision: GateDecision) -> None:
     table.add_column("state", no_wrap=True)
     table.add_column("is", overflow="fold")
     table.add_column("needs", overflow="fold")
-    for one in decision.conditions:
-        state = f"[{_COLOURS[one.state]}]{one.state}[/]"
-        table.add_row(one.name, state, _escape(one.value), _escape(one.bound))
+    for row in decision.rows:
+        state = f"[{_COLOURS[row['state']]}]{row['state']}[/]"
+        table.add_row(row["condition"], state, _escape(row["value"]), _escape(row["bound"]))
     out.print(table, highlight=False)
 
 

@@ -274,7 +274,7 @@ def reconsolidate(
     from slowwave.lifecycle.reconsolidate import reconsolidate as run
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        done = run(memory, policy=policy, dry_run=dry_run)
+        done = run(memory.tenant, policy=policy, dry_run=dry_run)
     rows = [row for row in done.decisions if row["outcome"] != "complement"]
     if json:
         print_json({"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows})

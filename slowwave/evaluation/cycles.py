@@ -16,11 +16,12 @@ import polars as pl
 
 from slowwave.evaluation.code import code_version
 from slowwave.evaluation.grading import grade_anchors
-from slowwave.evaluation.known import agreements, said_until, settled
-from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
+from slowwave.evaluation.judging.agreement import agreements, as_summary
+from slowwave.evaluation.judgments import judgment_list, judgments_until
+from slowwave.evaluation.measured import COLUMNS, attribute, score, searches_of
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import Tried
-from slowwave.scoring.evaluation import Agreement, Cycle, SearchDay, contributions, plan_cycles, preference
+from slowwave.scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def own_cycles(space: Workspace, namespace: str, until: str) -> list[Cycle]:
     They are what the learning gate counts: history that is imported neither brings one nor ends one early.
     """
     asked = _asked(space, namespace, "", until, own=True)
-    said = said_until(space.store, until, namespace=namespace, own=True)
+    said = judgments_until(space.store, until, namespace=namespace, own=True)
     found: list[Cycle] = []
     while (due := _next(space, found, asked, said, date.fromisoformat(until))) is not None:
         found.append(due.cycle)
@@ -132,7 +133,7 @@ def _close_next(
     if start > until:
         return None
     asked = _asked(space, namespace, start, until)
-    said = said_until(space.store, until, namespace=namespace)
+    said = judgments_until(space.store, until, namespace=namespace)
     due = _next(space, closed, asked, said, date.fromisoformat(until))
     if due is None:
         return None
@@ -144,7 +145,7 @@ def _close_next(
 
 def _counted(space: Workspace, planned: Cycle, asked: pl.DataFrame, said: pl.DataFrame, day: date) -> Cycle:
     """A planned cycle with what it comes to at the end of a day."""
-    grades = settled(said, space.settings.judge.agreement).grades
+    grades = judgment_list(said, space.settings.judge.agreement).grades
     counted = asked.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
     opened = planned.opened_on
     return Cycle(
@@ -209,7 +210,7 @@ def _freeze(
 ) -> str:
     """Write down all that a cycle came to; its own row last."""
     store, name = space.store, cycle_id(namespace, cycle.number)
-    judgments = settled(said, space.settings.judge.agreement)
+    judgments = judgment_list(said, space.settings.judge.agreement)
     drifted = grade_anchors(space, namespace, name, now)
     days = [(cycle.opened_on + timedelta(days=number)).isoformat() for number in range(cycle.days)]
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
@@ -220,7 +221,7 @@ def _freeze(
     asked = searches.sort("seq").unique("query_id", keep="first", maintain_order=True)
     by_query = (
         rows.group_by("variant", "query_id")
-        .agg(pl.col(METRICS.values()).mean(), pl.col("relevant").first(), searches=pl.len().cast(pl.Int32))
+        .agg(pl.col(COLUMNS).mean(), pl.col("relevant").first(), searches=pl.len().cast(pl.Int32))
         .join(asked.select("query_id", "query"), on="query_id")
         .with_columns(
             cycle_id=pl.lit(name), namespace=pl.lit(namespace),
@@ -266,7 +267,7 @@ def _summary(
     whole = rows.filter(pl.col("channel") == "*")
     counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
     bar = space.settings.judge.agreement
-    judges: dict[str, Any] = {judge: _agreement(found, bar) for (_, judge), found in agreements(said).items()}
+    judges: dict[str, Any] = {judge: as_summary(found, bar) for (_, judge), found in agreements(said).items()}
     for one in drifted:
         judges.setdefault("drift", {})[one.cycle_id] = asdict(one)
     return {
@@ -276,11 +277,6 @@ def _summary(
         "shadow": _shadow(space, namespace, days),
         "interleaving": _interleaving(space, namespace, days),
     }
-
-
-def _agreement(found: Agreement, bar: float) -> dict[str, Any]:
-    figures = {name: list(getattr(found, name)) for name in ("exact", "tolerant", "binary", "kappa")}
-    return {"pairs": found.n, "meets": found.meets(bar), **(figures if found.n else {})}
 
 
 def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:

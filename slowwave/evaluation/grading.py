@@ -10,10 +10,11 @@ import polars as pl
 
 from slowwave.errors import ModelError
 from slowwave.evaluation.judging.anchors import Drift, drift, judge_again
+from slowwave.evaluation.judging.asking import JudgeReport
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
-from slowwave.evaluation.judging.running import JudgeReport, run
+from slowwave.evaluation.judging.running import run
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.journal.entry import JUDGMENT
 from slowwave.scoring.evaluation import worth_judging

@@ -1,6 +1,6 @@
 """The night of feedback: what the acts of some days come to, from the state that the days before left.
 
-Reads the tables around a run and calls the rules of :mod:`slowwave.scoring.feedback`; each function gives the rows of
+Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
 one table. The days of a run follow one another.
 """
 
@@ -14,11 +14,12 @@ import polars as pl
 
 from slowwave.feedback.pending import folded_days
 from slowwave.feedback.texts import FIRST, Texts, in_force, named, of_text
+from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.coded import DAY_US
 from slowwave.scoring.feedback.effectiveness import SUMS, fold_effectiveness
 from slowwave.scoring.feedback.effectiveness import effectiveness as rated
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.promotion import Promotion, end_of, fold_promotions, principals, useful_votes
+from slowwave.scoring.feedback.promotion import Promotion, fold_promotions, principals, useful_votes
 from slowwave.scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
 from slowwave.scoring.feedback.strength import fold_strength
 from slowwave.scoring.feedback.voices import company, heard, voices_by
@@ -250,7 +251,7 @@ def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Calla
         _, act, tier = next(
             (row for row in reversed(said.get(name, [])) if row[0] <= day), ("", "forget", "")
         )
-        end = end_of(day)
+        end = day_end(day)
         out = any(since < end and (until is None or until >= end) for since, until in gone.get(name, ()))
         return "" if act == "forget" or out else tier
 
@@ -320,7 +321,7 @@ def states_of(
         [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
     )
     names = names.unique("memory_id")
-    has = in_force(texts(names["memory_id"].to_list()), end_of(until)) if texts else None
+    has = in_force(texts(names["memory_id"].to_list()), day_end(until)) if texts else None
     return states(store, names, until, policy, has)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -128,12 +128,12 @@ def approved(decided: list[Act]) -> bool:
     return approval is not None and approval.given and not regression
 
 
-def approved_namespaces(journal: Journal) -> list[str]:
+def approved_namespaces(decided: Iterable[Act]) -> list[str]:
     """Namespaces with an approval that stands."""
-    decided: dict[str, list[Act]] = {}
-    for act in acts(journal):
-        decided.setdefault(act.namespace, []).append(act)
-    return sorted(namespace for namespace, mine in decided.items() if approved(mine))
+    by_namespace: dict[str, list[Act]] = {}
+    for act in decided:
+        by_namespace.setdefault(act.namespace, []).append(act)
+    return sorted(namespace for namespace, mine in by_namespace.items() if approved(mine))
 
 
 def write_act(

@@ -24,7 +24,9 @@ from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import Settled, settle
 from slowwave.lifecycle.quarantine import hold
+from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
+from slowwave.store import staging
 from slowwave.store.upkeep import keep_fresh
 
 if TYPE_CHECKING:
@@ -40,7 +42,19 @@ MOST_IN_A_TURN = 256
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
 
 Became = dict[str, Any]
-"""What became of an act, as plain data: of a save the fields of `slowwave.memory.Saved` but its source."""
+"""What became of an act, as plain data: of a save the fields of `home.tenant.Saved` but its source."""
+
+
+def happen(space: Workspace, act: Entry) -> None:
+    """Journal one act, such as a forget or an undo, and carry it out."""
+    take_in(space, written(space, [act]))
+
+
+def written(space: Workspace, acts: Sequence[Entry]) -> list[Entry]:
+    """Write acts; as they are in the journal now, with the place that each has among all acts."""
+    space.journal.append(acts)
+    there = space.journal.entries([act.event_id for act in acts])
+    return [there[act.event_id] for act in acts]
 
 
 def take_in(space: Workspace, acts: Sequence[Entry]) -> list[Became]:
@@ -134,7 +148,7 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
             became |= told
             done += settled
         else:
-            staged = stages.stage(entries_frame(piece))
+            staged = staging.stage(entries_frame(piece))
             settle(space, staged, lambda notes: stages.no_chunks(space.embedder))
             became |= {act.event_id: {} for act in piece}
     with space.writing():
@@ -162,7 +176,7 @@ def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became]
     store = space.store
     if any(one.kind == "save" for one in entries):
         space.activate_gate()
-    staged = stages.stage(entries_frame(entries))
+    staged = staging.stage(entries_frame(entries))
     verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
     hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
@@ -179,7 +193,7 @@ def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     window = space.gate_policy.echo_window
     reach = window + (last - first) if window else window
     names = staged["namespace"].unique(maintain_order=True)
-    return pl.concat([space.served.recent(name, last, reach) for name in names])
+    return pl.concat([served_in(space).recent(name, last, reach) for name in names])
 
 
 def _decided(space: Workspace, passed: pl.DataFrame, settled: Settled) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from slowwave.journal.sound import results_in
 from slowwave.quality.gate import SERVED_SCHEMA
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
     from slowwave.store import Store
 
@@ -21,6 +22,11 @@ _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "seq": pl.Int64, "namespace": pl.String, "chunk_id": pl.String, "search_id": pl.String,
     "shown_at": pl.Datetime("us", "UTC"),
 }  # fmt: skip
+
+
+def served_in(space: Workspace) -> Served:
+    """What the searches of a home showed."""
+    return space.part("served", lambda: Served(space.journal, space.store))
 
 
 class Served:

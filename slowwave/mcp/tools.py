@@ -110,7 +110,7 @@ class Tools:
         """
         memory = self._mine()
         if key:
-            require_replaceable(memory, key)
+            require_replaceable(memory.tenant, key)
         saved = memory.save(
             content, title=title, key=key, memory_type=memory_type, tags=tags, follows=follows
         )

@@ -16,7 +16,7 @@ from slowwave.records.complete import TEXT_OF, completed, event_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
-    from slowwave.store.schemas import TableSpec
+    from slowwave.store.tables import TableSpec
 
 ENTRIES_AT_ONCE = 1_000
 

@@ -24,6 +24,8 @@ from slowwave.search.filters import Filters
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.nothing import why_nothing
+from slowwave.search.opened import searcher_in
+from slowwave.search.past import past_searcher
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
 
@@ -170,9 +172,9 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
     if isinstance(as_of, datetime) or not isinstance(as_of, date | None):
         raise SlowwaveError(f"as_of = {as_of!r}: give a date, a search answers as of the end of a day (UTC).")
     if as_of is None or as_of == now.date():
-        return now, space.searcher
+        return now, searcher_in(space)
     end = datetime.combine(as_of, datetime.min.time(), UTC) + timedelta(days=1)
-    return end, space.past_searcher(as_of)
+    return end, past_searcher(space, as_of)
 
 
 def read_by_cross_encoder(

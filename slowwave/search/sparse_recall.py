@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.evaluation.known import said_until, settled
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.feedback.states import states_in
 from slowwave.journal.drain import decoded
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.search.filters import Filters
+from slowwave.search.opened import searcher_in
 from slowwave.search.wakeup import excerpt
 from slowwave.store.frames import quote
 
@@ -71,9 +73,10 @@ def figures(space: Workspace, days: Sequence[str], namespace: str | None = None)
         also="tier IN ('quick', 'implicit')",
     )  # fmt: skip
     used = acts.select("search_id", "memory_id", relevant=pl.col("value") > 0.5)
-    said = said_until(space.store, "9999-12-31", namespace=namespace)
+    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
     queries = with_query_ids(injected)
-    grades = settled(said, space.settings.judge.agreement, queries.select("namespace", "query_id").unique())
+    asked = queries.select("namespace", "query_id").unique()
+    grades = judgment_list(said, space.settings.judge.agreement, asked)
     judged = queries.join(grades.grades, on=["namespace", "query_id", "memory_id"])
     judged = judged.select("search_id", "memory_id", relevant=pl.col("grade") > 0)
     return sparse_recall(injected, pl.concat([used, judged]))
@@ -105,7 +108,7 @@ def short_memories(
         memory_id: of this one alone; else of those that changed last.
         most: memories (count).
     """
-    where = Filters().where(namespace, space.knowledge.promoted(namespace))
+    where = Filters().where(namespace, states_in(space).promoted(namespace))
     where += f" AND chunk_count <= {space.policy.sparse_chunks}"
     where += f" AND memory_id = {quote(memory_id)}" if memory_id else ""
     columns = ["memory_id", "updated_at"]
@@ -117,8 +120,8 @@ def short_memories(
         "memories", "memory_id", names,
         columns=["memory_id", "title", "content", "source", "trigger_phrases"], also=where,
     )  # fmt: skip
-    said = said_until(space.store, "9999-12-31", namespace=namespace)
-    relevant = settled(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
+    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
+    relevant = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
     told = said.join(relevant, on=["namespace", "query_id", "memory_id"], how="semi")
     asked: dict[str, list[str]] = {}
     texts = space.store.read_by(
@@ -144,7 +147,7 @@ def _ask(space: Workspace, namespace: str, row: dict[str, Any], questions: Seque
         policy = space.policy if filters is among else replace(space.policy, abstention_floor=0.0)
         hits = 0
         for question in questions:
-            found = space.searcher.find(namespace, question, space.settings.ranking.candidates, filters)
+            found = searcher_in(space).find(namespace, question, space.settings.ranking.candidates, filters)
             limit = LOOKED_AT if filters is among else len(found.candidates)
             ranking = rank(found.candidates, policy, as_of=space.now(), limit=limit)
             hits += any(one.memory_id == name for one in ranking.results)

@@ -1,4 +1,4 @@
-"""What each tool answers, as data with a schema; the same in words is in :mod:`slowwave.views.mcp_wording`."""
+"""What each tool answers, as data with a schema; the same in words is in :mod:`views.mcp_wording`."""
 
 from __future__ import annotations
 

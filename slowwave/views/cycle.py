@@ -14,11 +14,12 @@ import polars as pl
 from slowwave.errors import NotFoundError
 from slowwave.home.visibility import HIDDEN, closed_queries, open_rows
 from slowwave.scoring.evaluation import Comparison, MeanInterval, compare, mean_interval
+from slowwave.scoring.measures import MEASURES, NDCG, QUALITY
 from slowwave.store import Store, quote
 
 LOGGED = "logged"
-METRICS = {"mrr_5": "MRR@5", "ndcg_10": "nDCG@10", "recall_20": "Recall@20", "hit_rate_1": "HitRate@1"}
-MAIN = "ndcg_10"
+METRICS = {measure.column: str(measure) for measure in QUALITY}
+MAIN = NDCG.column
 MARGIN = 0.02
 _ROLES = ("in force", "shadow", "baseline", "channel", "stage")
 _MEAN_DRAWS = 2_000  # of the interval of a mean, which decides nothing
@@ -26,7 +27,7 @@ _CHANNELS = {
     "channel": pl.String, "results": pl.Int64, "covered": pl.Int64, "exclusive": pl.Int64,
     "coverage": pl.Float64, "ecr": pl.Float64, "ecr_low": pl.Float64, "ecr_high": pl.Float64,
 }  # fmt: skip
-_GIVEN = ("mrr_5", "ndcg_10", "recall_20", "hit_rate_1", "judged_10")
+_GIVEN = [measure.column for measure in MEASURES]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ import polars as pl
 
 from slowwave.feedback.fold import states_of
 from slowwave.feedback.pending import KINDS, folded_days, unseen
+from slowwave.feedback.states import memory_states
 from slowwave.feedback.texts import texts_in
 from slowwave.home.visibility import open_rows, veiled
-from slowwave.search.knowledge import memory_states
 from slowwave.store import Store, one_of, quote
 from slowwave.views import counts
 

@@ -11,6 +11,7 @@ from slowwave.journal.acts import entries_frame
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import Settled, settle
 from slowwave.notes.chunking import Chunker
+from slowwave.store import staging
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -25,7 +26,7 @@ SHORT = "One paragraph about the lighthouse keeper and nothing else at all."
 
 
 def staged(*acts) -> pl.DataFrame:
-    return stages.stage(entries_frame(acts))
+    return staging.stage(entries_frame(acts))
 
 
 def take_in(space, *acts) -> Settled:

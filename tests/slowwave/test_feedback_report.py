@@ -12,6 +12,7 @@ import pytest
 from feedback_days import fold_days
 from report_rows import NOW, Rows, column, day, noon
 
+from slowwave.feedback.states import states_in
 from slowwave.journal import Entry
 from slowwave.scoring.intervals import wilson
 from slowwave.views import FeedbackReport, counts, feedback_report
@@ -247,7 +248,7 @@ def test_a_report_of_what_people_did(open_memory):
     ]
     assert column(done.most_used, "title", "used", "helpful") == [("Battery", 1, 1)]
     assert column(done.best, "title") == ["Battery"]
-    state = memory._space.knowledge.states("ada", done.best["memory_id"])
+    state = states_in(memory._space).states("ada", done.best["memory_id"])
     assert column(done.best, "effectiveness") == [one.effectiveness for one in state.values()]
     memory.feedback(found.search_id, 1, "neutral")
     late = feedback_report(memory._space, "ada", days=2, as_of=today)

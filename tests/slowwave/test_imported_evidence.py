@@ -23,9 +23,10 @@ from slowwave.evaluation.judging.entries import Said, drain_judgments, write_sai
 from slowwave.evaluation.variants import variants
 from slowwave.journal import Entry, Journal
 from slowwave.learning import effect, proposals
-from slowwave.learning.gate import Gatekeeper
+from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import evidence_at
 from slowwave.memory import Memory
-from slowwave.quality.learning_gate import Evidence, decide_gate
+from slowwave.quality.learning_gate import GateEvidence, decide_gate
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -40,7 +41,7 @@ NOTES = {
 NICKNAMES = ("zuvox", "kerax", "milox", "doriax")
 
 
-def nights(space: Any) -> Evidence:
+def nights(space: Any) -> GateEvidence:
     """What the nights make of everything, and what the gate of ``ada`` sees in the end."""
     store = space.store
     march.fold_days(space, NAMES)
@@ -63,7 +64,7 @@ def nights(space: Any) -> Evidence:
     ):
         store.replace_partition(table, make(NAMES), NAMES)
     cycles.advance(space, NAMES[-1], tried, march.at(LAST + 1))
-    return Gatekeeper(space, "ada", NAMES[-1], ()).evidence(march.at(LAST + 1, 0))
+    return evidence_at(Evidence(space, NAMES[-1], among=["ada"]), "ada", march.at(LAST + 1, 0))
 
 
 def asked(number: int, day: int, *, hour: float = 9) -> Entry:

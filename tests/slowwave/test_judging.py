@@ -14,7 +14,7 @@ from slowwave.common import ids
 from slowwave.embedding.reranking import load_reranker
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.evaluation.judging import Grade, JudgmentError, Pair
-from slowwave.evaluation.judging.agreement import agreement
+from slowwave.evaluation.judging.agreement import agreement_now, as_row
 from slowwave.evaluation.judging.anchors import drift, judge_again
 from slowwave.evaluation.judging.entries import Said, drain_judgments, write_said
 from slowwave.evaluation.judging.loading import load_judge
@@ -413,11 +413,11 @@ def test_four_of_five_meet_the_bar(memory, same, met):
     names = [memory.save(f"{ROTA} Note number {n}.", title=f"{n}").memory_id for n in range(6)]
     judge = Fixed({f"{n}": n % 4 for n in range(6)})
     run(memory._space, "ada", judge, [(QUERY, name) for name in names], now=NOON)
-    [nothing] = agreement(memory.journal, "ada", 0.8)
-    assert (nothing.pairs, nothing.met, nothing.kappa) == (0, False, None)
+    [nothing] = (as_row(*one, 0.8) for one in agreement_now(memory.journal, "ada").items())
+    assert (nothing["pairs"], nothing["met"], nothing["kappa"]) == (0, False, None)
     for n, name in enumerate(names[:5]):
         memory.judge(QUERY, name, n % 4 if n < same else (n + 1) % 4)
     memory.judge(QUERY, names[5], None, state="unrateable")
-    [found] = agreement(memory.journal, "ada", 0.8)
-    assert (found.pairs, found.exact, found.met) == (5, same / 5, met)
-    assert found.judge == "fixed/table/1/01234567"
+    [found] = (as_row(*one, 0.8) for one in agreement_now(memory.journal, "ada").items())
+    assert (found["pairs"], found["exact"], found["met"]) == (5, same / 5, met)
+    assert found["judge"] == "fixed/table/1/01234567"

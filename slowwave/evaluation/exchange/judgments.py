@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import polars as pl
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange import ExchangeError, Problem
-from slowwave.evaluation.exchange.errors import Malformed
-from slowwave.evaluation.exchange.lines import Line, read_lines
+from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
+from slowwave.evaluation.exchange.forms import Number, Strict
+from slowwave.evaluation.exchange.frame import FEW, LineCounts, Problem, read_each
+from slowwave.evaluation.exchange.lines import read_lines
+from slowwave.evaluation.exchange.moments import written_moment
 from slowwave.evaluation.judging.entries import Said, write_said
 from slowwave.evaluation.judging.labels import known_memories
 from slowwave.evaluation.judging.model import JUDGE, MANUAL, JudgmentError
@@ -29,12 +31,12 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "qrels")
 """Forms of judgments."""
 
-FEW = 10
-"""Bad lines and unknown memories that are kept by name; the others are only counted."""
+Named = tuple[str, Callable[[str], Said]]
+"""The name of a memory, by id or source, and what is said of it, as a function of its id."""
 
 
 @dataclass(slots=True)
-class JudgmentsReport:
+class JudgmentsReport(LineCounts):
     """Counts of one import.
 
     Attributes:
@@ -54,12 +56,6 @@ class JudgmentsReport:
     unknown_names: list[str] = field(default_factory=list)
     malformed: int = 0
     problems: list[Problem] = field(default_factory=list)
-
-    def refuse(self, line: Line, reason: str) -> None:
-        """Count a line that cannot be read."""
-        self.malformed += 1
-        if len(self.problems) < FEW:
-            self.problems.append(Problem(line.file, line.number, reason))
 
     def miss(self, name: str) -> None:
         """Count a line about something that is no memory."""
@@ -87,24 +83,18 @@ class Options:
     queries: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Judge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Judge(Strict):
     name: str
     model: str
     version: str
     prompt_hash: str
 
 
-class _JudgmentLine(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _JudgmentLine(Strict):
     query: str
     memory_id: str = ""
     source: str = ""
-    grade: (
-        Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)] | None
-    ) = None
+    grade: Number | None = None
     state: str = "graded"
     explanation: str = ""
     principal: str = ""
@@ -127,12 +117,24 @@ def import_judgments(space: Workspace, files: Sequence[str], form: str, options:
         OSError: a file cannot be read.
         JournalError: the journal cannot be written; nothing was taken.
     """
+    if form not in FORMATS:
+        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
+    read_line = _qrels_line if form == "qrels" else _jsonl_line
+
+    def read(text: bytes) -> Named:
+        name, make = read_line(text, options)
+        try:
+            make("")  # whatever is wrong with it is found here
+        except JudgmentError as error:
+            raise Malformed(str(error)) from error
+        return name, make
+
+    def otherwise(problem: Problem) -> str:
+        return f"No line is a judgment of form {form}; nothing was written. {problem}"
+
     report = JudgmentsReport()
-    found = [named for file in files for named in _read(file, form, options, report)]
-    if report.lines and report.malformed == report.lines:
-        raise ExchangeError(
-            f"No line is a judgment of form {form}; nothing was written. {report.problems[0]}"
-        )
+    lines = (line for file in files for line in read_lines(file))
+    found = [named for _, named in read_each(lines, read, report, otherwise)]
     memories = {ids.memory_id(options.namespace, name) for name, _ in found} | {name for name, _ in found}
     known = known_memories(space.store, options.namespace, memories)
     said = []
@@ -145,25 +147,6 @@ def import_judgments(space: Workspace, files: Sequence[str], form: str, options:
     written = sum(new for _, new in write_said(space.journal, options.namespace, said))
     report.written, report.already = written, len(said) - written
     return report
-
-
-Named = tuple[str, Callable[[str], Said]]
-
-
-def _read(file: str, form: str, options: Options, report: JudgmentsReport) -> Iterator[Named]:
-    """What each good line says, as the name of a memory and a function of its id."""
-    if form not in FORMATS:
-        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
-    read_line = _qrels_line if form == "qrels" else _jsonl_line
-    for line in read_lines(file):
-        report.lines += 1
-        try:
-            name, make = read_line(line.text, options)
-            make("")  # whatever is wrong with it is found here
-        except (Malformed, JudgmentError) as error:
-            report.refuse(line, str(error))
-        else:
-            yield name, make
 
 
 def _jsonl_line(text: bytes, options: Options) -> Named:
@@ -262,7 +245,7 @@ def export_judgments(
         if payload["explanation"]:
             line["explanation"] = payload["explanation"]
         line["principal"] = entry.principal
-        line["at"] = entry.occurred_at.isoformat().replace("+00:00", "Z")
+        line["at"] = written_moment(entry.occurred_at)
         line |= {name: payload[name] for name in ("judge", "text_hash") if name in payload}
         write(orjson.dumps(line) + b"\n")
     return rows.height

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from slowwave.evaluation.exchange.frame import LineCounts, Problem
 from slowwave.journal import Entry
 from slowwave.journal.entry import day_of
 
-FEW = 10
-"""Problems that are kept with their reasons; the others are only counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A line that was not taken: where it stands, and why."""
-
-    file: str
-    line: int
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.reason}"
-
 
 @dataclass(slots=True)
-class ImportReport:
+class ImportReport(LineCounts):
     """Counts of one import; all of what the logs say, of which `new` was not in the journal before.
 
     Attributes:
@@ -66,12 +52,6 @@ class ImportReport:
     first_day: str = ""
     last_day: str = ""
     dry_run: bool = False
-
-    def refuse(self, file: str, line: int, reason: str) -> None:
-        """Count a line that is not taken."""
-        self.malformed += 1
-        if len(self.problems) < FEW:
-            self.problems.append(Problem(file, line, reason))
 
     def skip(self, action: str) -> None:
         """Count an event that is no feedback."""

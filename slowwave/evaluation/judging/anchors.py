@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.entries import judge_payload
-from slowwave.evaluation.judging.model import JUDGE, Judge, Pair
+from slowwave.evaluation.judging.asking import JudgeReport, append_new, asked_within
+from slowwave.evaluation.judging.model import JUDGE, Judge, Pair, identity_of, judge_payload
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import JUDGMENT
+from slowwave.scoring.evaluation import agreement
 
 if TYPE_CHECKING:
-    from slowwave.evaluation.judging.running import JudgeReport
     from slowwave.journal import Journal
 
 FIRST = ""
@@ -86,8 +86,6 @@ def judge_again(
         JudgeError: the judge refuses every request; what was graded is kept.
         ValueError: no cycle is named.
     """
-    from slowwave.evaluation.judging.running import JudgeReport, append_new, asked_within
-
     if cycle_id == FIRST:
         raise ValueError("name the cycle that the anchors are judged again for")
     report = JudgeReport(judge.name)
@@ -121,19 +119,15 @@ def drift(journal: Journal, namespace: str, judge_name: str) -> list[Drift]:
 
 
 def _drift(cycle_id: str, first: dict[str, Entry], again: Sequence[Entry]) -> Drift:
-    before = [first[one.payload["anchor_id"]] for one in again]
-    changes = [one.payload["grade"] - old.payload["grade"] for one, old in zip(again, before, strict=True)]
-    count = len(changes)
-    judge = again[-1].payload["judge"]
+    now = [one.payload for one in again]
+    before = [first[one["anchor_id"]].payload for one in now]
+    was, grades = ([one["grade"] for one in payloads] for payloads in (before, now))
+    found = agreement(was, grades, n_draws=1)
     return Drift(
-        cycle_id,
-        "/".join((judge["name"], judge["model"], judge["version"], judge["prompt_hash"][:8])),
-        any(one.payload["judge"] != old.payload["judge"] for one, old in zip(again, before, strict=True)),
-        count,
-        sum(change == 0 for change in changes) / count,
-        sum(abs(change) <= 1 for change in changes) / count,
-        sum(changes) / count,
-    )
+        cycle_id, identity_of(now[-1]["judge"]),
+        any(one["judge"] != old["judge"] for one, old in zip(now, before, strict=True)),
+        found.n, found.exact.value, found.tolerant.value, (sum(grades) - sum(was)) / found.n,
+    )  # fmt: skip
 
 
 def _anchors(journal: Journal, namespace: str, judge_name: str, cycle_id: str | None = None) -> list[Entry]:

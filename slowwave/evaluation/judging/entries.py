@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.model import HIGHEST, JUDGE, MANUAL, STATES, Judge, JudgmentError, Pair
+from slowwave.evaluation.judging.model import (
+    HIGHEST,
+    JUDGE,
+    MANUAL,
+    STATES,
+    WHO,
+    Judge,
+    JudgmentError,
+    Pair,
+    judge_payload,
+)
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.drain import Drained, drained
 from slowwave.journal.entry import JUDGMENT, not_before
@@ -32,9 +42,7 @@ _PAYLOAD = pl.Struct(
         "grade": pl.Float64,
         "state": pl.String,
         "explanation": pl.String,
-        "judge": pl.Struct(
-            {"name": pl.String, "model": pl.String, "version": pl.String, "prompt_hash": pl.String}
-        ),
+        "judge": pl.Struct(dict.fromkeys(WHO, pl.String)),
         "text_hash": pl.String,
         "anchor": pl.Boolean,
         "imported_from": pl.String,
@@ -190,18 +198,11 @@ def _last(journal: Journal, namespace: str, keys: set[Key]) -> dict[Key, tuple[i
     return last
 
 
-def judge_payload(judge: Judge) -> dict[str, str]:
-    """Who graded, as the journal keeps it."""
-    return {
-        "name": judge.name, "model": judge.model, "version": judge.version, "prompt_hash": judge.prompt_hash
-    }  # fmt: skip
-
-
 def judged_id(namespace: str, query: str, memory_id: str, text_hash: str, judge: Mapping[str, str]) -> str:
     """Id of what a judge (as in `judge_payload`) says of a pair: the same rules and texts give the same."""
     return ids.digest(
         "judgment", namespace, ids.query_id(namespace, query), memory_id, JUDGE, text_hash,
-        *(judge[name] for name in ("name", "model", "version", "prompt_hash")),
+        *(judge[name] for name in WHO),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -90,6 +90,20 @@ class Judge(Protocol):
         """
 
 
+WHO = ("name", "model", "version", "prompt_hash")
+"""What the journal keeps of a judge; where one of it differs it is another judge."""
+
+
+def judge_payload(judge: Judge) -> dict[str, str]:
+    """Who graded, as the journal keeps it."""
+    return {name: getattr(judge, name) for name in WHO}
+
+
+def identity_of(who: Mapping[str, str]) -> str:
+    """A judge (as in `judge_payload`) as the column ``judge`` of `judgments` names it."""
+    return "/".join((who["name"], who["model"], who["version"], who["prompt_hash"][:8]))
+
+
 def identity(judge: Judge) -> str:
-    """The judge as the table `judgments` names it: another version, model or prompt is another one."""
-    return "/".join((judge.name, judge.model, judge.version, judge.prompt_hash[:8]))
+    """The judge as the column ``judge`` names it: another version, model or prompt is another one."""
+    return identity_of(judge_payload(judge))

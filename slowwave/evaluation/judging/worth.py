@@ -111,7 +111,7 @@ def last_words(journal: Journal, namespace: str) -> pl.DataFrame:
 
 
 def worth_judging(found: Sequence[Candidate], limit: int, *, seed: str) -> list[Candidate]:
-    """The pairs that are labelled next, by `slowwave.scoring.evaluation.worth_judging`; what was put off comes last.
+    """The pairs that are labelled next, by `scoring.evaluation.worth_judging`; what was put off comes last.
 
     Args:
         found: pairs.

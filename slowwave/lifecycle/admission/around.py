@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import ids
+from slowwave.feedback.states import states_in
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record, sensitivities
@@ -180,7 +181,7 @@ class Around:
 
     def records(self, rows: pl.DataFrame) -> list[Record]:
         """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
-        promoted = self.space.knowledge.promoted(self.namespace)
+        promoted = states_in(self.space).promoted(self.namespace)
         return [
             memory_record(row, promoted.get(row["memory_id"], "")) for row in own(rows).iter_rows(named=True)
         ]

@@ -1,6 +1,6 @@
 """Sound notes enter the memory: decided one after the other, logged, then written.
 
-``slowwave.quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
+``quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
 lock, so two processes that save at once come to the same memory as one that saves twice. The decision log is
 written first and the memories in one commit, so a run that is killed leaves either the old memories or the
 new ones; chunks follow their memory (`slowwave.lifecycle.reconcile`).
@@ -173,7 +173,7 @@ def _acts(
         if row["act"] in WORDS:
             acts += [words[row["source"]]] if row["source"] in words else []
         elif row["act"] == "forget":
-            acts.append(Act("forget", name))
+            acts.append(Act("forget", name, revision=row["revision"]))
         else:
             warned = not gate.enforces_at(row["occurred_at"])
             acts.append(Act("save", name, note=note_record(row, vectors[name], warned=warned)))

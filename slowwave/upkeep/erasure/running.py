@@ -17,7 +17,7 @@ from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE, from_microseconds
 from slowwave.lifecycle import stages
-from slowwave.store import quote
+from slowwave.store import quote, staging
 from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
 from slowwave.upkeep.erasure import files, finding, tables, versions, work
 from slowwave.upkeep.erasure.acts import Changes
@@ -194,7 +194,7 @@ def _part(space: Workspace, begun: Work) -> None:
         )
         for source in found["source"]
     ]
-    settle(space, stages.stage(entries_frame(acts)), lambda _: stages.no_chunks(space.embedder))
+    settle(space, staging.stage(entries_frame(acts)), lambda _: stages.no_chunks(space.embedder))
 
 
 def _moment(revision: str) -> int:

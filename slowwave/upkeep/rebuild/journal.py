@@ -15,7 +15,7 @@ from slowwave.journal.entry import EVERYBODY, WORK
 from slowwave.records import adopt
 from slowwave.records.recorder import has_records
 from slowwave.store import Store
-from slowwave.store.database import Identity
+from slowwave.store.connection import Identity
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -62,7 +62,7 @@ def mend_journal(space: Workspace) -> Mended:
     if any(not one.finished for one in records(space)):  # or what is half erased would be put back
         raise SlowwaveError("An erasure is not finished. Finish it first: slowwave erase --finish")
     with space.exclusively():
-        store = Store.of(
+        store = Store.bare(
             space.settings.store_uri,
             Identity(space.embedder.name, space.embedder.dimension, {}),
             space.settings.store.storage_options,

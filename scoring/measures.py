@@ -1,4 +1,7 @@
-"""A measure of a ranking, as data: which metric, and at which cutoff."""
+"""Measures of a ranking as data: which metric, at which cutoff; and those that a memory is measured by.
+
+Tables, marts, reports and the learning gate take names, columns and order from here.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,26 @@ class Measure:
 
     def __str__(self) -> str:
         return f"{SPELLINGS[self.metric][0]}@{self.k}"
+
+    @property
+    def column(self) -> str:
+        """Its name as tables allow it, such as ``ndcg_10``."""
+        return f"{self.metric}_{self.k}"
+
+
+MRR, NDCG = Measure("mrr", 5), Measure("ndcg", 10)
+QUALITY = (MRR, NDCG, Measure("recall", 20), Measure("hit_rate", 1))
+"""How good a ranking is (rule 6.3): of each, more is better."""
+
+JUDGED = Measure("judged", 10)
+"""How much of a ranking is known, not how good it is: below 1 the others are lower bounds."""
+
+MEASURES = (*QUALITY, JUDGED)
+
+OF_LEARNING = (MRR, NDCG)
+"""By what searches are compared without what was learned, and with it."""
+
+EFFECT_COLUMNS = tuple(name for one in OF_LEARNING for name in (one.column, f"{one.column}_learned"))
 
 
 def parse_measure(text: str) -> Measure:

@@ -1,18 +1,14 @@
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import dagster as dg
 import polars as pl
 import pytest
 
-from slowwave.assets.partitions import DAILY
+from slowwave.assets.daily import daily_asset, rows_of_run, write_rows
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.memory import Memory
-from slowwave.orchestration.io_manager import LancePartitionIOManager
 
 DAYS = ["2026-03-01", "2026-03-02", "2026-03-03"]
-WHOLE_RANGE = dg.BackfillPolicy.single_run()
 
 
 def frame(*rows: tuple[str, str, str]) -> pl.DataFrame:
@@ -41,13 +37,15 @@ class Night:
     def run(self, first: str, last: str = "", *, fails: bool = False) -> dg.ExecuteInProcessResult:
         night = self
 
-        @dg.asset(partitions_def=DAILY, backfill_policy=WHOLE_RANGE, io_manager_key="io")
-        def staged_notes() -> pl.DataFrame:
-            return night.rows
+        @daily_asset("ingest")
+        def staged_notes(
+            context: dg.AssetExecutionContext, slowwave: SlowwaveResource
+        ) -> dg.MaterializeResult:
+            return dg.MaterializeResult(metadata=write_rows(context, slowwave.space.store, night.rows))
 
-        @dg.asset(partitions_def=DAILY, backfill_policy=WHOLE_RANGE)
-        def reader(staged_notes: pl.DataFrame) -> None:
-            night.seen = staged_notes
+        @daily_asset("ingest", staged_notes)
+        def reader(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> None:
+            night.seen = rows_of_run(context, slowwave.space.store, "staged_notes")
 
         days = (
             {"partition_key": first}
@@ -61,7 +59,7 @@ class Night:
         )
         return dg.materialize(
             [staged_notes, reader],
-            resources={"io": LancePartitionIOManager(slowwave=self.resource)},
+            resources={"slowwave": self.resource},
             raise_on_error=not fails,
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             **days,

@@ -1,6 +1,8 @@
-"""Days as people write them."""
+"""Days as people write them, and moments as files hold them."""
 
 from __future__ import annotations
+
+from datetime import UTC, datetime
 
 from slowwave.common.arguments import parsed_day
 from slowwave.errors import ArgumentError
@@ -17,3 +19,8 @@ def parse_day(text: str) -> str:
         return parsed_day("", text).isoformat() if text else ""
     except ArgumentError:
         raise ExchangeError(f"{text!r} is not a day. Write it as YYYY-MM-DD.") from None
+
+
+def written_moment(at: datetime) -> str:
+    """The moment in UTC, as ISO 8601 with a Z."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -9,7 +9,8 @@ from feedback_days import name
 from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
-from slowwave.evaluation.known import agreements, said_until, settled, settled_by_day
+from slowwave.evaluation.judging.agreement import agreements
+from slowwave.evaluation.judgments import judgment_list, judgment_lists, judgments_until
 
 BAR = 0.8
 
@@ -29,7 +30,7 @@ def machine(grades: str, *, who: str = "judge", day: int = 1, namespace: str = "
 
 def grades(store, rows, *, bar: float = BAR) -> dict[tuple[str, str], tuple[float, str]]:
     """Grade and source of each pair by namespace and query."""
-    found = settled(frame(store, rows), bar).grades
+    found = judgment_list(frame(store, rows), bar).grades
     asked = {ids.query_id(space, f"q{at}"): f"q{at}" for at in range(30) for space in ("ada", "bob")}
     return {
         (row["namespace"], asked[row["query_id"]]): (row["grade"], row["source"])
@@ -51,7 +52,7 @@ def test_a_judge_is_heard_from_four_of_five(store, by_hand, by_judge, heard):
     rows = labels(by_hand) + machine(by_judge + "3".rjust(9 - len(by_judge), "-"))
     found = grades(store, rows)
     assert (("ada", "q8") in found) == heard
-    (one,) = agreements(said_until(store, name(9))).values()
+    (one,) = agreements(judgments_until(store, name(9))).values()
     assert one.meets(BAR) == heard
 
 
@@ -60,7 +61,7 @@ def test_a_judge_is_heard_only_where_it_has_proven_itself(store):
     found = grades(store, rows + machine("33333---3", namespace="bob"))
     assert found["ada", "q8"] == (3.0, "judge")
     assert ("bob", "q8") not in found
-    assert set(agreements(said_until(store, name(1)))) == {("ada", "judge"), ("bob", "judge")}
+    assert set(agreements(judgments_until(store, name(1)))) == {("ada", "judge"), ("bob", "judge")}
 
 
 def test_one_judge_does_not_speak_for_another(store):
@@ -90,7 +91,7 @@ def test_the_mean_of_several_people_is_rounded_half_up(store):
     """2 and 3 are 3, and 0 and 1 are 1, as wherever agreement is measured."""
     rows = labels("20", who="ann") + labels("31", who="bob") + machine("31")
     frame(store, rows)
-    (found,) = agreements(said_until(store, name(1))).values()
+    (found,) = agreements(judgments_until(store, name(1))).values()
     assert (found.n, found.agreed) == (2, 2)
 
 
@@ -99,11 +100,11 @@ def test_the_end_of_each_day_knows_what_was_said_by_then(store):
     rows += labels("3", day=4) + labels("3333", day=2, source="triggers", who="", namespace="bob")
     frame(store, rows)
     days = [name(day) for day in range(1, 6)]
-    everything = said_until(store, days[-1])
+    everything = judgments_until(store, days[-1])
     queries = everything.select("namespace", "query_id").unique()
-    together = settled_by_day(everything, queries.join(pl.DataFrame({"day": days}), how="cross"), BAR)
+    together = judgment_lists(everything, queries.join(pl.DataFrame({"day": days}), how="cross"), BAR)
     for day in days:
-        alone = settled(said_until(store, day), BAR)
+        alone = judgment_list(judgments_until(store, day), BAR)
         assert together[day].version == alone.version
         assert_frame_equal(together[day].grades, alone.grades)
         assert_frame_equal(together[day].conflicts, alone.conflicts)
@@ -115,8 +116,8 @@ def test_the_end_of_each_day_knows_what_was_said_by_then(store):
 
 def test_what_is_said_in_a_namespace_is_read_alone(store):
     judge(store, labels("01") + labels("2", namespace="bob"))
-    assert said_until(store, name(1), namespace="bob")["namespace"].to_list() == ["bob"]
-    assert said_until(store, name(1)).height == 3
-    nothing = settled(said_until(store, "2020-01-01"), BAR)
+    assert judgments_until(store, name(1), namespace="bob")["namespace"].to_list() == ["bob"]
+    assert judgments_until(store, name(1)).height == 3
+    nothing = judgment_list(judgments_until(store, "2020-01-01"), BAR)
     assert nothing.grades.is_empty()
-    assert nothing.version == settled(said_until(store, "2020-01-02"), BAR).version
+    assert nothing.version == judgment_list(judgments_until(store, "2020-01-02"), BAR).version

@@ -1,4 +1,4 @@
-"""The judgments that count at the end of a day, and which judges have earned that theirs do (rule 6.2)."""
+"""The judgments that count at the end of a day; a judge is heard once it agrees with people (rule 6.2)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.scoring.evaluation import Agreement, Judgments, agreement, resolve
-from slowwave.scoring.evaluation.comparison import DRAWS
+from slowwave.evaluation.judging.agreement import agreements
+from slowwave.scoring.evaluation import Judgments, resolve
+from slowwave.scoring.evaluation.judgments import version
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ _RESOLVED = (
 )  # fmt: skip
 
 
-def said_until(store: Store, day: str, *, namespace: str | None = None, own: bool = False) -> pl.DataFrame:
+def judgments_until(
+    store: Store, day: str, *, namespace: str | None = None, own: bool = False
+) -> pl.DataFrame:
     """Everything that was said of pairs of query and memory up to the end of a day.
 
     Args:
@@ -34,27 +37,7 @@ def said_until(store: Store, day: str, *, namespace: str | None = None, own: boo
     return store.scan("judgments", f"day <= {quote(day)}{mine}", columns=_RESOLVED)
 
 
-def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
-    """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
-
-    Labels of several people are averaged and rounded, a half up. A judge without such a pair is there, with
-    n = 0.
-
-    Args:
-        said: up to a moment.
-        n_draws: of the intervals of the coefficients.
-    """
-    people = resolve(said.filter(pl.col("source") == "manual")).grades
-    found = {}
-    for (namespace, judge), rows in said.filter(pl.col("source") == "judge").group_by("namespace", "judge"):
-        theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=_PAIR, suffix="_people")
-        found[str(namespace), str(judge)] = agreement(
-            theirs["grade_people"], theirs["grade"], n_draws=n_draws
-        )
-    return found
-
-
-def settled(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = None) -> Judgments:
+def judgment_list(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = None) -> Judgments:
     """One grade a pair; a judge below the bar is not heard (rule 6.2).
 
     Args:
@@ -74,13 +57,11 @@ def settled(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = None) -
     ]
     if not parts:
         return resolve(said)
-    from slowwave.scoring.evaluation.judgments import version
-
     grades = pl.concat([part.grades for part in parts])
     return Judgments(grades, pl.concat([part.conflicts for part in parts]), version(grades))
 
 
-def settled_by_day(said: pl.DataFrame, asked: pl.DataFrame, bar: float) -> Mapping[str, Judgments]:
+def judgment_lists(said: pl.DataFrame, asked: pl.DataFrame, bar: float) -> Mapping[str, Judgments]:
     """What was known at the end of each day of the queries that were asked on it.
 
     Args:
@@ -89,6 +70,6 @@ def settled_by_day(said: pl.DataFrame, asked: pl.DataFrame, bar: float) -> Mappi
         bar: agreement with people from which a judge is heard.
     """
     return {
-        str(day): settled(said.filter(pl.col("day") <= day), bar, queries)
+        str(day): judgment_list(said.filter(pl.col("day") <= day), bar, queries)
         for (day,), queries in asked.group_by("day")
     }

@@ -8,8 +8,9 @@ from datetime import datetime
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.lifecycle.past.acts import Act
+from slowwave.lifecycle.past.acts import PastAct
 from slowwave.lifecycle.quarantine import RESOLVED
+from slowwave.quality.admission import Decision
 
 DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",
@@ -20,13 +21,10 @@ REFUSAL = ("memory_id", "revision", "duplicate_of", "duplicate_revision", "statu
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What became of one version of a note: a row of the decision log."""
+class LoggedDecision:
+    """What was decided about one version of a note, and when that ended: a row of the decision log."""
 
-    memory_id: str
-    revision: str
-    other: str | None
-    outcome: str
+    decision: Decision
     undone_at: datetime | None
     undone_why: str | None
 
@@ -37,20 +35,18 @@ class Log:
     def __init__(
         self, decisions: pl.DataFrame, refusals: pl.DataFrame, known: pl.DataFrame, moments: set[datetime]
     ) -> None:
-        self._late: dict[datetime, list[Decided]] = {}
-        self.by_id: dict[str, Decided] = {}
-        self._about: dict[tuple[str, str], Decided] = {}
-        self._happened: dict[tuple[str, str], list[Decided]] = {}
+        self._late: dict[datetime, list[LoggedDecision]] = {}
+        self.by_id: dict[str, LoggedDecision] = {}
+        self._about: dict[tuple[str, str], LoggedDecision] = {}
+        self._happened: dict[tuple[str, str], list[LoggedDecision]] = {}
         self._looks: list[tuple[str, datetime]] = []
-        self._reordered: dict[datetime, list[Decided]] = {}
+        self._reordered: dict[datetime, list[LoggedDecision]] = {}
         entered = {(name, ids.note_revision(state)) for name, state in known.iter_rows()}
         for row in decisions.select(DECISION).iter_rows(named=True):
-            decided = Decided(
-                row["memory_id"], row["revision"], row["other_memory"], row["outcome"], row["undone_at"],
-                row["undone_why"],
-            )  # fmt: skip
+            text = row["memory_id"], row["revision"]
+            decision = Decision(*text, row["outcome"], row["other_memory"], refused=row["refused"])
+            decided = LoggedDecision(decision, row["undone_at"], row["undone_why"])
             self.by_id[row["decision_id"]] = decided
-            text = decided.memory_id, decided.revision
             if row["refused"]:
                 continue
             self._happened.setdefault(text, []).append(decided)
@@ -73,42 +69,42 @@ class Log:
             elif (name, revision) not in entered:
                 self._refused[name, revision] = None
 
-    def refused(self, act: Act) -> bool:
+    def refused(self, act: PastAct) -> bool:
         """Whether this note was kept out when it came."""
         return (act.memory_id, act.revision) in self._refused
 
-    def original(self, act: Act) -> tuple[str, str] | None:
+    def original(self, act: PastAct) -> tuple[str, str] | None:
         """Memory and revision that a refused note repeats, if it may have been let in when that was gone."""
         return self._refused.get((act.memory_id, act.revision))
 
-    def about(self, act: Act) -> Decided | None:
+    def about(self, act: PastAct) -> LoggedDecision | None:
         """What was decided about a note that was let in."""
         return self._about.get((act.memory_id, act.revision))
 
-    def reordered(self, moment: datetime) -> list[Decided]:
+    def reordered(self, moment: datetime) -> list[LoggedDecision]:
         """What held no longer from that moment on, since an older note came late."""
         return self._reordered.get(moment, [])
 
-    def late(self, moment: datetime) -> list[Decided]:
+    def late(self, moment: datetime) -> list[LoggedDecision]:
         """What was decided anew because a note of this moment came late."""
         return self._late.get(moment, [])
 
     def parted(self, memory_id: str, revision: str, moment: datetime) -> bool:
         """Whether a merge of this text was dissolved because of what the target said from that moment on."""
         return any(
-            one.outcome == "merge" and one.undone_at == moment and one.undone_why == "changed"
+            one.decision.outcome == "merge" and one.undone_at == moment and one.undone_why == "changed"
             for one in self._happened.get((memory_id, revision), ())
         )
 
-    def supersedes(self, memory_id: str, revision: str, other: str) -> list[Decided]:
+    def supersedes(self, memory_id: str, revision: str, other: str) -> list[LoggedDecision]:
         """The decisions with which this text of a memory superseded the other."""
         decided = self._happened.get((memory_id, revision), ())
-        return [one for one in decided if one.outcome == "supersede" and one.other == other]
+        return [one for one in decided if (one.decision.outcome, one.decision.other) == ("supersede", other)]
 
-    def looks(self, before: datetime) -> list[Act]:
+    def looks(self, before: datetime) -> list[PastAct]:
         """Decisions of looks at what was live already, as acts."""
         return [
-            Act(-1, "look", at.date().isoformat(), one.memory_id, one.revision, name, at)
+            PastAct(-1, "look", at.date().isoformat(), one.memory_id, one.revision, name, at)
             for name, at in self._looks
-            if at < before and (one := self.by_id[name])
+            if at < before and (one := self.by_id[name].decision)
         ]
