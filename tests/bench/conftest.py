@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from slowwave.embedding import Embedder
 from slowwave.home import opening
-from slowwave.home.workspace import Workspace
+from slowwave.settings import Settings
 from slowwave.store import Store
 
 FAST_MODEL = "wordllama-256"
@@ -32,11 +33,11 @@ def _quick_homes(monkeypatch: pytest.MonkeyPatch, _empty_fast_store: Path) -> No
     """A new home has the tables that opening it would make, but at once: half a second each."""
     made = opening.open_store
 
-    def open_store(space: Workspace) -> Store:
-        folder = Path(space.settings.store_uri)
-        if not any(folder.iterdir()) and space.embedder.name == FAST_MODEL:
+    def open_store(settings: Settings, embedder: Embedder, *more: Any) -> Store:
+        folder = Path(settings.store_uri)
+        if not any(folder.iterdir()) and embedder.name == FAST_MODEL:
             shutil.copytree(_empty_fast_store, folder, dirs_exist_ok=True)
-        return made(space)
+        return made(settings, embedder, *more)
 
     monkeypatch.setattr(opening, "open_store", open_store)
 
