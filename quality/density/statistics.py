@@ -52,6 +52,7 @@ def falling(value: float, low: float, high: float) -> float:
 
 
 def share_between(codes: Array, *ranges: tuple[int, int]) -> float:
+    """Share of the characters that are in one of some ranges."""
     if len(codes) == 0:
         return 0.0
     highest = int(codes.max())
@@ -89,6 +90,7 @@ _SHINGLES = [(width, np.uint64(pow(0x9E3779B97F4A7C15, width, 1 << 64))) for wid
 
 
 def count_distinct(values: npt.NDArray[np.uint64]) -> int:
+    """How many different values there are."""
     ordered = np.sort(values)
     return 1 + int((ordered[1:] != ordered[:-1]).sum())
 

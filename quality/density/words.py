@@ -136,6 +136,7 @@ def vocabulary_of(folded: str, words: list[str], letters: Array, unspaced: bool)
 
 
 def spelling_of(words: list[str], letters: Array, solid: Array, kinds: Kinds, unspaced: bool) -> float:
+    """Words that are spelt as words are: 1, and less for random letters and runs of keys."""
     if len(letters) < 0.3 * len(solid):
         # Tables of numbers are real, rows of symbols are not.
         alphanumeric = (len(letters) + share_between(solid, (48, 57)) * len(solid)) / len(solid)
