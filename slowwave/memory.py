@@ -204,7 +204,7 @@ class Memory:
         from slowwave.lifecycle.intake import take_in
 
         outcomes = [
-            Saved(**_plain(became), source=entry.subject)
+            Saved(**_fields(became), source=entry.subject)
             for entry, became in zip(entries, take_in(self._space, entries), strict=True)
         ]
         last = {
@@ -708,6 +708,6 @@ def open_memory(
     return Memory(load(path, **settings), namespace=namespace, principal=principal)
 
 
-def _plain(became: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(became: Mapping[str, Any]) -> dict[str, Any]:
     """What became of an act, with tuples where another process sent lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in became.items()}

@@ -12,17 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.views.terminal import (
-    JSON,
-    PLAIN,
-    bars,
-    err,
-    out,
-    print_json,
-    print_plain,
-    print_table,
-    reports_errors,
-)
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import JSON, PLAIN, bars, out, print_json, print_plain, reports_errors, warn
 
 app = typer.Typer(
     name="slowwave",
@@ -139,10 +130,7 @@ def ingest(
     json: Json = False,
 ) -> None:
     """Watch a folder of notes and put its present state into the journal; the night takes it in."""
-    from dataclasses import asdict
     from datetime import UTC, datetime
-
-    from rich.markup import escape
 
     from slowwave.home.workspace import Workspace
     from slowwave.vaults import vault
@@ -160,14 +148,14 @@ def ingest(
         )  # fmt: skip
     space.close()
     if json:
-        print_json(asdict(scan))
+        print_json(scan)
         return
     out.print(
         f"[bold]{source.name}[/]: {scan.new:,} new, {scan.changed:,} changed, {scan.deleted:,} deleted, "
         f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
     )
     for warning in scan.warnings:
-        err.print(f"[yellow]Warning:[/] {escape(warning)}")
+        warn(warning)
     if scan.acts:
         out.print("Next: [bold]slowwave night[/] takes them in.")
 
@@ -192,8 +180,6 @@ def save(
     Ends with 0 when it was saved, with 4 when the gate put it into quarantine, with 1 when nothing was
     written: an empty text, a label that is not known.
     """
-    from dataclasses import asdict
-
     from slowwave.views import gate_wording
 
     labels = _labels(memory_type, tag, sensitivity)
@@ -204,7 +190,7 @@ def save(
         begins = memory._space.gate_policy.enforces_from
     ended = QUARANTINED if saved.status == "quarantined" else 0
     if json:
-        print_json(asdict(saved))
+        print_json(saved)
         raise typer.Exit(ended)
     because = ", ".join(saved.reasons)
     if ended:
@@ -227,12 +213,12 @@ def save(
             out.print(f"Saved [bold]{saved.memory_id}[/]{told}")
         if because:
             when = f"from {begins:%F} on" if begins else "once it enforces"
-            err.print(
-                f"[yellow]Warning:[/] the gate only warns yet; {when} it refuses notes like this: {because}. "
+            warn(
+                f"the gate only warns yet; {when} it refuses notes like this: {because}. "
                 f"`slowwave gate would-refuse` lists them."
             )
     for warning in saved.warnings:
-        err.print(f"[yellow]Warning:[/] {warning}")
+        warn(warning)
     raise typer.Exit(ended)
 
 
@@ -258,13 +244,11 @@ def get(
     json: Json = False,
 ) -> None:
     """Show one memory, whole, also a secret one: it is named."""
-    from dataclasses import asdict
-
     with open_namespace(namespace) as memory:
         record = memory.get(memory_id)
         earlier = 0 if json or plain else memory.stats(memory_id).earlier
     if json:
-        print_json(asdict(record))
+        print_json(record)
         return
     if plain:
         from slowwave.views import mcp_wording as wording
@@ -314,14 +298,12 @@ def doctor(
     json: Json = False,
 ) -> None:
     """Check the installation, the store, the indexes, the journal and the model."""
-    from dataclasses import asdict
-
     from slowwave.upkeep.doctor import examine
 
     findings = examine(home_settings(), repair=repair)
     healthy = all(finding.ok for finding in findings)
     if json:
-        print_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+        print_json({"healthy": healthy, "findings": findings})
     else:
         cells = [["ok" if f.ok else "PROBLEM", f.subject, f.message, f.advice] for f in findings]
         print_table("Doctor", ["", "what", "found", "what to do"], cells)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.upkeep.erasure import Erased, Plan
@@ -51,7 +52,7 @@ def erase(
         with bars(quiet=json):
             done = memory.erase_planned(planned, why=why)
     if json:
-        print_json(planned.to_dict() | {"erased": _plain(done)})
+        print_json(planned.to_dict() | {"erased": done})
         return
     out.print(f"Erased. The record is [bold]{done.erasure}[/] (slowwave erase --list).")
     _told(done)
@@ -64,9 +65,8 @@ def _show(planned: Plan) -> None:
         [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
         for one in planned.memories[:_SHOWN]
     ]
-    more = f"and {len(planned.memories) - _SHOWN:,} more" if len(planned.memories) > _SHOWN else ""
     title = f"Goes for good: {counted(len(planned.memories), 'memory', 'memories')} of {planned.namespace}"
-    print_table(title, ["id", "title", "source", "why"], cells, caption=more)
+    print_table(title, ["id", "title", "source", "why"], cells, left_out=len(planned.memories) - len(cells))
     print_table("Where", ["place", "rows"], [[name, count] for name, count in planned.places.items()])
     for name in planned.checkpoints:
         out.print(f"Checkpoint that goes, too: {name}", markup=False, highlight=False)
@@ -111,7 +111,7 @@ def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None: 
     with bars(quiet=json):
         found = running.finish(memory._space) if finish else running.records(memory._space, namespace)
     if json:
-        print_json([_plain(one) for one in found])
+        print_json(found)
     elif finish:
         out.print(f"Finished {len(found)} erasures." if found else "Every erasure is finished.")
         for one in found:
@@ -132,11 +132,4 @@ def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None: 
 
 def _told(done: Erased) -> None:
     for sentence in done.remains:
-        err.print("[yellow]Warning:[/]", end=" ")
-        err.print(sentence, markup=False, highlight=False, soft_wrap=True)
-
-
-def _plain(done: Erased) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(done)
+        warn(sentence)

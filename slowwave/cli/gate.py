@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
-from slowwave.views.terminal import out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import out, print_json, reports_errors
 
 gates = typer.Typer(no_args_is_help=True, help="The two gates: what may be saved, what may be learned.")
 app.add_typer(gates, name="gate")
@@ -34,7 +35,7 @@ def gate_report(
         done = run(memory._space, memory.namespace, days=days, as_of=now)
         told = notice(memory._space, now, memory.namespace)
     if json:
-        print_json(asdict(done) | {"reasons": done.reasons.to_dicts(), "notice": told.words})
+        print_json(asdict(done) | {"reasons": done.reasons, "notice": told.words})
         return
     out.print(told.words, style="bold red" if told.loud else None, markup=False, highlight=False)
     rows = [list(row) for row in done.reasons.iter_rows()]
@@ -68,7 +69,7 @@ def gate_would_refuse(
         space = memory._space
         rows = would_refuse(space, memory.namespace, days=days, reason=reason, as_of=space.now())
     if json:
-        print_json(rows.head(limit).to_dicts())
+        print_json(rows.head(limit))
         return
     if rows.is_empty():
         out.print("Of the notes that were saved while the gate warned it would have refused none.")
@@ -77,9 +78,9 @@ def gate_would_refuse(
         [row["memory_id"], row["day"], row["title"] or row["source"], ", ".join(row["reasons"]), row["score"]]
         for row in rows.head(limit).iter_rows(named=True)
     ]
-    more = f"and {rows.height - limit:,} more (--limit)" if rows.height > limit else ""
     columns = ["id", "day", "note", "why", "quality"]
-    print_table(f"{rows.height:,} notes would have been refused", columns, cells, caption=more)
+    title, left = f"{rows.height:,} notes would have been refused", rows.height - len(cells)
+    print_table(title, columns, cells, left_out=left, option="--limit")
     for name in sorted(set(rows["reasons"].explode())):
         out.print(f"{name}: {words_of(name).why}.", style="dim", markup=False, highlight=False)
     out.print(

@@ -11,7 +11,8 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.exchange import written_to
-from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
@@ -123,8 +124,6 @@ def judge_set(
     json: Json = False,
 ) -> None:
     """Label one pair."""
-    from dataclasses import asdict
-
     from slowwave.evaluation.judging import JudgmentError
 
     said: dict[str, Any] = {"explanation": explanation}
@@ -137,7 +136,7 @@ def judge_set(
         memory.principal = by or memory.principal
         done = memory.judge(query, memory_id, number, **said)
     if json:
-        print_json(asdict(done))
+        print_json(done)
         return
     out.print(f"{'Taken' if done.new else 'Was said before'}: {grade} for [bold]{done.memory_id}[/].")
 
@@ -172,9 +171,9 @@ def judge_list(
         ]
         for row in shown
     ]  # fmt: skip
-    more = f"and {rows.height - limit:,} more (--limit)" if rows.height > limit else ""
     columns = ["query", "memory", "grade", "by", "when (UTC)", "why"]
-    print_table(f"{rows.height:,} judgments", columns, cells, caption=more)
+    left = rows.height - len(cells)
+    print_table(f"{rows.height:,} judgments", columns, cells, left_out=left, option="--limit")
 
 
 @judging.command("run")
@@ -185,7 +184,6 @@ def judge_run(
     json: Json = False,
 ) -> None:
     """Have the judge of the settings grade pairs that searches showed; can be repeated, and goes on."""
-    from dataclasses import asdict
     from datetime import UTC, datetime
 
     from slowwave.evaluation.judging.loading import load_judge
@@ -201,7 +199,7 @@ def judge_run(
         asked = [(one.query, one.memory_id) for one in wanted]
         report = run(memory._space, memory.namespace, judge, asked, now=datetime.now(UTC))
     if json:
-        print_json(asdict(report))
+        print_json(report)
         return
     _tell_run(report)
 
@@ -220,19 +218,17 @@ def _tell_run(report: JudgeReport) -> None:
         f"Judge {report.judge}", ["what", "count"], [row for row in rows if row[1] or row[0] == "graded"]
     )
     for problem in report.problems:
-        err.print(f"[yellow]Failed:[/] {_plain(problem)}", highlight=False, soft_wrap=True)
+        warn(problem, "Failed:")
     if report.stopped == "budget":
-        err.print("[yellow]Stopped:[/] the next pair could exceed judge.budget. Run it again to go on.")
+        warn("the next pair could exceed judge.budget. Run it again to go on.", "Stopped:")
     elif report.stopped:
-        err.print("[yellow]Stopped:[/] the judge does not answer. Run it again to go on.")
+        warn("the judge does not answer. Run it again to go on.", "Stopped:")
 
 
 @judging.command("agreement")
 @reports_errors
 def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
     """How far each judge agrees with the labels by hand, and with its own first grades."""
-    from dataclasses import asdict
-
     from slowwave.evaluation.judging.agreement import agreement_now, as_row
     from slowwave.evaluation.judging.anchors import drift
 
@@ -243,7 +239,7 @@ def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
         drifts = [one for name in names for one in drift(memory.journal, memory.namespace, name)]
     found = [as_row(judge, one, bar) for judge, one in judges.items()]
     if json:
-        print_json({"bar": bar, "judges": found, "drift": [asdict(one) for one in drifts]})
+        print_json({"bar": bar, "judges": found, "drift": drifts})
         return
     if not found:
         out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
@@ -279,7 +275,6 @@ def judge_import(
     json: Json = False,
 ) -> None:
     """Bring in labels; memories are named by id or by source."""
-    from dataclasses import asdict
     from datetime import UTC, datetime
 
     from slowwave.evaluation.exchange.judgments import Options, import_judgments, read_queries
@@ -294,7 +289,7 @@ def judge_import(
         )  # fmt: skip
         report = import_judgments(memory._space, files, form, options)
     if json:
-        print_json(asdict(report))
+        print_json(report)
         return
     _tell_import(report)
 
@@ -305,9 +300,9 @@ def _tell_import(report: JudgmentsReport) -> None:
         f"{report.unknown:,} of unknown memories, {report.malformed:,} not taken."
     )
     for name in report.unknown_names:
-        err.print(f"[yellow]Unknown memory:[/] {_plain(name)}", highlight=False, soft_wrap=True)
+        warn(name, "Unknown memory:")
     for problem in report.problems:
-        err.print(f"[yellow]Not taken:[/] {_plain(str(problem))}", highlight=False, soft_wrap=True)
+        warn(str(problem), "Not taken:")
 
 
 @judging.command("export")
@@ -337,9 +332,3 @@ def judge_export(
             with written_to(queries) if queries else nullcontext(nowhere) as write_query:
                 count = export_qrels(memory.journal, memory.namespace, write, write_query, **of)
     err.print(f"{count:,} judgments.")
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import app, home_settings
-from slowwave.views.terminal import JSON, bars, fail, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import JSON, bars, fail, out, print_json, reports_errors
 
 
 @app.command()
@@ -20,8 +21,6 @@ def rebuild(
     json: Annotated[bool, JSON] = False,
 ) -> None:
     """Make lost or damaged tables again from the journal."""
-    from dataclasses import asdict
-
     from slowwave.home.workspace import Workspace
     from slowwave.settings import require_home
     from slowwave.upkeep.rebuild import mend_journal
@@ -33,7 +32,7 @@ def rebuild(
             fail("Give tables, or --journal, not both.", code=2)
         mended = mend_journal(space)
         if json:
-            print_json(asdict(mended))
+            print_json(mended)
             return
         out.print(f"The journal knows what the tables do; {mended.lost:,} acts of memories were not in it.")
         if mended.aside:
@@ -47,7 +46,7 @@ def rebuild(
         done = run(space, tables or ())
     space.close()
     if json:
-        print_json(asdict(done))
+        print_json(done)
         return
     print_table("Rebuilt", ["table", "rows"], [[name, f"{rows:,}"] for name, rows in done.tables.items()])
     if done.checkpoints:

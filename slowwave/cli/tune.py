@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
-from slowwave.views.terminal import bars, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 
 @app.command()
