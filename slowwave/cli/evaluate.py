@@ -9,7 +9,7 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.errors import SlowwaveError
-from slowwave.views.section import Column, Columns, Mark, Table, verdict
+from slowwave.views.section import Column, Columns, Mark, Table, numbers, verdict
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
@@ -65,12 +65,8 @@ def _print_trial(done: Trial) -> None:
 
     queries = next(iter(done.by_metric.values())).n
     out.print(f"[bold]{escape(done.second)}[/] against [bold]{escape(done.first)}[/]", highlight=False)
-    numbers = (done.first, done.second, "difference", "95 %", "won/tied/lost")
-    columns: Columns = [
-        Column("metric", whole=True),
-        *(Column(name, "number") for name in numbers),
-        "verdict",
-    ]
+    measured = numbers(done.first, done.second, "difference", "95 %", "won/tied/lost")
+    columns: Columns = [Column("metric", whole=True), *measured, "verdict"]
     if queries:
         rows = [_compared(name, one) for name, one in done.by_metric.items()]
         out.print(rich_table(Table(columns, rows)))
@@ -213,7 +209,7 @@ def sparse(
         highlight=False,
     )
     if failing or memory:
-        rates = (Column(name, "number") for name in ("by id", "by search"))
+        rates = numbers("by id", "by search")
         cells = [
             [one.memory_id, one.questions, f"{one.by_id:.2f}", f"{one.by_search:.2f}", one.diagnosis]
             for one in (asked if memory else failing)

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.gate import gates
-from slowwave.views.section import Column, Columns, Mark, Section, Table
+from slowwave.views.section import Column, Columns, Mark, Section, Table, numbers
 from slowwave.views.tables import rich_table, show
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
@@ -160,8 +160,8 @@ def learning_terms(
     if rows.is_empty():
         out.print("No such terms." if state or memory else "No selection has taught anything yet.")
         return
-    numbers = (Column(name, "number") for name in ("questions", "people", "weight", "until"))
-    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *numbers]
+    counts = numbers("questions", "people", "weight", "until")
+    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
     cells = [
         [row["term"], row["title"], row["memory_id"], row["state"], row["questions"], row["principals"],
          f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]

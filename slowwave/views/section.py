@@ -52,6 +52,11 @@ class Column:
     most: int | None = None
 
 
+def numbers(*names: str) -> list[Column]:
+    """Columns of numbers."""
+    return [Column(name, "number") for name in names]
+
+
 Columns = Sequence[Column | str]
 
 

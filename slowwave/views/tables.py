@@ -17,7 +17,7 @@ _STYLES = {
     "better": "green3", "worse": "orange_red1", "equivalent": "dodger_blue2", "undecided": "dim",
     "open": "green", "closed": "red", "insufficient": "yellow", "waits": "yellow", "faint": "dim",
     "implicit": "sky_blue2", "quick": "orange1", "detailed": "green3",
-    "used": "dodger_blue2", "ignored": "orange1", "cited": "green3",
+    "used": "dodger_blue2", "ignored": "orange1", "cited": "green3", "plain": "white",
 }  # fmt: skip
 """How marks look."""
 
@@ -80,6 +80,6 @@ def cell(value: object) -> str:
     if not isinstance(value, Mark):
         return escape(printable(text_of(value), keep="\n"))
     text = escape(printable(value.text, keep="\n"))
-    style = _STYLES.get(value.mark, value.mark)
+    style = _STYLES.get(value.mark)
     shown = f"[{style}]{text}[/]" if style else text
     return f"{shown} [dim]{escape(printable(value.note))}[/]" if value.note else shown
