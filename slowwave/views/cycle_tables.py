@@ -10,7 +10,7 @@ from slowwave.views import cycle_wording as words
 from slowwave.views.cycle import LOGGED, MAIN, CycleReport, Standing
 from slowwave.views.section import Column, Mark, Table, verdict
 
-_Row = dict[str, str | Mark]
+_Row = Mapping[str, object]
 _VARIANTS = {
     "ranking": Column("ranking", least=12), "verdict": Column("verdict"),
     "mean": Column(words.TITLE, "number"), "mean_ends": Column("95 %", "number"),
@@ -39,7 +39,7 @@ def variants(report: CycleReport, columns: Collection[str]) -> Table:
 
 def _variant(one: Standing) -> _Row:
     mean, found = one.means[MAIN], one.against.get(MAIN)
-    known: _Row = {
+    known: dict[str, object] = {
         "ranking": Mark(one.name, note="(baseline)" if one.role == "baseline" else ""),
         "mean": words.number(mean.mean),
         "mean_ends": words.interval(mean),
