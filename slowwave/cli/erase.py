@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
 
@@ -37,10 +37,10 @@ def erase(
     It shows what goes and asks. With --json and without --yes it only shows. `slowwave forget` takes a memory
     out of searches and keeps its history.
     """
+    if listed or finish:
+        _records(finish=finish, namespace=namespace, json=json)
+        return
     with open_namespace(namespace) as memory:
-        if listed or finish:
-            _records(memory, finish=finish, namespace=namespace, json=json)
-            return
         planned = memory.to_erase(*(memory_ids or ()), source=source, everything=everything)
         if json and not yes:
             print_json(planned.to_dict())
@@ -105,11 +105,11 @@ def _ask(planned: Plan) -> None:
     typer.confirm("There is no way back. Erase?", abort=True)
 
 
-def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None:  # noqa: ANN401 - Memory, imported late
+def _records(*, finish: bool, namespace: str, json: bool) -> None:
     from slowwave.upkeep.erasure import running
 
-    with bars(quiet=json):
-        found = running.finish(memory._space) if finish else running.records(memory._space, namespace)
+    with open_home() as space, bars(quiet=json):
+        found = running.finish(space) if finish else running.records(space, namespace)
     if json:
         print_json(found)
     elif finish:

@@ -47,9 +47,9 @@ def compare(
     from slowwave.evaluation.trial import trial
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        last = parsed_day("--to", until) if until else memory._space.now().date()
+        last = parsed_day("--to", until) if until else memory.home.now().date()
         start = parsed_day("--from", since) if since else last - timedelta(days=days - 1)
-        done = trial(memory._space, memory.namespace, first, second, since=start, until=last)
+        done = trial(memory.home, memory.namespace, first, second, since=start, until=last)
     if json:
         found = {
             name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
@@ -149,7 +149,7 @@ def report(
     from slowwave.views.cycle import as_data, cycle_report
 
     with open_namespace(namespace) as memory:
-        space = memory._space
+        space = memory.home
         if not cycle:
             closed = closed_cycles(space, memory.namespace)
             number = closed[-1].number if closed else 1
@@ -190,7 +190,7 @@ def sparse(
     from slowwave.search.sparse_recall import figures, short_memories
 
     with open_namespace(namespace) as opened, bars(quiet=json):
-        space, name = opened._space, opened.namespace
+        space, name = opened.home, opened.namespace
         today = space.now().date()
         last = [(today - timedelta(days=at)).isoformat() for at in range(days)]
         done = figures(space, last, name).to_dict()

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import out, print_json, reports_errors
 
@@ -27,13 +27,8 @@ def gate_report(
     """Save gate: when it begins, what it refused, or would refuse if it did more than warn, by reason."""
     from dataclasses import asdict
 
-    from slowwave.lifecycle.gate_notice import notice
-    from slowwave.lifecycle.gate_report import gate_report as run
-
     with open_namespace(namespace, known=True) as memory:
-        now = memory._space.now()
-        done = run(memory._space, memory.namespace, days=days, as_of=now)
-        told = notice(memory._space, now, memory.namespace)
+        done, told = memory.gate_report(days=days), memory.gate_notice()
     if json:
         print_json(asdict(done) | {"reasons": done.reasons, "notice": told.words})
         return
@@ -62,12 +57,10 @@ def gate_would_refuse(
     json: Json = False,
 ) -> None:
     """Save gate: the notes that entered while it only warned, and that it would have refused."""
-    from slowwave.lifecycle.gate_report import would_refuse
     from slowwave.views.gate_wording import words_of
 
     with open_namespace(namespace, known=True) as memory:
-        space = memory._space
-        rows = would_refuse(space, memory.namespace, days=days, reason=reason, as_of=space.now())
+        rows = memory.would_refuse(days=days, reason=reason)
     if json:
         print_json(rows.head(limit))
         return
@@ -120,12 +113,8 @@ def gate_enforce(
 
 def _begins(act: Callable[[Any], datetime], *, json: bool) -> None:
     """Say when the gate begins, after an act that changed it."""
-    from slowwave.home.workspace import Workspace
-    from slowwave.settings import require_home
-
-    space = Workspace(require_home(home_settings()))
-    begins, now = act(space), space.now()
-    space.close()
+    with open_home() as space:
+        begins, now = act(space), space.now()
     if json:
         print_json({"enforces_from": begins})
     elif begins <= now:
@@ -148,28 +137,23 @@ def gate_docs(
     from datetime import UTC, datetime, timedelta
 
     from slowwave.errors import SlowwaveError
-    from slowwave.home.workspace import Workspace
     from slowwave.lifecycle.gate_report import accepted_notes
     from slowwave.quality.contract import Limits, write_data_docs
-    from slowwave.settings import require_home
 
-    space = Workspace(require_home(home_settings()))
-    judged = space.store.read("gate_verdicts", columns=["day"])["day"]
-    day = date or str(judged.max() or "")
-    if judged.filter(judged == day).is_empty():
-        raise SlowwaveError(
-            f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
-        )
-    policy = space.gate_policy
+    with open_home() as space:
+        judged = space.store.read("gate_verdicts", columns=["day"])["day"]
+        day = date or str(judged.max() or "")
+        if judged.filter(judged == day).is_empty():
+            raise SlowwaveError(
+                f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
+            )
+        policy, notes = space.gate_policy, accepted_notes(space.store, [day])
     end = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
     limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
     try:
-        page = write_data_docs(
-            accepted_notes(space.store, [day]), folder, enforced=policy.enforces_at(end), limits=limits
-        )
+        page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
     except ImportError as error:
         raise SlowwaveError(f"{error}. Run: pip install '.[night]' in its folder.") from None
-    space.close()
     if json:
         print_json({"day": day, "page": str(page)})
     else:

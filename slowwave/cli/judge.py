@@ -59,7 +59,7 @@ def judge(
             for one in candidates(memory.journal, memory.namespace, who=memory.principal)
             if closed.isdisjoint((one.memory_id, query_id(memory.namespace, one.query)))
         ]
-        chosen = worth_judging(found, limit, seed=memory._space.now().date().isoformat())
+        chosen = worth_judging(found, limit, seed=memory.home.now().date().isoformat())
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
             return
@@ -192,12 +192,12 @@ def judge_run(
     from slowwave.evaluation.judging.worth import candidates, worth_judging
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        judge = load_judge(memory._space)
+        judge = load_judge(memory.home)
         found = candidates(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
         most = memory.settings.judge.pairs if pairs is None else pairs
-        wanted = worth_judging(found, most, seed=memory._space.now().date().isoformat())
+        wanted = worth_judging(found, most, seed=memory.home.now().date().isoformat())
         asked = [(one.query, one.memory_id) for one in wanted]
-        report = run(memory._space, memory.namespace, judge, asked, now=datetime.now(UTC))
+        report = run(memory.home, memory.namespace, judge, asked, now=datetime.now(UTC))
     if json:
         print_json(report)
         return
@@ -287,7 +287,7 @@ def judge_import(
             memory.namespace, by or memory.principal, datetime.now(UTC), memory.settings.night.first_day,
             read_queries(queries) if queries else {},
         )  # fmt: skip
-        report = import_judgments(memory._space, files, form, options)
+        report = import_judgments(memory.home, files, form, options)
     if json:
         print_json(report)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.markup import escape
@@ -153,7 +153,7 @@ def learning_terms(
 ) -> None:
     """The words that selections taught memories, and whether they have an effect."""
     with open_namespace(namespace) as home:
-        rows = home.learning.terms(state=state, memory_id=memory)
+        rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
     if json:
         print_json(rows.head(limit))
         return

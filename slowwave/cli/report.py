@@ -55,7 +55,7 @@ def feedback(
     if as_of:
         now = min(now, datetime.combine(parsed_day("--as-of", as_of), time.max, UTC))
     with open_namespace(namespace, known=True) as memory:
-        done = feedback_report(memory._space, memory.namespace, days=days, as_of=now, limit=limit)
+        done = feedback_report(memory.home, memory.namespace, days=days, as_of=now, limit=limit)
     if html is not None:
         from slowwave.views.page import feedback_page
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, err, fail, out, print_json, reports_errors
 
@@ -305,17 +305,13 @@ def calibrate(
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
-    from slowwave.home.workspace import Workspace
     from slowwave.lifecycle.calibration import calibrate as run
     from slowwave.quality.calibration import Targets
-    from slowwave.settings import require_home
 
     asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
     targets = replace(Targets(), **{name: rate for name, rate in asked.items() if rate is not None})
-    space = Workspace(require_home(home_settings()))
-    with bars(quiet=json):
+    with open_home() as space, bars(quiet=json):
         done = run(space, pairs, targets, datetime.now(UTC))
-    space.close()
     if json:
         print_json({"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table})
         return
