@@ -243,7 +243,10 @@ def _print_gate(decision: GateDecision) -> None:
     """The gate in a line, and its conditions as a table."""
     out.print(f"Learning in [bold]{escape(decision.namespace)}[/] is {_says(decision)}", highlight=False)
     columns: Columns = [Column("condition", whole=True), Column("state", whole=True), "is", "needs"]
-    rows = [[one["condition"], Mark(one["state"], one["state"]), one["value"], one["bound"]] for one in decision.rows]
+    rows = [
+        [one["condition"], Mark(one["state"], one["state"]), one["value"], one["bound"]]
+        for one in decision.rows
+    ]
     out.print(rich_table(Table(columns, rows)))
 
 
