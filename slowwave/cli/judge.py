@@ -17,7 +17,7 @@ from slowwave.views.terminal import bars, err, out, print_json, reports_errors, 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
     from slowwave.evaluation.judging.asking import JudgeReport
-    from slowwave.evaluation.judging.worth import Candidate
+    from slowwave.evaluation.judging.worth import ShownPair
     from slowwave.home.tenant import MemoryRecord
     from slowwave.memory import Memory
 
@@ -48,7 +48,7 @@ def judge(
     if context.invoked_subcommand is not None:
         return
     from slowwave.common.ids import query_id
-    from slowwave.evaluation.judging.worth import candidates, worth_judging
+    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
     from slowwave.home.visibility import closed_ids
 
     with open_namespace(namespace) as memory:
@@ -56,7 +56,7 @@ def judge(
         closed = closed_ids(memory.store, memory.namespace)
         found = [
             one
-            for one in candidates(memory.journal, memory.namespace, who=memory.principal)
+            for one in pairs_to_judge(memory.journal, memory.namespace, who=memory.principal)
             if closed.isdisjoint((one.memory_id, query_id(memory.namespace, one.query)))
         ]
         chosen = worth_judging(found, limit, seed=memory.home.now().date().isoformat())
@@ -67,7 +67,7 @@ def judge(
     out.print(f"{taken:,} taken; {len(found) - taken:,} more pairs wait." if taken else "Nothing was taken.")
 
 
-def _label(memory: Memory, chosen: list[Candidate]) -> int:
+def _label(memory: Memory, chosen: list[ShownPair]) -> int:
     """Show pairs and take what is said of them; how many labels."""
     from slowwave.errors import NotFoundError
 
@@ -89,7 +89,7 @@ def _label(memory: Memory, chosen: list[Candidate]) -> int:
     return taken
 
 
-def _show(one: Candidate, record: MemoryRecord, place: str) -> None:
+def _show(one: ShownPair, record: MemoryRecord, place: str) -> None:
     out.print()
     out.rule(place, align="left")
     out.print(one.query, style="bold", markup=False, highlight=False)
@@ -189,11 +189,11 @@ def judge_run(
     from slowwave.evaluation.judging.loading import load_judge
     from slowwave.evaluation.judging.model import JUDGE, identity
     from slowwave.evaluation.judging.running import run
-    from slowwave.evaluation.judging.worth import candidates, worth_judging
+    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
 
     with open_namespace(namespace) as memory, bars(quiet=json):
         judge = load_judge(memory.home)
-        found = candidates(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
+        found = pairs_to_judge(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
         most = memory.settings.judge.pairs if pairs is None else pairs
         wanted = worth_judging(found, most, seed=memory.home.now().date().isoformat())
         asked = [(one.query, one.memory_id) for one in wanted]
@@ -277,13 +277,13 @@ def judge_import(
     """Bring in labels; memories are named by id or by source."""
     from datetime import UTC, datetime
 
-    from slowwave.evaluation.exchange.judgments import Options, import_judgments, read_queries
+    from slowwave.evaluation.exchange.judgments import JudgmentOptions, import_judgments, read_queries
     from slowwave.evaluation.judging import JudgmentError
 
     if form == "qrels" and not queries:
         raise JudgmentError("qrels name queries by id: give their texts with --queries FILE.")
     with open_namespace(namespace) as memory, bars(quiet=json):
-        options = Options(
+        options = JudgmentOptions(
             memory.namespace, by or memory.principal, datetime.now(UTC), memory.settings.night.first_day,
             read_queries(queries) if queries else {},
         )  # fmt: skip

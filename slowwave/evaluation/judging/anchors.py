@@ -49,7 +49,7 @@ class Drift:
     shift: float
 
 
-def found_anchors(
+def freeze_anchors(
     journal: Journal,
     namespace: str,
     judge: Judge,

@@ -51,7 +51,7 @@ _PAYLOAD = pl.Struct(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Judgment:
     """A judgment that is to be written.
 
     Attributes:
@@ -94,7 +94,7 @@ def require(query: str, grade: float | None, state: str) -> None:
         raise JudgmentError(f"grade = {grade!r}: give a number from 0 to {HIGHEST}")
 
 
-def write_said(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tuple[Entry, bool]]:
+def write_judgments(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list[tuple[Entry, bool]]:
     """Write judgments, all or none, each as the next word of its principal on its pair.
 
     One that says what that principal said last is not written again, unless that was imported and this is
@@ -113,14 +113,14 @@ def write_said(journal: Journal, namespace: str, said: Sequence[Said]) -> list[t
         return found
 
 
-def _entries(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tuple[Entry, bool]]:
+def _entries(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list[tuple[Entry, bool]]:
     last = _last(journal, namespace, {_key(namespace, one) for one in said if one.source == MANUAL})
-    judged = {_said_id(namespace, one) for one in said if one.source == JUDGE}
+    judged = {_judge_id(namespace, one) for one in said if one.source == JUDGE}
     known: dict[str, Entry] = journal.entries(judged)
     found = []
     for one in said:
         if one.source == JUDGE:
-            entry = _entry(namespace, one, _said_id(namespace, one))
+            entry = _entry(namespace, one, _judge_id(namespace, one))
             found.append((known.get(entry.event_id, entry), entry.event_id not in known))
             known.setdefault(entry.event_id, entry)
             continue
@@ -138,14 +138,14 @@ def _entries(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tup
     return found
 
 
-def _entry(namespace: str, one: Said, event_id: str) -> Entry:
+def _entry(namespace: str, one: Judgment, event_id: str) -> Entry:
     return Entry(
         event_id=event_id, kind=JUDGMENT, namespace=namespace, subject=ids.query_id(namespace, one.query),
-        occurred_at=one.at, principal=one.principal, origin=one.source, payload=payload_of_said(one),
+        occurred_at=one.at, principal=one.principal, origin=one.source, payload=_payload_of(one),
     )  # fmt: skip
 
 
-def payload_of_said(one: Said) -> dict[str, Any]:
+def _payload_of(one: Judgment) -> dict[str, Any]:
     """What the journal keeps of a judgment."""
     return {
         "query": one.query,
@@ -166,7 +166,7 @@ def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
 Key = tuple[str, str, str]  # query id, memory id, principal
 
 
-def _key(namespace: str, one: Said) -> Key:
+def _key(namespace: str, one: Judgment) -> Key:
     return ids.query_id(namespace, one.query), one.memory_id, one.principal
 
 
@@ -174,7 +174,7 @@ def _number_id(namespace: str, key: Key, number: int) -> str:
     return ids.digest("judgment", namespace, *key, MANUAL, str(number))
 
 
-def _said_id(namespace: str, one: Said) -> str:
+def _judge_id(namespace: str, one: Judgment) -> str:
     return judged_id(namespace, one.query, one.memory_id, one.more["text_hash"], one.more["judge"])
 
 
