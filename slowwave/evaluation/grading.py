@@ -15,16 +15,15 @@ from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.judging.running import run
+from slowwave.evaluation.judging.worth import RANKS
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.journal.entry import JUDGMENT
 from slowwave.scoring.evaluation import worth_judging
+from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-
-RANKS = 10  # of a search that are worth a grade (count)
-_PAIR = ["namespace", "query_id", "memory_id"]
 
 
 def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[JudgeReport]:
@@ -52,8 +51,8 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
     ):
         if str(day) > until:
             said, until = pl.concat([said, _judged(space, until, str(day))]), str(day)
-        counts = said.group_by(_PAIR).agg(judgments=pl.len())
-        known = mine.join(counts, on=_PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
+        counts = said.group_by(PAIR).agg(judgments=pl.len())
+        known = mine.join(counts, on=PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
         chosen = worth_judging(known, settings.pairs, seed=str(day))
         end = datetime.combine(date.fromisoformat(str(day)), time(), UTC) + timedelta(days=1)
         done = run(
@@ -70,7 +69,7 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
 def _judged(space: Workspace, since: str, before: str) -> pl.DataFrame:
     """Pairs that people and judges judged from a day on and before another; a row a judgment."""
     days = [day for day in space.journal.days([JUDGMENT])["day"].unique() if since <= day < before]
-    return drain_judgments(space.journal, days).rows.select(_PAIR)
+    return drain_judgments(space.journal, days).rows.select(PAIR)
 
 
 def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -> list[Drift]:
@@ -99,7 +98,7 @@ def shown_pairs(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     by_query = asked.group_by("day", "namespace", "query_id").agg(searches=pl.len())
     pairs = (
         rows.filter(pl.col("rank") <= RANKS)
-        .group_by("day", *_PAIR)
+        .group_by("day", *PAIR)
         .agg(pl.col("query").min(), pl.col("rank").min())
     )
     return pairs.join(by_query, on=["day", "namespace", "query_id"])

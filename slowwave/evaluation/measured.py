@@ -37,6 +37,12 @@ def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     return with_query_ids(rows.sort("seq"))
 
 
+def _shown(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """What searches showed: ``search_id`` and columns of the results, a row a result."""
+    rows = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
+    return rows.unnest("shown").select("search_id", *columns)
+
+
 def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Rows of ``evaluation_scores``: each day by the judgments that were known at its end."""
     searches = searches_of(space, days)
@@ -66,8 +72,7 @@ def score(
     named = pl.concat_str(key, separator="\n")  # a list of judgments of its own for each day
     grades = grades.with_columns(query_id=named).select("query_id", "memory_id", "grade")
     judged = judged.with_columns(list_id=named)
-    shown = judged.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    results = [shown.unnest("shown").select("search_id", "rank", "memory_id", variant=pl.lit(LOGGED))]
+    results = [_shown(judged, "rank", "memory_id").with_columns(variant=pl.lit(LOGGED))]
     rankings = [
         judged.select("search_id", "policy_version", "abstained", query_id="list_id", variant=pl.lit(LOGGED))
     ]
@@ -91,8 +96,7 @@ def score(
 def compare_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Rows of ``shadow_scores``: how far other rankings are from what was shown (rule 6.4)."""
     searches = searches_of(space, days)
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    logged = shown.unnest("shown").select("search_id", "rank", "memory_id", "score")
+    logged = _shown(searches, "rank", "memory_id", "score")
     compared = [one for one in tried if one.role in COMPARED_ROLES]
     rows = []
     for found, ranked in _replayed(space, searches, compared, "comparing with what was shown"):
@@ -119,8 +123,7 @@ def attribute_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
 def attribute(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
     """Rows of ``channel_attribution`` of these searches; an import does not say which channel found what."""
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    results = shown.unnest("shown").select("search_id", "rank", "memory_id", "channels")
+    results = _shown(searches, "rank", "memory_id", "channels")
     whose = searches.select("search_id", "day", "namespace")
     return (
         attribution(results)

@@ -12,6 +12,7 @@ from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.feedback.states import states_in
 from slowwave.journal.drain import decoded
+from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
@@ -77,7 +78,7 @@ def figures(space: Workspace, days: Sequence[str], namespace: str | None = None)
     queries = with_query_ids(injected)
     asked = queries.select("namespace", "query_id").unique()
     grades = judgment_list(said, space.settings.judge.agreement, asked)
-    judged = queries.join(grades.grades, on=["namespace", "query_id", "memory_id"])
+    judged = queries.join(grades.grades, on=PAIR)
     judged = judged.select("search_id", "memory_id", relevant=pl.col("grade") > 0)
     return sparse_recall(injected, pl.concat([used, judged]))
 
@@ -122,7 +123,7 @@ def short_memories(
     )  # fmt: skip
     said = judgments_until(space.store, "9999-12-31", namespace=namespace)
     relevant = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
-    told = said.join(relevant, on=["namespace", "query_id", "memory_id"], how="semi")
+    told = said.join(relevant, on=PAIR, how="semi")
     asked: dict[str, list[str]] = {}
     texts = space.store.read_by(
         "judgments", "judgment_id", told["judgment_id"].to_list(), columns=["memory_id", "query"]
