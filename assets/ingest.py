@@ -16,7 +16,7 @@ from slowwave.home.ledger import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import Settled, part_mixed, settle
+from slowwave.lifecycle.admission import AdmissionReport, part_mixed, settle
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.lifecycle.served import served_in
@@ -183,8 +183,8 @@ def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
 
     parted = part_mixed(space, slowwave.clock())
 
-    def taken_in(own: Workspace) -> Settled:
-        done = Settled()
+    def taken_in(own: Workspace) -> AdmissionReport:
+        done = AdmissionReport()
         for (day,), mine in part_of(own, acts).sort("day").group_by("day", maintain_order=True):
             done += settle(own, mine, embedded, again=True)
             lost = lost_originals(own.store, until=str(day))
@@ -195,7 +195,7 @@ def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
         return done
 
     found, faults = apart_of(space, taken_in)
-    done = sum(found, start=Settled())
+    done = sum(found, start=AdmissionReport())
     for warning in done.warnings:
         context.log.warning(warning)
     return dg.MaterializeResult(

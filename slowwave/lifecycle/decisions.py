@@ -11,7 +11,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
-from slowwave.lifecycle.admission.around import ACCEPTED
+from slowwave.quality.admission import ACCEPTED
 from slowwave.store import quote
 
 if TYPE_CHECKING:

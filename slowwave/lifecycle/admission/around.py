@@ -16,10 +16,12 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record, sensitivities
 from slowwave.lifecycle.quarantine import HELD, without_original
 from slowwave.quality.admission import (
+    ACCEPTED,
     DEFAULT_SENSITIVITY,
     LIVE,
     MERGED,
     RETIRED,
+    UNDONE_BY_HAND,
     Act,
     AdmissionPolicy,
     Decision,
@@ -40,8 +42,6 @@ NEAREST_BY_QUERY = 24
 """Memories that a query gives (count): each of the few acts before a note takes two away at most."""
 NEAREST_OF_ALL = 512
 """The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
-UNDONE_BY_HAND = "undo"
-ACCEPTED = "accepted"
 _THERE = "status IN ('live', 'merged', 'superseded')"
 _NEVER = -(2**63)
 
