@@ -1,11 +1,24 @@
-"""Sections' parts as Markdown, for Dagster's page."""
+"""Sections as Markdown: for files, their parts for Dagster's page."""
 
 from __future__ import annotations
 
-from slowwave.views.section import Picture, Table, text_of
+from slowwave.views.section import Paragraph, Picture, Section, Table, text_of
 
 CHARACTERS = 100  # of a cell
 _ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "\\[]*_`<"})
+
+
+def document(shown: Section, level: int = 1) -> str:
+    """A section with those in it; of their parts paragraphs and tables."""
+    blocks = [f"{'#' * level} {shown.title}"]
+    for part in shown.parts:
+        if isinstance(part, Section):
+            blocks.append(document(part, level + 1).rstrip("\n"))
+        elif isinstance(part, Table):
+            blocks.append(table(part))
+        elif isinstance(part, Paragraph):
+            blocks.append(part.text)
+    return "\n\n".join(blocks) + "\n"
 
 
 def table(shown: Table) -> str:
