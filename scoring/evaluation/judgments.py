@@ -10,9 +10,15 @@ import polars as pl
 
 from slowwave.scoring.evaluation.digest import digest
 
-SOURCES = ("manual", "judge", "selections", "triggers")
+MANUAL = "manual"
+JUDGE = "judge"
+SOURCES = (MANUAL, JUDGE, "selections", "triggers")
 """Who grades, the most trusted first: its grade counts, whatever the others say."""
+HIGHEST = 3
+"""The best grade: 0 is not relevant, 1 about the subject, 2 answers in part, 3 answers."""
 GRADED = "graded"
+STATES = (GRADED, "unrateable", "later")
+"""What a judgment says: a grade, that none can be given, or that it waits for another look."""
 CONFLICT = 1.0
 
 PAIR = ["namespace", "query_id", "memory_id"]

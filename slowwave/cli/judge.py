@@ -187,9 +187,10 @@ def judge_run(
     from datetime import UTC, datetime
 
     from slowwave.evaluation.judging.loading import load_judge
-    from slowwave.evaluation.judging.model import JUDGE, identity
+    from slowwave.evaluation.judging.model import identity
     from slowwave.evaluation.judging.running import run
     from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
+    from slowwave.scoring.evaluation.judgments import JUDGE
 
     with open_namespace(namespace) as memory, bars(quiet=json):
         judge = load_judge(memory.home)

@@ -18,6 +18,7 @@ from slowwave.evaluation.judging.running import run
 from slowwave.evaluation.judging.worth import RANKS
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.journal.entry import JUDGMENT
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation import worth_judging
 from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.store.frames import one_of
@@ -92,9 +93,7 @@ def shown_pairs(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     """Pairs that searches of these days showed among the first: day, pair, query, best rank, searches."""
     columns = ["day", "namespace", "search_id", "query", "shown"]
     asked = with_query_ids(space.store.scan("searches", one_of("day", days), columns=columns))
-    rows = asked.explode("shown").filter(pl.col("shown").is_not_null()).with_columns(
-        memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
-    )  # fmt: skip
+    rows = shown_rows(asked)
     by_query = asked.group_by("day", "namespace", "query_id").agg(searches=pl.len())
     pairs = (
         rows.filter(pl.col("rank") <= RANKS)

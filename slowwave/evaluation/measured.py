@@ -12,6 +12,7 @@ from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import LOGGED, Tried
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation import attribution
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 from slowwave.scoring.evaluation.replay import abstentions, replay
@@ -39,8 +40,7 @@ def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
 def _shown(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """What searches showed: ``search_id`` and columns of the results, a row a result."""
-    rows = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    return rows.unnest("shown").select("search_id", *columns)
+    return shown_rows(searches, "search_id").select("search_id", *columns)
 
 
 def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:

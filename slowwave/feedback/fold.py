@@ -14,6 +14,7 @@ import polars as pl
 
 from slowwave.feedback.pending import folded_days
 from slowwave.feedback.texts import FIRST, Texts, in_force, named, of_text
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.coded import DAY_US
 from slowwave.scoring.feedback.effectiveness import SUMS, fold_effectiveness
@@ -145,18 +146,15 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
         .group_by("search_id", "memory_id", used_by="principal", used_elsewhere="imported")
         .agg(used_at=pl.col("occurred_at").min())
     )
+    whose = made.filter(pl.col("search_id").is_in(about)).select(
+        "search_id", "shown", searcher="principal",
+        searched_elsewhere=pl.col("imported_from").is_not_null(),
+    )  # fmt: skip
     shown = (
-        made.filter(pl.col("search_id").is_in(about))
-        .select(
-            "search_id", "shown", searcher="principal",
-            searched_elsewhere=pl.col("imported_from").is_not_null(),
-        )
-        .explode("shown")
-        .drop_nulls("shown")
-        .unnest("shown")
+        shown_rows(whose)
         .unique(["search_id", "memory_id"])
         .select("search_id", "memory_id", "chunk_id", "searcher", "searched_elsewhere")
-    )  # fmt: skip
+    )
     return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
 
 

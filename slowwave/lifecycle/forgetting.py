@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.journal.kinds.note import text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.store import one_of
 
@@ -109,7 +110,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         NotFoundError: the journal has no text of it.
     """
     acts = space.journal.about(record.namespace, record.source)
-    saves = [one for one in acts if one.kind == "save" and isinstance(one.payload.get("content"), str)]
+    saves = [one for one in acts if one.kind == "save" and text_in(one.payload) is not None]
     said = [one for one in saves if one.payload["content"] == record.content]
     if not saves:
         raise NotFoundError(f"The journal has no text of memory {record.memory_id}, so it cannot come back.")

@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.home.visibility import open_where
 from slowwave.journal import payload_of
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import results_in
 from slowwave.quality.gate import SERVED_SCHEMA
 
 if TYPE_CHECKING:

@@ -259,7 +259,7 @@ def _journal(
     space: Workspace,
     search_id: str,
     namespace: str,
-    payload: dict[str, Any],
+    payload: Mapping[str, Any],
     moment: datetime,
     principal: str,
     project: str,

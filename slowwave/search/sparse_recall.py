@@ -11,7 +11,8 @@ import polars as pl
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.feedback.states import states_in
-from slowwave.journal.drain import decoded
+from slowwave.journal.kinds.fields import decoded, struct
+from slowwave.journal.kinds.search import Search, shown_rows
 from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
@@ -26,12 +27,7 @@ if TYPE_CHECKING:
 
 SEARCHES_AT_ONCE = 5_000  # entries that are read at a time (count)
 LOOKED_AT = 10  # results among which a memory has to be (count)
-_SHOWN = pl.Struct(
-    {
-        "query": pl.String,
-        "shown": pl.List(pl.Struct({"memory_id": pl.String, "flags": pl.List(pl.String)})),
-    }
-)
+_SHOWN = struct(Search, "query", "shown.memory_id", "shown.flags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +86,8 @@ def _injected(space: Workspace, days: Sequence[str], namespace: str | None) -> p
         entries = space.journal.read(
             kinds=("search",), days=days, namespace=namespace, after_seq=seq, limit=SEARCHES_AT_ONCE
         )
-        rows = decoded(entries, _SHOWN)[0].explode("shown").filter(pl.col("shown").is_not_null())
-        rows = rows.unnest("shown").filter(pl.col("flags").list.contains(RECALL_INJECTED))
+        rows = shown_rows(decoded(entries, _SHOWN)[0])
+        rows = rows.filter(pl.col("flags").list.contains(RECALL_INJECTED))
         found.append(rows.select("namespace", "query", "memory_id", search_id="event_id"))
         if entries.height < SEARCHES_AT_ONCE:
             return pl.concat(found)

@@ -17,7 +17,7 @@ from slowwave.evaluation.exchange.ubi_export import documents_of
 from slowwave.home.visibility import is_open
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal, payload_of
 from slowwave.journal.entry import day_of
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import considered, results_in
 
 FORMATS = ("jsonl", "ubi")
 """Forms that an export may have."""
@@ -110,7 +110,7 @@ def _withheld(search: Entry, closed: Collection[str]) -> bool:
     """Whether a search asked for what is secret, or found something that is."""
     asked = search.payload.get("filters", {}).get("sensitivity", ())
     found = {row["memory_id"] for row in results_in(search.payload)}
-    found |= {ids.memory_of(chunk) for chunk in search.payload.get("candidates", {}).get("chunk_id", ())}
+    found |= {ids.memory_of(chunk) for chunk in considered(search.payload)}
     found.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
     return not all(map(is_open, asked)) or not found.isdisjoint(closed)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import polars as pl
@@ -20,9 +20,12 @@ from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.moments import written_moment
 from slowwave.evaluation.judging.entries import Judgment, write_judgments
 from slowwave.evaluation.judging.labels import known_memories
-from slowwave.evaluation.judging.model import JUDGE, MANUAL, JudgmentError
+from slowwave.evaluation.judging.model import JudgmentError
 from slowwave.evaluation.judging.worth import last_words
 from slowwave.journal.entry import day_of
+from slowwave.journal.kinds.judgment import GradedBy
+from slowwave.journal.kinds.judgment import Judgment as Payload
+from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -165,13 +168,17 @@ def _jsonl_line(text: bytes, options: JudgmentOptions) -> Named:
         raise Malformed(f"at: {at:%F} is before night.first_day ({options.first_day}) or still to come")
     if (line.judge is None) != (line.text_hash is None):
         raise Malformed("judge and text_hash belong together")
-    more: dict[str, Any] = {"imported_from": "jsonl"}
-    if line.judge is not None:
-        more |= {"judge": line.judge.model_dump(), "text_hash": line.text_hash}
-    by = line.principal or (line.judge.name if line.judge else options.principal)
+    more = Payload(imported_from="jsonl")
+    if line.judge is not None and line.text_hash is not None:
+        by = GradedBy(
+            name=line.judge.name, model=line.judge.model, version=line.judge.version,
+            prompt_hash=line.judge.prompt_hash,
+        )  # fmt: skip
+        more |= Payload(judge=by, text_hash=line.text_hash)
+    who = line.principal or (line.judge.name if line.judge else options.principal)
     source = JUDGE if line.judge else MANUAL
     return line.memory_id or line.source, lambda memory: Judgment(
-        line.query, memory, line.grade, line.state, line.explanation, by, at, source, more
+        line.query, memory, line.grade, line.state, line.explanation, who, at, source, more
     )
 
 
@@ -193,7 +200,7 @@ def _qrels_line(text: bytes, options: JudgmentOptions) -> Named:
         options.principal,
         options.now,
         MANUAL,
-        {"imported_from": "qrels"},
+        Payload(imported_from="qrels"),
     )
 
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.evaluation.judging.entries import drain_judgments
-from slowwave.evaluation.judging.model import JUDGE, MANUAL
 from slowwave.journal.entry import JUDGMENT
 from slowwave.scoring.evaluation import Agreement, agreement, resolve
 from slowwave.scoring.evaluation.comparison import DRAWS
-from slowwave.scoring.evaluation.judgments import PAIR
+from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL, PAIR
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal

@@ -12,10 +12,10 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.evaluation.judging.entries import drain_judgments
-from slowwave.evaluation.judging.model import MANUAL
 from slowwave.journal import payload_of
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import results_in
 from slowwave.scoring.evaluation import worth_judging as draw
+from slowwave.scoring.evaluation.judgments import MANUAL
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
