@@ -22,7 +22,7 @@ from slowwave.lifecycle.reconcile import reconcile
 from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate import GatePolicy
-from slowwave.scoring.days import day_end
+from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
@@ -73,10 +73,10 @@ def _last(rows: pl.DataFrame) -> pl.DataFrame:
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
     """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
     now, end = slowwave.clock(), day_end(last_day)
-    if not end - timedelta(days=1) <= now < end + timedelta(days=1):
+    if not end - DAY <= now < end + DAY:
         return []
     space = slowwave.space
-    moment: datetime = min(now, end - timedelta(microseconds=1))
+    moment: datetime = min(now, end - MICROSECOND)
     return vault.scan_all(space.journal, space.settings.notes, as_of=moment, before=end)
 
 

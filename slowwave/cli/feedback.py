@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.scoring.days import DAY_S
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import out, print_json, reports_errors
 
@@ -131,4 +132,4 @@ def _result(text: str) -> str | int:
 
 
 def _days(done: Any) -> str:  # noqa: ANN401 - MemoryStats, imported late
-    return f"{done.stability / 86_400:.1f} days"
+    return f"{done.stability / DAY_S:.1f} days"

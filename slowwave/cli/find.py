@@ -167,12 +167,13 @@ def _filters(
     sensitivity: list[str] | None, source: str, since: str, until: str, superseded: bool, as_of: str,
 ) -> dict[str, Any]:  # fmt: skip
     """The arguments of `Memory.search` from what was typed."""
-    from datetime import UTC, datetime
+    from datetime import datetime
 
     from slowwave.common.arguments import parsed_day
+    from slowwave.scoring.days import day_start
 
     def moment(name: str, text: str) -> datetime | None:
-        return None if not text else datetime.combine(parsed_day(f"--{name}", text), datetime.min.time(), UTC)
+        return day_start(parsed_day(f"--{name}", text)) if text else None
 
     return {
         "memory_type": memory_type or (), "tier": tier or (), "tags": tag or (),

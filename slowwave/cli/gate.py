@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.scoring.days import day_end
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import out, print_json, reports_errors
 
@@ -134,8 +135,6 @@ def gate_docs(
     json: Json = False,
 ) -> None:
     """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
-    from datetime import UTC, datetime, timedelta
-
     from slowwave.errors import SlowwaveError
     from slowwave.lifecycle.gate_report import accepted_notes
     from slowwave.quality.contract import Limits, write_data_docs
@@ -148,7 +147,7 @@ def gate_docs(
                 f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
             )
         policy, notes = space.gate_policy, accepted_notes(space.store, [day])
-    end = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
+    end = day_end(day)
     limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
     try:
         page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,6 +19,7 @@ from slowwave.evaluation.judging.worth import RANKS
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.journal.entry import JUDGMENT
 from slowwave.journal.kinds.search import shown_rows
+from slowwave.scoring.days import MICROSECOND, day_end
 from slowwave.scoring.evaluation import worth_judging
 from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.store.frames import one_of
@@ -55,10 +56,9 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
         counts = said.group_by(PAIR).agg(judgments=pl.len())
         known = mine.join(counts, on=PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
         chosen = worth_judging(known, settings.pairs, seed=str(day))
-        end = datetime.combine(date.fromisoformat(str(day)), time(), UTC) + timedelta(days=1)
         done = run(
             space, str(namespace), judge, list(chosen.select("query", "memory_id").iter_rows()),
-            now=min(now, end - timedelta(microseconds=1)), budget=left,
+            now=min(now, day_end(str(day)) - MICROSECOND), budget=left,
         )  # fmt: skip
         reports.append(done)
         left -= done.tokens

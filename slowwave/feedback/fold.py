@@ -7,7 +7,7 @@ one table. The days of a run follow one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,8 +15,8 @@ import polars as pl
 from slowwave.feedback.pending import folded_days
 from slowwave.feedback.texts import FIRST, Texts, in_force, named, of_text
 from slowwave.journal.kinds.search import shown_rows
-from slowwave.scoring.days import day_end
-from slowwave.scoring.feedback.coded import DAY_US
+from slowwave.scoring.days import day_end, last_day
+from slowwave.scoring.feedback.coded import day_ends
 from slowwave.scoring.feedback.effectiveness import SUMS, fold_effectiveness
 from slowwave.scoring.feedback.effectiveness import effectiveness as rated
 from slowwave.scoring.feedback.policy import FeedbackPolicy
@@ -213,7 +213,7 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
 
 
 def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
-    day = (one.decided_at - timedelta(days=1)).date().isoformat()  # it is decided as the day ends
+    day = last_day(one.decided_at)  # it is decided as the day ends
     return {
         "promotion_id": f"{day}:{one.memory_id}", "day": day, "namespace": namespace,
         "memory_id": one.memory_id,
@@ -286,9 +286,9 @@ def states(
     voices = voices_by(company(store.scan("usage_signals", where, columns=_WHO)), until)
     sums = heard(votes, uses, effective.select("memory_id", *SUMS[2:]), voices, policy)
     effective = effective.select("memory_id", "day").join(sums, on="memory_id")
-    ends = effective["day"].str.to_date().dt.epoch("d").cast(pl.Int64).to_numpy() + 1
+    ends = day_ends(effective["day"].str.to_date())
     parts = {
-        "effective": effective.with_columns(rated(effective, ends * DAY_US, policy)),
+        "effective": effective.with_columns(rated(effective, ends, policy)),
         "strong": _newest(strong, "memory_id").drop(
             "strength_id", "namespace", "current", "interval", "text"
         ),

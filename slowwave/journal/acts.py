@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,6 +14,7 @@ from slowwave.common import ids
 from slowwave.journal import Entry
 from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
 from slowwave.notes import Note, NoteFailure, content_hash, lent
+from slowwave.scoring.days import day_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -201,7 +202,7 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
             "subject": [entry.subject for entry in entries],
             "occurred_at": [entry.occurred_at for entry in entries],
             "ordered_at": [entry.ordered_at or entry.occurred_at for entry in entries],
-            "day": [entry.occurred_at.astimezone(UTC).date().isoformat() for entry in entries],
+            "day": [day_of(entry.occurred_at) for entry in entries],
             "principal": [entry.principal for entry in entries],
             "digest": [entry.digest for entry in entries],
             "content_hash": [entry.content_hash for entry in entries],

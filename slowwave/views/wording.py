@@ -6,6 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
+from slowwave.scoring.days import DAY
 from slowwave.views.counts import REASON_ORDER
 from slowwave.views.feedback import FeedbackReport
 from slowwave.views.section import Column, Section, Table, text_of
@@ -116,6 +117,6 @@ def _column(name: str, *, numeric: bool) -> Column:
 
 def _cell(value: object, as_of: datetime) -> str:
     if isinstance(value, datetime):
-        days = (as_of - value).total_seconds() / 86_400
+        days = (as_of - value) / DAY
         return f"{days:,.0f} days ago" if days >= 2 else f"{max(days, 0) * 24:.0f} hours ago"
     return f"{value:.2f}" if isinstance(value, float) else " ".join(text_of(value).split())

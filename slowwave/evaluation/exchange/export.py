@@ -16,8 +16,8 @@ from slowwave.evaluation.exchange.payloads import line_of
 from slowwave.evaluation.exchange.ubi_export import documents_of
 from slowwave.home.visibility import is_open
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal, payload_of
-from slowwave.journal.entry import day_of
 from slowwave.journal.kinds.search import considered, results_in
+from slowwave.scoring.days import day_of
 
 FORMATS = ("jsonl", "ubi")
 """Forms that an export may have."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from slowwave.evaluation.exchange.frame import LineCounts, Problem
 from slowwave.journal import Entry
-from slowwave.journal.entry import day_of
 from slowwave.journal.kinds.feedback import words_in
+from slowwave.scoring.days import day_of
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.kinds.fields import struct
+from slowwave.scoring.days import to_microseconds
 
 if TYPE_CHECKING:
     from slowwave.notes import Note
@@ -77,7 +78,7 @@ _OF_THE_NOTE = (
 def save_of(note: Note) -> dict[str, Any]:
     """The payload of a save of a note."""
     payload: dict[str, Any] = {name: getattr(note, name) for name in _OF_THE_NOTE}
-    payload["created_at"] = ids.microseconds(note.created_at) if note.created_at else None
+    payload["created_at"] = to_microseconds(note.created_at) if note.created_at else None
     payload["metadata"] = orjson.dumps(note.metadata, option=orjson.OPT_SORT_KEYS).decode()
     payload["size_bytes"] = len(note.content.encode())
     # Only where there are any: the digest of a note that has none is what it always was.

@@ -15,9 +15,10 @@ from slowwave.common import ids, progress
 from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal import Entry, payload_of
-from slowwave.journal.entry import ERASURE, from_microseconds
+from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import stages
+from slowwave.scoring.days import from_microseconds
 from slowwave.store import quote, staging
 from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
 from slowwave.upkeep.erasure import files, finding, tables, versions, work
