@@ -46,14 +46,15 @@ def feedback(
 
     Counted is what nights have taken in; what waits for one is named.
     """
-    from datetime import UTC, datetime, time
+    from datetime import UTC, datetime
 
     from slowwave.common.arguments import parsed_day
+    from slowwave.scoring.days import MICROSECOND, day_end
     from slowwave.views.feedback import feedback_report
 
     now = datetime.now(UTC)
     if as_of:
-        now = min(now, datetime.combine(parsed_day("--as-of", as_of), time.max, UTC))
+        now = min(now, day_end(parsed_day("--as-of", as_of)) - MICROSECOND)
     with open_namespace(namespace, known=True) as memory:
         done = feedback_report(memory.home, memory.namespace, days=days, as_of=now, limit=limit)
     if html is not None:

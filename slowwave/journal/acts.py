@@ -11,7 +11,7 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal import Entry
+from slowwave.journal import Entry, payload_of
 from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
 from slowwave.notes import Note, NoteFailure, content_hash, lent
 from slowwave.scoring.days import day_of
@@ -214,3 +214,11 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
             "payload": pl.Binary, "seq": pl.Int64,
         },
     )  # fmt: skip
+
+
+def entries_in(rows: pl.DataFrame) -> list[Entry]:
+    """The entries that rows of :meth:`slowwave.journal.Journal.read` are, in their order."""
+    return [
+        Entry(**{**row, "payload": payload_of(row["payload"])})
+        for row in rows.drop("day").iter_rows(named=True)
+    ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
-from slowwave.journal.kinds.note import text_in
+from slowwave.journal.kinds.note import released, text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.store import one_of
 
@@ -120,7 +120,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         event_id=ids.digest("remember", acts[-1].event_id),
         occurred_at=space.now(),
         principal=principal,
-        payload={**last.payload, "released": True},
+        payload=released(last.payload),
         seq=None,
         ordered_at=None,
     )

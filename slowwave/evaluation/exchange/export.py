@@ -15,7 +15,8 @@ from slowwave.evaluation.exchange.moments import parse_day
 from slowwave.evaluation.exchange.payloads import line_of
 from slowwave.evaluation.exchange.ubi_export import documents_of
 from slowwave.home.visibility import is_open
-from slowwave.journal import FEEDBACK_KINDS, Entry, Journal, payload_of
+from slowwave.journal import FEEDBACK_KINDS, Entry, Journal
+from slowwave.journal.acts import entries_in
 from slowwave.journal.kinds.search import considered, results_in
 from slowwave.scoring.days import day_of
 
@@ -162,7 +163,4 @@ def _pages(
             if rows.is_empty():
                 break
             seq = rows["seq"][-1]
-            yield [
-                Entry(**{**row, "payload": payload_of(row["payload"])})
-                for row in rows.drop("day").iter_rows(named=True)
-            ]
+            yield entries_in(rows)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from slowwave.common import ids
 from slowwave.evaluation.judging.asking import JudgeReport, append_new, asked_within
 from slowwave.evaluation.judging.model import Judge, Pair, identity_of, judge_payload
-from slowwave.journal import Entry, payload_of
+from slowwave.journal import Entry
+from slowwave.journal.acts import entries_in
 from slowwave.journal.entry import JUDGMENT
 from slowwave.journal.kinds.judgment import Frozen, Judgment
 from slowwave.scoring.evaluation import agreement
@@ -135,11 +136,9 @@ def _drift(cycle_id: str, first: dict[str, Entry], again: Sequence[Entry]) -> Dr
 def _anchors(journal: Journal, namespace: str, judge_name: str, cycle_id: str | None = None) -> list[Entry]:
     """The entries of anchors of a judge, the first written first."""
     rows = journal.read(kinds=[JUDGMENT], namespace=namespace)
-    rows = rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)).drop("day")
-    entries = (Entry(**{**row, "payload": payload_of(row["payload"])}) for row in rows.iter_rows(named=True))
     return [
         one
-        for one in entries
+        for one in entries_in(rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)))
         if one.payload.get("anchor") and cycle_id in (None, one.payload.get("cycle_id"))
     ]
 

@@ -91,6 +91,16 @@ def payload_digest(payload: Mapping[str, Any]) -> str:
     return ids.digest("payload", orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode())
 
 
+def released(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload of a note that a person lets in as it is."""
+    return {**payload, "released": True}
+
+
+def is_released(payload: Mapping[str, Any]) -> bool:
+    """Whether a person let the note in."""
+    return bool(payload.get("released"))
+
+
 def text_in(payload: Mapping[str, Any]) -> str | None:
     """The text that an act has; None where it was erased or is malformed."""
     content = payload.get("content")

@@ -45,7 +45,7 @@ class Search(TypedDict, total=False):
     """A search as the journal keeps it; one that was imported has no policy and no candidates.
 
     `limit` are the results asked for (count), `as_of` is the moment that votes were counted at, `signal` the
-    absolute confidence that abstention looks at.
+    absolute confidence that abstention looks at, `client` what it was called where it was imported from.
     """
 
     query: str
@@ -60,6 +60,7 @@ class Search(TypedDict, total=False):
     candidates: dict[str, Any]
     interleaving: Interleaving
     imported_from: str
+    client: dict[str, str]
 
 
 _ONE = pl.element().struct
