@@ -16,13 +16,13 @@ from slowwave.home.ledger import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import Settled, part_mixed, settle
+from slowwave.lifecycle.admission import AdmissionReport, part_mixed, settle
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate import GatePolicy
-from slowwave.scoring.days import day_end
+from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
@@ -73,10 +73,10 @@ def _last(rows: pl.DataFrame) -> pl.DataFrame:
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
     """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
     now, end = slowwave.clock(), day_end(last_day)
-    if not end - timedelta(days=1) <= now < end + timedelta(days=1):
+    if not end - DAY <= now < end + DAY:
         return []
     space = slowwave.space
-    moment: datetime = min(now, end - timedelta(microseconds=1))
+    moment: datetime = min(now, end - MICROSECOND)
     return vault.scan_all(space.journal, space.settings.notes, as_of=moment, before=end)
 
 
@@ -183,8 +183,8 @@ def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
 
     parted = part_mixed(space, slowwave.clock())
 
-    def taken_in(own: Workspace) -> Settled:
-        done = Settled()
+    def taken_in(own: Workspace) -> AdmissionReport:
+        done = AdmissionReport()
         for (day,), mine in part_of(own, acts).sort("day").group_by("day", maintain_order=True):
             done += settle(own, mine, embedded, again=True)
             lost = lost_originals(own.store, until=str(day))
@@ -195,7 +195,7 @@ def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
         return done
 
     found, faults = apart_of(space, taken_in)
-    done = sum(found, start=Settled())
+    done = sum(found, start=AdmissionReport())
     for warning in done.warnings:
         context.log.warning(warning)
     return dg.MaterializeResult(

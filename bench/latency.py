@@ -84,7 +84,7 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
 
 def _scoring(memory: slowwave.Memory, size: int, query: str) -> dict[str, Any]:
     """Ranking 100 candidates alone: the pure function, nothing read and nothing shown."""
-    found = searcher_in(memory._space).find(memory.namespace, query, 50)
+    found = searcher_in(memory.home).find(memory.namespace, query, 50)
     now = datetime.now(UTC)
     times = []
     for _ in range(300):

@@ -116,7 +116,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
     for turn, query in enumerate(track(queries, description="searching")):
         order = list(memories.items())
         for size, memory in order[turn % len(order) :] + order[: turn % len(order)]:
-            held = knowledge_in(memory._space)._learned._held.get(NAMESPACE)
+            held = knowledge_in(memory.home)._learned._held.get(NAMESPACE)
             taken = {
                 "terms": _took(held.terms.match, query, now) if held else 0.0,
                 "matching": _took(_match, memory, query, now),
@@ -144,7 +144,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
 
 
 def _match(memory: slowwave.Memory, query: str, now: datetime) -> object:
-    return knowledge_in(memory._space).learned(NAMESPACE, query, now)
+    return knowledge_in(memory.home).learned(NAMESPACE, query, now)
 
 
 def _took(act: Callable[..., object], *given: object) -> float:

@@ -98,7 +98,7 @@ def _measure(
     for query in track(queries, description="searching"):
         memory = spaces[space_of(query)]
         start = time.perf_counter()
-        found = searcher_in(memory._space).find(
+        found = searcher_in(memory.home).find(
             memory.namespace, query["text"], memory.settings.ranking.candidates
         )
         source = dict(zip(found.candidates.memory_ids, found.shown.column("source").to_pylist(), strict=True))
@@ -112,7 +112,7 @@ def _measure(
         if cross_encoder:
             policy = replace(measured["full"], rerank_weight=CROSS_ENCODER_WEIGHT)
             start = time.perf_counter()
-            read = read_by_cross_encoder(memory._space, found, policy, query["text"], AS_OF)
+            read = read_by_cross_encoder(memory.home, found, policy, query["text"], AS_OF)
             ranking = rank(read.candidates, policy, as_of=AS_OF, limit=20)
             took["cross-encoder"].append((time.perf_counter() - start) * 1e3 + took["full"][-1])
             runs["cross-encoder"][query["_id"]] = [source[one.memory_id] for one in ranking.results]

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         memory = next(iter(memories.values()))
         asked = [one["text"] for one in collection.queries if space_of(one) == memory.namespace]
         asked = asked[: given.queries] or [one["text"] for one in collection.queries[: given.queries]]
-        found = [searcher_in(memory._space).find(memory.namespace, text, 100) for text in asked]
+        found = [searcher_in(memory.home).find(memory.namespace, text, 100) for text in asked]
         for durability in ("full", "normal"):
             with Journal.open_path(Path(folder) / f"{durability}.db", durability=durability) as journal:
                 taken: dict[str, list[float]] = {"whole": [], "without candidates": []}

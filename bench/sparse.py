@@ -147,7 +147,7 @@ def _measure(memory: slowwave.Memory, questions: list[Question], limit: int) -> 
     by_id: list[bool] = []
     size = max(memory.settings.ranking.candidates, 3 * limit)
     for question in track(questions, description="searching"):
-        one = searcher_in(memory._space).find(memory.namespace, question.text, size)
+        one = searcher_in(memory.home).find(memory.namespace, question.text, size)
         source: Mapping[str, str] = dict(
             zip(one.candidates.memory_ids, one.shown.column("source").to_pylist(), strict=True)
         )

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.orchestration.instance import dagster_home
-from slowwave.views.terminal import JSON, bars, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
 
 Day = Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")]
 Since = Annotated[str, typer.Option("--from", help="First day of a range.")]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import floor, inf, isfinite
 from typing import Any, Final, Literal
 
+from slowwave.scoring.days import DAY
 from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.promised import require_within
@@ -286,7 +287,7 @@ def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
     bound = f"{days:g} days since the first proposal"
     if first is None:
         return Condition(SHADOW_WEEK, "no proposal yet", bound, "insufficient")
-    passed = (as_of - first) / timedelta(days=1)
+    passed = (as_of - first) / DAY
     state: State = "open" if passed >= days else "insufficient"
     shown = floor(min(passed, days) * 10) / 10  # or the last hour of a week would look like all of it
     return Condition(SHADOW_WEEK, f"{shown:.1f}/{days:g} days", bound, state, passed)

@@ -8,6 +8,9 @@ memory.save("We deploy on Thursday since 2 March; Friday is for repairs only.", 
 for result in memory.search("when do we deploy?"):
     print(result.score, result.title, result.text)
 ```
+
+More than half of this file is what its calls promise to applications; each hands on to the room that does the
+work.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ from slowwave.home.tenant import MemoryRecord, Saved, Tenant
 from slowwave.settings import Settings, load
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from slowwave.embedding import Embedder
     from slowwave.evaluation.judging.labels import Judged
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
@@ -34,7 +39,9 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry, Journal
     from slowwave.learning.review import Learning
-    from slowwave.notes.chunking import Chunker
+    from slowwave.lifecycle.gate_notice import Notice
+    from slowwave.lifecycle.gate_report import GateReport
+    from slowwave.quality.gate import GatePolicy
     from slowwave.scoring.ranking import RankingPolicy
     from slowwave.search import Result, SearchResponse
     from slowwave.search.wakeup import Packet
@@ -80,6 +87,11 @@ class Memory:
     # -- parts -----------------------------------------------------------------------------------
 
     @property
+    def home(self) -> Workspace:
+        """The home, for what is not about one namespace: its clock, tables, journal, models and policies."""
+        return self._space
+
+    @property
     def settings(self) -> Settings:
         """The settings in force."""
         return self._space.settings
@@ -105,8 +117,10 @@ class Memory:
         return self._space.policy
 
     @property
-    def _chunker(self) -> Chunker:
-        return self._space.chunker
+    def gate_policy(self) -> GatePolicy:
+        """The save gate's settings, and from when it refuses."""
+        self._space.look_at_gate()
+        return self._space.gate_policy
 
     def prepare(self) -> None:
         """Open now what calls open when they first need it: tables, journal, embedding model, policies."""
@@ -114,7 +128,7 @@ class Memory:
         from slowwave.search.opened import searcher_in
 
         served_in(self._space), searcher_in(self._space)
-        _ = self.store, self.journal, self.policy, self._space.gate_policy
+        _ = self.store, self.journal, self.policy, self.gate_policy
 
     def close(self) -> None:
         """Release the journal's connections and the search thread."""
@@ -204,7 +218,7 @@ class Memory:
         from slowwave.lifecycle.intake import take_in
 
         outcomes = [
-            Saved(**_plain(became), source=entry.subject)
+            Saved(**_fields(became), source=entry.subject)
             for entry, became in zip(entries, take_in(self._space, entries), strict=True)
         ]
         last = {
@@ -529,6 +543,35 @@ class Memory:
 
         return erase(self._space, planned, principal=self.principal, why=why)
 
+    # -- the save gate ---------------------------------------------------------------------------
+
+    def gate_report(self, *, days: int) -> GateReport:
+        """What the save gate refused, or would refuse if it did more than warn, by reason.
+
+        Args:
+            days: that are counted, today with them (count).
+        """
+        from slowwave.lifecycle.gate_report import gate_report
+
+        return gate_report(self._space, self.namespace, days=days, as_of=self._space.now())
+
+    def gate_notice(self) -> Notice:
+        """When the save gate begins to refuse and what that comes to, in words."""
+        from slowwave.lifecycle.gate_notice import notice
+
+        return notice(self._space, self._space.now(), self.namespace)
+
+    def would_refuse(self, *, days: int | None = None, reason: str = "") -> pl.DataFrame:
+        """The notes that entered while the save gate only warned, and that it would have refused.
+
+        Args:
+            days: only of so many days (count); None: since the gate was activated.
+            reason: only with this reason.
+        """
+        from slowwave.lifecycle.gate_report import would_refuse
+
+        return would_refuse(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
+
     # -- what was decided ------------------------------------------------------------------------
 
     def decisions(
@@ -708,6 +751,6 @@ def open_memory(
     return Memory(load(path, **settings), namespace=namespace, principal=principal)
 
 
-def _plain(became: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(became: Mapping[str, Any]) -> dict[str, Any]:
     """What became of an act, with tuples where another process sent lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in became.items()}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from slowwave.quality.admission.deciding import Decider
 from slowwave.quality.admission.labels import apart
 from slowwave.quality.admission.machine import Machine, Verdict
-from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.memories import merge_lines
 from slowwave.quality.admission.records import LIVE, Act, Admission, Decision, Record
 from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.admission.turns import Place

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from slowwave.quality.admission.labels import apart, different_types, unite, weaker
-from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.memories import merge_lines
 from slowwave.quality.admission.records import (
     A_PERSON_DECIDES,
     EXACT_DUPLICATE,

@@ -12,7 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from slowwave.quality.admission.memories import Memories
-from slowwave.quality.admission.records import LIVE, MERGED, RETIRED, SUPERSEDED, Decision, Lapse, Record
+from slowwave.quality.admission.records import (
+    CHANGED,
+    FORGOTTEN,
+    LIVE,
+    MERGED,
+    REORDERED,
+    RETIRED,
+    SUPERSEDED,
+    Decision,
+    Lapse,
+    Record,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +89,14 @@ class Machine:
         for decision in (verdict.decision, *verdict.looks):
             memories.carry_out(decision)
         for record in verdict.lapsed:
-            self._lapse(record, "reordered")
+            self._lapse(record, REORDERED)
         return verdict
 
     def forget(self, name: str, revision: str = "") -> None:
         """A memory is forgotten; it has the revision of the act from now on, if there is one."""
         self._acting = name
         if (record := self._memories.records.get(name)) is not None:
-            self._leave(record, by="forgotten")
+            self._leave(record, by=FORGOTTEN)
             record = self._memories.records[name]
             self._memories.put(replace(record, status=RETIRED, revision=revision or record.revision))
 
@@ -103,9 +114,9 @@ class Machine:
             if part is None or (part.status, part.replaced_by) != (MERGED, old.memory_id):
                 continue
             if not self._verdicts.stays(part, note):
-                self._part(part, "changed")
+                self._part(part, CHANGED)
         old = memories.records[old.memory_id]
-        self._leave(old, by="changed", keep_absorbed=True)
+        self._leave(old, by=CHANGED, keep_absorbed=True)
         memories.remove(old.memory_id)
         return old.absorbed if old.status != RETIRED else ()
 
@@ -120,7 +131,7 @@ class Machine:
                 self._lapse(actor, by)
             memories.free(record)
         # What a superseded memory had superseded stays behind, or the oldest of a chain would come back.
-        if by != "forgotten" or record.status != SUPERSEDED:
+        if by != FORGOTTEN or record.status != SUPERSEDED:
             for behind in memories.superseded_by(record.memory_id):
                 memories.free(behind)
         if not keep_absorbed:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from slowwave.quality.admission.labels import Labels, unite
-from slowwave.quality.admission.merging import merge_lines
 from slowwave.quality.admission.records import LIVE, MERGED, SUPERSEDED, Change, Decision, Record
 
 
@@ -126,3 +125,15 @@ class Memories:
         """What a memory is, with all that it absorbed."""
         parts = tuple((part.memory_id, part.revision) for part in self.parts(record))
         return Change(record, self.content(record), None, parts, self.labels(record))
+
+
+def merge_lines(content: str, addition: str) -> tuple[str, tuple[str, ...]]:
+    """The content with the lines of `addition` that it lacks, and these lines (rule 2.2, merge)."""
+    present = {line.strip() for line in content.split("\n")}
+    fresh = []
+    for line in addition.split("\n"):
+        bare = line.strip()
+        if bare and bare not in present:
+            present.add(bare)
+            fresh.append(line.rstrip())
+    return ("\n".join([content.rstrip("\n"), *fresh]) if fresh else content), tuple(fresh)

@@ -20,6 +20,11 @@ A_PERSON_DECIDES = "a person has to decide"
 DEFAULT_SENSITIVITY = "internal"
 LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
 
+# Why a decision holds no longer: one of its memories says something else now or was forgotten, an older note
+# came late, a person took it back or accepted what it proposed, or the two are not for the same eyes.
+CHANGED, FORGOTTEN, REORDERED = "changed", "forgotten", "reordered"
+UNDONE_BY_HAND, ACCEPTED, DIFFERENT_SENSITIVITY = "undo", "accepted", "sensitivity"
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
@@ -97,7 +102,7 @@ class Record:
         return self.moment, self.revision, self.memory_id
 
     @property
-    def standing(self) -> tuple[str, str | None, tuple[str, ...]]:
+    def relations(self) -> tuple[str, str | None, tuple[str, ...]]:
         """What it is to others."""
         return self.status, self.replaced_by, self.absorbed
 
@@ -160,7 +165,7 @@ class Lapse:
     Attributes:
         memory_id: the note that they were about.
         revision: of its text then.
-        by: changed, forgotten, reordered (an older note came late), or what an undo says.
+        by: why, such as changed, forgotten, reordered, or what an undo says.
         act: the memory whose act it was.
     """
 

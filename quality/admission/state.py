@@ -79,6 +79,7 @@ class BatchMemories(Memories):
         self._grown: set[str] = set()
         self._shelf: list[str] = []  # whose vectors are the rows of the next
         self._rows = np.zeros((0, 0), np.float32)
+        self._shelved: dict[str, list[Vector]] = {}
         self.latest: tuple[int, str, str] = (-(2**63), "", "")
         self._touched: set[str] = set()
         self._contents: dict[tuple[str, ...], str] = {}
@@ -199,6 +200,10 @@ class BatchMemories(Memories):
         return [self.records[name] for name in sorted(found) if name in self.records]
 
     def _shelve(self, name: str, vector: Vector) -> None:
+        known = self._shelved.setdefault(name, [])
+        if any(one is vector for one in known):
+            return
+        known.append(vector)
         count = len(self._shelf)
         if count == len(self._rows):
             longer = np.zeros((max(64, 2 * count), len(vector)), np.float32)
@@ -278,7 +283,7 @@ class BatchMemories(Memories):
             if name in self.entered:
                 entered[name] = change
             elif before is not None and (
-                self._unchanged(record) is None or record.standing != before.standing
+                self._unchanged(record) is None or record.relations != before.relations
             ):
                 changes[name] = change
         return entered, changes

@@ -56,7 +56,7 @@ class Place:
         affected = [
             name
             for name, now in memories.records.items()
-            if name == self._note.memory_id or now.standing != start.get(name, now).standing
+            if name == self._note.memory_id or now.relations != start.get(name, now).relations
         ]
         return [
             vector

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,6 +21,7 @@ from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.measured import COLUMNS, attribute, score, searches_of
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import Tried
+from slowwave.scoring.days import DAY, days_from
 from slowwave.scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.store.frames import quote
 
@@ -115,7 +116,7 @@ def _next(
     # taken back since, and not every judge is heard: what counts are those at the end of the closing day.
     last_day = planned.closed_on or as_of
     for late in range((as_of - last_day).days + 1):
-        day = last_day + timedelta(days=late)
+        day = last_day + late * DAY
         by_then = said.filter(pl.col("day") <= day.isoformat())
         cycle = _counted(space, planned, asked.filter(pl.col("day") <= day.isoformat()), by_then, day)
         if planned.closed_on is not None and cycle.queries >= bounds["least_queries"]:
@@ -129,7 +130,7 @@ def _close_next(
     """Close the cycle that is due first; None where none is, and then its progress is noted."""
     closed = closed_cycles(space, namespace)
     last = closed[-1].closed_on if closed else None
-    start = (last + timedelta(days=1)).isoformat() if last else ""
+    start = (last + DAY).isoformat() if last else ""
     if start > until:
         return None
     asked = _asked(space, namespace, start, until)
@@ -212,7 +213,7 @@ def _freeze(
     store, name = space.store, cycle_id(namespace, cycle.number)
     judgments = judgment_list(said, space.settings.judge.agreement)
     drifted = grade_anchors(space, namespace, name, now)
-    days = [(cycle.opened_on + timedelta(days=number)).isoformat() for number in range(cycle.days)]
+    days = days_from(cycle.opened_on, cycle.opened_on + (cycle.days - 1) * DAY)
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     rows = score(space, searches, judgments.grades, tried)
     # No other ranking can be tried on an import: where a query has searches on which it can, those count.

@@ -9,15 +9,14 @@ import polars as pl
 
 from slowwave.evaluation.judging.agreement import agreements
 from slowwave.scoring.evaluation import Judgments, resolve
-from slowwave.scoring.evaluation.judgments import version
+from slowwave.scoring.evaluation.judgments import PAIR, version
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
     from slowwave.store import Store
 
-_PAIR = ["namespace", "query_id", "memory_id"]
 _RESOLVED = (
-    "judgment_id", "day", *_PAIR, "source", "grade", "state", "judge", "principal", "made_at",
+    "judgment_id", "day", *PAIR, "source", "grade", "state", "judge", "principal", "made_at",
 )  # fmt: skip
 
 

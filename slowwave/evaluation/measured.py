@@ -12,6 +12,7 @@ from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import LOGGED, Tried
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation import attribution
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 from slowwave.scoring.evaluation.replay import abstentions, replay
@@ -35,6 +36,11 @@ def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     """Rows of ``searches`` of some days with the ids of their queries, the first one first."""
     rows = space.store.scan("searches", one_of("day", days), columns=_SEARCH)
     return with_query_ids(rows.sort("seq"))
+
+
+def _shown(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """What searches showed: ``search_id`` and columns of the results, a row a result."""
+    return shown_rows(searches, "search_id").select("search_id", *columns)
 
 
 def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
@@ -66,8 +72,7 @@ def score(
     named = pl.concat_str(key, separator="\n")  # a list of judgments of its own for each day
     grades = grades.with_columns(query_id=named).select("query_id", "memory_id", "grade")
     judged = judged.with_columns(list_id=named)
-    shown = judged.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    results = [shown.unnest("shown").select("search_id", "rank", "memory_id", variant=pl.lit(LOGGED))]
+    results = [_shown(judged, "rank", "memory_id").with_columns(variant=pl.lit(LOGGED))]
     rankings = [
         judged.select("search_id", "policy_version", "abstained", query_id="list_id", variant=pl.lit(LOGGED))
     ]
@@ -91,8 +96,7 @@ def score(
 def compare_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Rows of ``shadow_scores``: how far other rankings are from what was shown (rule 6.4)."""
     searches = searches_of(space, days)
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    logged = shown.unnest("shown").select("search_id", "rank", "memory_id", "score")
+    logged = _shown(searches, "rank", "memory_id", "score")
     compared = [one for one in tried if one.role in COMPARED_ROLES]
     rows = []
     for found, ranked in _replayed(space, searches, compared, "comparing with what was shown"):
@@ -119,8 +123,7 @@ def attribute_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
 def attribute(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
     """Rows of ``channel_attribution`` of these searches; an import does not say which channel found what."""
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    results = shown.unnest("shown").select("search_id", "rank", "memory_id", "channels")
+    results = _shown(searches, "rank", "memory_id", "channels")
     whose = searches.select("search_id", "day", "namespace")
     return (
         attribution(results)

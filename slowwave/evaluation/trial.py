@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.measured import COLUMNS, score, searches_of
 from slowwave.evaluation.variants import LOGGED, Tried, variants
+from slowwave.scoring.days import days_from
 from slowwave.scoring.evaluation import Comparison, compare
 from slowwave.scoring.evaluation.replay import Variant
 from slowwave.scoring.measures import MEASURES
@@ -76,7 +77,7 @@ def trial(space: Workspace, namespace: str, first: str, second: str, *, since: d
     if until < since:
         raise SlowwaveError(f"The days end on {until}, before they begin on {since}.")
     pair = [one for one in (named(space, first), named(space, second)) if one is not None]
-    days = [(since + timedelta(days=n)).isoformat() for n in range((until - since).days + 1)]
+    days = days_from(since, until)
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     today = max(until, space.now().date()).isoformat()
     said = judgments_until(space.store, today, namespace=namespace)

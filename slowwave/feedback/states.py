@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.feedback.texts import Texts
-from slowwave.scoring.feedback.coded import DAY_US
+from slowwave.scoring.days import DAY, day_end
+from slowwave.scoring.feedback.coded import day_ends
 from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.strength import current
@@ -76,8 +77,7 @@ class MemoryStates:
 
     def _moment(self) -> datetime:
         """The end of the last day that is over, or of the day that is asked for."""
-        day = self._until or self._clock().date() - timedelta(days=1)
-        return datetime.combine(day, time(), UTC) + timedelta(days=1)
+        return day_end(self._until or self._clock().date() - DAY)
 
     def _rows(self, namespace: str) -> pl.DataFrame:
         mine = f"namespace = {quote(namespace)}"
@@ -97,7 +97,7 @@ def memory_states(rows: pl.DataFrame, as_of: datetime, policy: FeedbackPolicy) -
         policy: how it fades.
     """
     neutral, moment = MemoryState(), int(as_of.timestamp() * 1e6)
-    ends = (rows["day"].str.to_date().cast(pl.Int64).to_numpy() + 1) * DAY_US
+    ends = day_ends(rows["day"].str.to_date())
     faded = effectiveness(rows.with_columns(pl.col(SUMS).fill_null(0.0)), ends.clip(min=moment), policy)
     elapsed = (moment - rows["last_at"].dt.epoch("us").fill_null(moment).to_numpy()) / 1e6
     left = current(rows["strength"].to_numpy(), rows["stability"].fill_null(1.0).to_numpy(), elapsed)

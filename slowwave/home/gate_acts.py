@@ -10,6 +10,7 @@ from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.home.gate_moves import said
 from slowwave.journal import Entry
 from slowwave.journal.entry import EVERYBODY, GATE
+from slowwave.journal.kinds.home import Gate
 from slowwave.quality.gate import GatePolicy
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _policy_of_mode_warn(space: Workspace) -> GatePolicy:
 def _say(space: Workspace, act: str, begins: datetime, now: datetime, who: str, why: str) -> datetime:
     space.activate_gate()
     event = ids.digest("gate", act, now.isoformat(), begins.isoformat(), str(said(space.journal)))
-    payload = {"begins": begins.isoformat()} | ({"why": why} if why else {})
+    payload = Gate(begins=begins.isoformat()) | (Gate(why=why) if why else {})
     space.journal.append([Entry(event, GATE, EVERYBODY, act, now, who, payload=payload)])
     space.look_at_gate()
     return begins

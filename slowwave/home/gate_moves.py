@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, GATE
+from slowwave.journal.kinds.home import begins_in
 from slowwave.quality.gate import Moved
 
 if TYPE_CHECKING:
@@ -23,5 +23,5 @@ def moved(journal: Journal) -> tuple[Moved, ...]:
     if not said(journal):
         return ()
     rows = journal.read(kinds=[GATE], namespace=EVERYBODY).select("occurred_at", "payload")
-    told = ((at, payload_of(payload).get("begins")) for at, payload in rows.iter_rows())
-    return tuple(Moved(at, datetime.fromisoformat(begins)) for at, begins in told if begins)
+    told = ((at, begins_in(payload_of(payload))) for at, payload in rows.iter_rows())
+    return tuple(Moved(at, begins) for at, begins in told if begins)

@@ -126,11 +126,12 @@ def _erased(journal: Journal) -> set[str]:
     """Every memory that a person erased or began to erase."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import ERASURE
+    from slowwave.journal.kinds.erasure import memories_in
 
     return {
         memory
         for payload in journal.read(kinds=[ERASURE])["payload"]
-        for memory in payload_of(payload).get("memories", ())
+        for memory in memories_in(payload_of(payload))
     }
 
 
@@ -138,9 +139,10 @@ def lost_acts(journal: Journal) -> set[str]:
     """Event ids of acts that the journal lost and the tables told it of."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import EVERYBODY, WORK
+    from slowwave.journal.kinds.home import lost_in
 
     told: set[str] = set()
     with contextlib.suppress(StoreError):
         for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
-            told |= set(payload_of(payload).get("lost", ()))
+            told |= set(lost_in(payload_of(payload)))
     return told

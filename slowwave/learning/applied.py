@@ -157,7 +157,7 @@ class LearnedTriggers:
     ) -> _Held:
         rows = self._store.scan(TABLE, self._where(namespace), columns=_COLUMNS)
         if self._texts is not None:
-            as_of = None if self._until is None else day_end(self._until.isoformat())
+            as_of = None if self._until is None else day_end(self._until)
             rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))
         lessons = rows.rename({"added_at": "taught_at"})
         to_come = lessons.filter(pl.col("taught_at") >= now)["taught_at"].min()

@@ -20,6 +20,7 @@ from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.evaluation.variants import IN_FORCE, Tried
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.learning.evidence import Evidence
 from slowwave.scoring.days import day_start
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
@@ -89,10 +90,9 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     if found.is_empty():
         return empty
     asked = with_query_ids(asked.join(found, on="search_id", how="semi"))
-    shown = asked.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    ranks = shown.select(
-        "search_id", memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
-    ).join(clicked.select("search_id", "memory_id", "clicked"), on=["search_id", "memory_id"], how="left")
+    ranks = shown_rows(asked, "search_id").select("search_id", "memory_id", "rank")
+    said = clicked.select("search_id", "memory_id", "clicked")
+    ranks = ranks.join(said, on=["search_id", "memory_id"], how="left")
     lowest = ranks.filter("clicked").group_by("search_id").agg(lowest=pl.col("rank").max())
     asked = asked.join(heard, on="search_id").drop("day").rename({"spoken_of": "day"})
     unhelpful = store.read_by(

@@ -143,9 +143,9 @@ def _progress(
     done = Progress()
     for one in evidence.cycles(namespace, until):
         if one.closed_on is None:
-            if open_cycle and day_end(one.opened_on.isoformat()) <= as_of:
+            if open_cycle and day_end(one.opened_on) <= as_of:
                 done = replace(done, open_searches=one.queries, open_days=one.days)
-        elif day_end(one.closed_on.isoformat()) <= as_of:
+        elif day_end(one.closed_on) <= as_of:
             done = replace(
                 done, cycles=done.cycles + 1, searches=done.searches + one.queries, days=done.days + one.days
             )

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from slowwave.learning.acts import REGRESSION, Act, acts, approved_namespaces, last_word, rollbacks, write_act
+from slowwave.journal.kinds.learning import REGRESSION
+from slowwave.learning.acts import Act, acts, approved_namespaces, last_word, rollbacks, write_act
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import DRAWS, compared
 from slowwave.learning.lessons import taken_back

@@ -11,11 +11,9 @@ import polars as pl
 
 from slowwave.common.boundary import public_calls
 from slowwave.common.progress import task
+from slowwave.journal.kinds.learning import APPROVE, ROLLBACK, WITHDRAW
 from slowwave.learning import lessons, shown
 from slowwave.learning.acts import (
-    APPROVE,
-    ROLLBACK,
-    WITHDRAW,
     Act,
     LearningError,
     acts,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.journal.kinds.note import released, text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.store import one_of
 
@@ -109,7 +110,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         NotFoundError: the journal has no text of it.
     """
     acts = space.journal.about(record.namespace, record.source)
-    saves = [one for one in acts if one.kind == "save" and isinstance(one.payload.get("content"), str)]
+    saves = [one for one in acts if one.kind == "save" and text_in(one.payload) is not None]
     said = [one for one in saves if one.payload["content"] == record.content]
     if not saves:
         raise NotFoundError(f"The journal has no text of memory {record.memory_id}, so it cannot come back.")
@@ -119,7 +120,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         event_id=ids.digest("remember", acts[-1].event_id),
         occurred_at=space.now(),
         principal=principal,
-        payload={**last.payload, "released": True},
+        payload=released(last.payload),
         seq=None,
         ordered_at=None,
     )

@@ -22,7 +22,7 @@ from slowwave.common import ids
 from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import Settled, settle
+from slowwave.lifecycle.admission import AdmissionReport, settle
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
@@ -141,7 +141,7 @@ def _pieces(acts: Sequence[Entry]) -> Iterator[list[Entry]]:
 def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[Entry]]) -> dict[str, Became]:
     """Run the night's stages on these acts, a piece after the other."""
     became: dict[str, Became] = {}
-    done = Settled()
+    done = AdmissionReport()
     for piece in pieces:
         if piece[0].kind == "save":
             told, settled = _save(space, piece)
@@ -157,7 +157,7 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
     return became
 
 
-def _tell_superseded(became: Mapping[str, Became], done: Settled) -> None:
+def _tell_superseded(became: Mapping[str, Became], done: AdmissionReport) -> None:
     """Say of a note that was let in and is older than what it contradicts that it is superseded."""
     superseding = {
         (row["memory_id"], row["other_memory"]): row["decision_id"]
@@ -171,7 +171,7 @@ def _tell_superseded(became: Mapping[str, Became], done: Settled) -> None:
             one |= {"status": status, "outcome": status, "other": newer, "decision_id": decision}
 
 
-def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], Settled]:
+def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], AdmissionReport]:
     """Notes pass the gate, are cut and embedded, and enter."""
     store = space.store
     if any(one.kind == "save" for one in entries):
@@ -196,7 +196,7 @@ def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([served_in(space).recent(name, last, reach) for name in names])
 
 
-def _decided(space: Workspace, passed: pl.DataFrame, settled: Settled) -> dict[str, dict[str, Any]]:
+def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -> dict[str, dict[str, Any]]:
     """The decision about each memory, by its id; also of what a turn that was killed had come to."""
     decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
     if settled.unchanged:
@@ -221,7 +221,10 @@ def _told(decision: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _outcomes(
-    entries: Sequence[Entry], verdicts: pl.DataFrame, settled: Settled, decided: Mapping[str, dict[str, Any]]
+    entries: Sequence[Entry],
+    verdicts: pl.DataFrame,
+    settled: AdmissionReport,
+    decided: Mapping[str, dict[str, Any]],
 ) -> dict[str, Became]:
     by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
     outcomes: dict[str, Became] = {}

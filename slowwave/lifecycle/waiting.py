@@ -11,9 +11,8 @@ from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal.acts import accept_entry, undo_entry
 from slowwave.lifecycle import decisions
-from slowwave.lifecycle.admission.around import UNDONE_BY_HAND
 from slowwave.lifecycle.intake import happen
-from slowwave.quality.admission import LIVE
+from slowwave.quality.admission import LIVE, UNDONE_BY_HAND
 from slowwave.store import quote
 from slowwave.store.checkpoints import ensure_checkpoint
 

@@ -10,6 +10,7 @@ from slowwave.common import ids
 from slowwave.journal import drain
 from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import SOURCE_KINDS, WORDS
+from slowwave.journal.kinds.erasure import is_erased
 from slowwave.quality.admission.labels import NAMES
 from slowwave.records.columns import NAMED, OF_THE_ACT, schema_of
 from slowwave.store import NOTE_FIELDS, staging
@@ -90,7 +91,7 @@ def _acts(journal: Journal, events: Sequence[str]) -> pl.DataFrame:
     frames = [staging.stage(journal.read(kinds=["save"], limit=0))]
     for part in batches(sorted(set(events))):
         entries = [
-            one for one in journal.entries(part).values() if one.kind in ACTS and "erased" not in one.payload
+            one for one in journal.entries(part).values() if one.kind in ACTS and not is_erased(one.payload)
         ]
         if entries:
             seqs = pl.Series([entry.seq for entry in entries], dtype=pl.Int64)

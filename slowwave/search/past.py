@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,6 +18,7 @@ from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.quality.admission import MERGED
+from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking import MemoryState
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
@@ -159,7 +160,7 @@ def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
         store.read("decisions", mine, columns=DECISION),
         store.read("quarantine", mine, columns=REFUSAL),
         store.read("memories", mine, columns=["memory_id", "revision"]),
-        before=datetime.combine(day, time(), UTC) + timedelta(days=1),
+        before=day_end(day),
     )
 
 

@@ -11,7 +11,9 @@ import polars as pl
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.feedback.states import states_in
-from slowwave.journal.drain import decoded
+from slowwave.journal.kinds.fields import decoded, struct
+from slowwave.journal.kinds.search import Search, shown_rows
+from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
@@ -25,12 +27,7 @@ if TYPE_CHECKING:
 
 SEARCHES_AT_ONCE = 5_000  # entries that are read at a time (count)
 LOOKED_AT = 10  # results among which a memory has to be (count)
-_SHOWN = pl.Struct(
-    {
-        "query": pl.String,
-        "shown": pl.List(pl.Struct({"memory_id": pl.String, "flags": pl.List(pl.String)})),
-    }
-)
+_SHOWN = struct(Search, "query", "shown.memory_id", "shown.flags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ def figures(space: Workspace, days: Sequence[str], namespace: str | None = None)
     queries = with_query_ids(injected)
     asked = queries.select("namespace", "query_id").unique()
     grades = judgment_list(said, space.settings.judge.agreement, asked)
-    judged = queries.join(grades.grades, on=["namespace", "query_id", "memory_id"])
+    judged = queries.join(grades.grades, on=PAIR)
     judged = judged.select("search_id", "memory_id", relevant=pl.col("grade") > 0)
     return sparse_recall(injected, pl.concat([used, judged]))
 
@@ -89,8 +86,8 @@ def _injected(space: Workspace, days: Sequence[str], namespace: str | None) -> p
         entries = space.journal.read(
             kinds=("search",), days=days, namespace=namespace, after_seq=seq, limit=SEARCHES_AT_ONCE
         )
-        rows = decoded(entries, _SHOWN)[0].explode("shown").filter(pl.col("shown").is_not_null())
-        rows = rows.unnest("shown").filter(pl.col("flags").list.contains(RECALL_INJECTED))
+        rows = shown_rows(decoded(entries, _SHOWN)[0])
+        rows = rows.filter(pl.col("flags").list.contains(RECALL_INJECTED))
         found.append(rows.select("namespace", "query", "memory_id", search_id="event_id"))
         if entries.height < SEARCHES_AT_ONCE:
             return pl.concat(found)
@@ -122,7 +119,7 @@ def short_memories(
     )  # fmt: skip
     said = judgments_until(space.store, "9999-12-31", namespace=namespace)
     relevant = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
-    told = said.join(relevant, on=["namespace", "query_id", "memory_id"], how="semi")
+    told = said.join(relevant, on=PAIR, how="semi")
     asked: dict[str, list[str]] = {}
     texts = space.store.read_by(
         "judgments", "judgment_id", told["judgment_id"].to_list(), columns=["memory_id", "query"]

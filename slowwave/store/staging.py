@@ -6,39 +6,10 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal.sound import ERASED
+from slowwave.journal.kinds.fields import read
+from slowwave.journal.kinds.note import LISTS, NOTE, SOUND
 from slowwave.store.tables import NOTE_FIELDS
 
-_PAYLOAD = pl.Struct(
-    {
-        "title": pl.String,
-        "content": pl.String,
-        "created_at": pl.Int64,
-        "memory_type": pl.String,
-        "importance_tier": pl.String,
-        "retrieval_priority": pl.String,
-        "sensitivity": pl.String,
-        "state": pl.String,
-        "source_kind": pl.String,
-        "source_of_truth": pl.Boolean,
-        "trigger_phrases": pl.List(pl.String),
-        "tags": pl.List(pl.String),
-        "aliases": pl.List(pl.String),
-        "links": pl.List(pl.String),
-        "metadata": pl.String,
-        "front_matter": pl.String,
-        "context": pl.String,
-        "follows": pl.String,
-        "reason": pl.String,
-        "message": pl.String,
-        "size_bytes": pl.Int64,
-        "released": pl.Boolean,
-        ERASED: pl.String,
-    }
-)
-_LISTS = ("trigger_phrases", "tags", "aliases", "links")
-_YEARS = (-62_135_596_800_000_000, 253_402_300_799_999_999)  # microseconds: what a date can be
-_NOTE = pl.col("payload").cast(pl.String).str.json_decode(_PAYLOAD)
 _UTC = pl.Datetime("us", "UTC")
 
 
@@ -66,7 +37,7 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         ],
         dtype=pl.String,
     )
-    entries = entries.with_columns(revision=revisions).unnest("note").drop(ERASED)
+    entries = entries.with_columns(revision=revisions)
     follows = pl.Series(
         [
             ids.memory_id(space, key) if key and key != subject else None
@@ -97,28 +68,16 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
 
 
 def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
-    """Entries with their payload as a struct `note`; `broken` marks those whose payload is not one.
+    """Entries with the fields of their payloads; `broken` marks those that cannot be read as notes.
 
     One malformed act must not stop a night: it is told apart from the others and quarantined. One that was
     erased is left out: it says nothing any more.
     """
-    try:
-        read = entries.with_columns(note=_NOTE)
-    except pl.exceptions.PolarsError as error:
-        if entries.height > 1:
-            half = entries.height // 2
-            return pl.concat([_decoded(entries[:half]), _decoded(entries[half:])])
-        return _stand_in(entries, str(error).splitlines()[0])
-    note = pl.col("note").struct
-    named = pl.all_horizontal(note[name].is_not_null() for name in ("title", "content", "sensitivity"))
-    dated = note["created_at"].is_null() | note["created_at"].is_between(*_YEARS)
-    sound = dated & ((pl.col("kind") != "save") | named)
-    lists = note.with_fields(*(pl.field(name).list.drop_nulls() for name in _LISTS))
-    read = read.filter(note[ERASED].is_null())
-    good = read.filter(sound).with_columns(note=lists, broken=pl.lit(value=False))
-    bad = read.filter(~sound)
+    found, unreadable = read(entries, NOTE)
+    good = found.filter(SOUND).with_columns(pl.col(*LISTS).list.drop_nulls(), broken=pl.lit(value=False))
+    bad = found.filter(~SOUND).select(*entries.drop("payload").columns)
     why = "it has no title, text or sensitivity, or a date that is beyond all years"
-    return good if bad.is_empty() else pl.concat([good, _stand_in(bad.drop("note"), why)])
+    return pl.concat([good, *(_stand_in(*one) for one in [(bad, why), *unreadable])])
 
 
 def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:
@@ -129,4 +88,4 @@ def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:
         for subject in entries["subject"]
     ]
     broken = entries.with_columns(payload=pl.Series(told, dtype=pl.Binary))
-    return broken.with_columns(note=_NOTE, broken=pl.lit(value=True))
+    return read(broken, NOTE)[0].with_columns(broken=pl.lit(value=True))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slowwave.cli.app import QUARANTINED
+from slowwave.cli.daily import QUARANTINED
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 ROOT = Path(__file__).parents[2]

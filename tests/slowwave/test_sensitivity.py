@@ -198,7 +198,7 @@ def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
         return stages.embed(memory.store, memory.embedder,
-                            stages.cut(notes, memory._chunker, memory.embedder.name))  # fmt: skip
+                            stages.cut(notes, memory.home.chunker, memory.embedder.name))  # fmt: skip
 
     settle(memory._space, rows.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of, again=True)
     held = memory.quarantine()  # what is of its own sensitivity says it, too

@@ -17,7 +17,7 @@ from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal, payload_of
-from slowwave.journal.acts import note_payload
+from slowwave.journal.kinds.note import save_of
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.lifecycle.quarantine import hold
@@ -333,7 +333,7 @@ def test_the_journal_gives_the_newest_act_on_each_source(journal, act):
 
 
 def test_the_payload_of_a_note_without_these_fields_is_what_it_always_was():
-    assert not {"context", "follows"} & set(note_payload(plain_note(ANSWER, source="a.md")))
+    assert not {"context", "follows"} & set(save_of(plain_note(ANSWER, source="a.md")))
 
 
 # -- what is made again ----------------------------------------------------------------------------

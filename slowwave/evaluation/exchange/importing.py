@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, Protocol
 
 from slowwave.common import progress
-from slowwave.common.ids import microseconds
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.frame import Nothing, Problem, read_each
 from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.staging import Fact, Staging
 from slowwave.journal import Entry, Journal, JournalEntryError
+from slowwave.scoring.days import day_of, day_start, from_microseconds, to_microseconds
 
 BATCH = 1_000
 """Facts that are turned into entries and written at a time; a search and all about it stay together."""
@@ -24,8 +24,6 @@ PATIENCE = 100
 
 ORIGIN = "imported_from"
 """Field of a payload that names the form in which the act came."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Reading(NamedTuple):
@@ -103,8 +101,7 @@ def import_logs(
         for file in files:
             _read(file, form, options, staging, report)
         if options.since:
-            since = datetime.fromisoformat(options.since).replace(tzinfo=UTC)
-            report.left_out = staging.leave_out(microseconds(since))
+            report.left_out = staging.leave_out(to_microseconds(day_start(options.since)))
         _require_partitions(staging, options)
         _write(journal, form, options, staging, report)
         for memories in staging.seen():
@@ -127,7 +124,7 @@ def _read(file: str, form: Form, options: Options, staging: Staging, report: Imp
         return f"{file} is no {form.name}; nothing was written. Expected: {form.expected}. But {said}."
 
     for line, found in read_each(read_lines(file), read, report, otherwise, patience=PATIENCE):
-        staging.add(Fact(found.search, microseconds(found.at), line.file, line.number, found.content))
+        staging.add(Fact(found.search, to_microseconds(found.at), line.file, line.number, found.content))
 
 
 def _require_past(at: datetime, options: Options) -> None:
@@ -140,7 +137,7 @@ def _require_partitions(staging: Staging, options: Options) -> None:
     first = staging.earliest()
     if first is None:
         return
-    day = (_EPOCH + timedelta(microseconds=first.at)).date().isoformat()
+    day = day_of(from_microseconds(first.at))
     if day < options.first_day:
         raise ExchangeError(
             f"{first.file}, line {first.line} is of {day}, before the first partition {options.first_day}; "

@@ -15,7 +15,7 @@ from slowwave.evaluation.exchange.importing import ORIGIN, Act, Reading
 from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import results_in
 
 NAME = "jsonl"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import polars as pl
@@ -18,11 +18,14 @@ from slowwave.evaluation.exchange.forms import Number, Strict
 from slowwave.evaluation.exchange.frame import FEW, LineCounts, Problem, read_each
 from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.moments import written_moment
-from slowwave.evaluation.judging.entries import Said, write_said
+from slowwave.evaluation.judging.entries import Judgment, write_judgments
 from slowwave.evaluation.judging.labels import known_memories
-from slowwave.evaluation.judging.model import JUDGE, MANUAL, JudgmentError
+from slowwave.evaluation.judging.model import JudgmentError
 from slowwave.evaluation.judging.worth import last_words
-from slowwave.journal.entry import day_of
+from slowwave.journal.kinds.judgment import GradedBy
+from slowwave.journal.kinds.judgment import Judgment as Payload
+from slowwave.scoring.days import day_of
+from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "qrels")
 """Forms of judgments."""
 
-Named = tuple[str, Callable[[str], Said]]
+Named = tuple[str, Callable[[str], Judgment]]
 """The name of a memory, by id or source, and what is said of it, as a function of its id."""
 
 
@@ -65,7 +68,7 @@ class JudgmentsReport(LineCounts):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class JudgmentOptions:
     """How judgments are read.
 
     Attributes:
@@ -103,7 +106,9 @@ class _JudgmentLine(Strict):
     text_hash: str | None = None
 
 
-def import_judgments(space: Workspace, files: Sequence[str], form: str, options: Options) -> JudgmentsReport:
+def import_judgments(
+    space: Workspace, files: Sequence[str], form: str, options: JudgmentOptions
+) -> JudgmentsReport:
     """Write the judgments that files hold to the journal, in one go; a file may be imported again.
 
     Args:
@@ -144,12 +149,12 @@ def import_judgments(space: Workspace, files: Sequence[str], form: str, options:
             said.append(make(memory))
         else:
             report.miss(name)
-    written = sum(new for _, new in write_said(space.journal, options.namespace, said))
+    written = sum(new for _, new in write_judgments(space.journal, options.namespace, said))
     report.written, report.already = written, len(said) - written
     return report
 
 
-def _jsonl_line(text: bytes, options: Options) -> Named:
+def _jsonl_line(text: bytes, options: JudgmentOptions) -> Named:
     try:
         line = _JudgmentLine.model_validate_json(text)
     except ValidationError as error:
@@ -163,17 +168,21 @@ def _jsonl_line(text: bytes, options: Options) -> Named:
         raise Malformed(f"at: {at:%F} is before night.first_day ({options.first_day}) or still to come")
     if (line.judge is None) != (line.text_hash is None):
         raise Malformed("judge and text_hash belong together")
-    more: dict[str, Any] = {"imported_from": "jsonl"}
-    if line.judge is not None:
-        more |= {"judge": line.judge.model_dump(), "text_hash": line.text_hash}
-    by = line.principal or (line.judge.name if line.judge else options.principal)
+    more = Payload(imported_from="jsonl")
+    if line.judge is not None and line.text_hash is not None:
+        by = GradedBy(
+            name=line.judge.name, model=line.judge.model, version=line.judge.version,
+            prompt_hash=line.judge.prompt_hash,
+        )  # fmt: skip
+        more |= Payload(judge=by, text_hash=line.text_hash)
+    who = line.principal or (line.judge.name if line.judge else options.principal)
     source = JUDGE if line.judge else MANUAL
-    return line.memory_id or line.source, lambda memory: Said(
-        line.query, memory, line.grade, line.state, line.explanation, by, at, source, more
+    return line.memory_id or line.source, lambda memory: Judgment(
+        line.query, memory, line.grade, line.state, line.explanation, who, at, source, more
     )
 
 
-def _qrels_line(text: bytes, options: Options) -> Named:
+def _qrels_line(text: bytes, options: JudgmentOptions) -> Named:
     try:
         query_id, _iteration, name, grade = text.decode().split()
         number = int(grade)
@@ -182,7 +191,7 @@ def _qrels_line(text: bytes, options: Options) -> Named:
     query = options.queries.get(query_id)
     if query is None:
         raise Malformed(f"no query has the id {query_id!r}")
-    return name, lambda memory: Said(
+    return name, lambda memory: Judgment(
         query,
         memory,
         number,
@@ -191,7 +200,7 @@ def _qrels_line(text: bytes, options: Options) -> Named:
         options.principal,
         options.now,
         MANUAL,
-        {"imported_from": "qrels"},
+        Payload(imported_from="qrels"),
     )
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from slowwave.evaluation.exchange.frame import LineCounts, Problem
 from slowwave.journal import Entry
-from slowwave.journal.entry import day_of
+from slowwave.journal.kinds.feedback import words_in
+from slowwave.scoring.days import day_of
 
 
 @dataclass(slots=True)
@@ -67,6 +68,5 @@ class ImportReport(LineCounts):
             self.searches += 1
             self.shown += len(payload["shown"])
             return
-        said = payload.get("verdicts", [{"verdict": payload.get("rating") or payload.get("outcome")}])
-        for row in said:
-            self.verdicts[row["verdict"]] = self.verdicts.get(row["verdict"], 0) + 1
+        for word in words_in(payload):
+            self.verdicts[word] = self.verdicts.get(word, 0) + 1

@@ -8,7 +8,6 @@ person says of a result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -22,6 +21,7 @@ from slowwave.evaluation.exchange.importing import ORIGIN, Act, Reading
 from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
+from slowwave.scoring.days import from_microseconds
 
 NAME = "ubi"
 APPLICATION = "slowwave"
@@ -45,7 +45,6 @@ ACTIONS = {
 """What is made of the actions that are known; every other is no feedback."""
 
 _QUERY, _ASKED = "query", "asked"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 2**62
 
 
@@ -224,7 +223,7 @@ class Ubi:
             "event_id": event_id,
             "kind": kind,
             "subject": part.fact.search,
-            "occurred_at": _EPOCH + timedelta(microseconds=part.fact.at),
+            "occurred_at": from_microseconds(part.fact.at),
             "principal": part.said["principal"],
             "payload": payload,
         }

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.evaluation.judging.entries import drain_judgments
-from slowwave.evaluation.judging.model import JUDGE, MANUAL
 from slowwave.journal.entry import JUDGMENT
 from slowwave.scoring.evaluation import Agreement, agreement, resolve
 from slowwave.scoring.evaluation.comparison import DRAWS
+from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL, PAIR
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
-
-_PAIR = ["namespace", "query_id", "memory_id"]
 
 
 def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
@@ -32,7 +30,7 @@ def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, s
     people = resolve(said.filter(pl.col("source") == MANUAL)).grades
     found = {}
     for (namespace, judge), rows in said.filter(pl.col("source") == JUDGE).group_by("namespace", "judge"):
-        theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=_PAIR, suffix="_people")
+        theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=PAIR, suffix="_people")
         found[str(namespace), str(judge)] = agreement(
             theirs["grade_people"], theirs["grade"], n_draws=n_draws
         )

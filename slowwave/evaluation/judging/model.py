@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
-
-HIGHEST = 3
-"""The best grade: 0 is not relevant, 1 about the subject, 2 answers in part, 3 answers."""
-
-STATES = ("graded", "unrateable", "later")
-"""What a judgment says: a grade, that none can be given, or that it waits for another look."""
-
-MANUAL = "manual"
-JUDGE = "judge"
+from slowwave.journal.kinds.judgment import GradedBy
 
 
 class JudgmentError(SlowwaveError):
@@ -90,16 +82,12 @@ class Judge(Protocol):
         """
 
 
-WHO = ("name", "model", "version", "prompt_hash")
-"""What the journal keeps of a judge; where one of it differs it is another judge."""
+def judge_payload(judge: Judge) -> GradedBy:
+    """Who graded, as the journal keeps it; where one of it differs it is another judge."""
+    return GradedBy(name=judge.name, model=judge.model, version=judge.version, prompt_hash=judge.prompt_hash)
 
 
-def judge_payload(judge: Judge) -> dict[str, str]:
-    """Who graded, as the journal keeps it."""
-    return {name: getattr(judge, name) for name in WHO}
-
-
-def identity_of(who: Mapping[str, str]) -> str:
+def identity_of(who: GradedBy) -> str:
     """A judge (as in `judge_payload`) as the column ``judge`` of `judgments` names it."""
     return "/".join((who["name"], who["model"], who["version"], who["prompt_hash"][:8]))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from slowwave.evaluation.judging.anchors import found_anchors
+from slowwave.evaluation.judging.anchors import freeze_anchors
 from slowwave.evaluation.judging.asking import JudgeReport, append_new, asked_within
 from slowwave.evaluation.judging.entries import judged_entry, judged_id
 from slowwave.evaluation.judging.labels import pairs_of
@@ -67,7 +67,7 @@ def run(
             append_new(space.journal, [entry for entry, _ in made])
             graded += made
     finally:
-        found_anchors(space.journal, namespace, judge, graded, most=judging.anchors, now=now)
+        freeze_anchors(space.journal, namespace, judge, graded, most=judging.anchors, now=now)
     return report
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.journal.acts import KEYLESS
 from slowwave.quality.admission import DEFAULT_SENSITIVITY, LABELS, LIVE, RETIRED, Change, Record
+from slowwave.scoring.days import to_microseconds
 from slowwave.scoring.feedback.promotion import effective_tier
 from slowwave.store.labels import labels_of, with_united
 
@@ -74,7 +75,7 @@ def memory_record(row: dict[str, Any], promoted: str = "") -> Record:
 
 def _moment(dated: datetime | None, revision: str) -> int:
     """Microseconds of the date that a text carries, or else of its act (rule 2.1)."""
-    return ids.revision_moment(revision) if dated is None else ids.microseconds(dated)
+    return ids.revision_moment(revision) if dated is None else to_microseconds(dated)
 
 
 def moment_of_acts() -> pl.Expr:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import polars as pl
 
 from slowwave.lifecycle.admission.around import Around
+from slowwave.lifecycle.admission.report import AdmissionReport
 from slowwave.lifecycle.admission.rows import state_rows, tombstones, with_state_labels
-from slowwave.lifecycle.admission.settled import Settled
 from slowwave.lifecycle.quarantine import settle_held
 from slowwave.lifecycle.reconcile import labelled, reconcile
 from slowwave.quality.admission import LIVE, MERGED, RETIRED, Admission, Change, Record
 
 
-def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.DataFrame) -> Settled:
+def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.DataFrame) -> AdmissionReport:
     """Put the memories as they are now into the store, in one commit, and let their chunks follow."""
     store = around.store
     saves = news.filter(pl.col("act") == "save")
@@ -63,7 +63,7 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
     reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
     settle_held(store, news, {one.memory_id for one in admission.decisions if one.refused})
     outcomes = [one.outcome for one in admission.decisions if not one.refused]
-    return Settled(
+    return AdmissionReport(
         added=entered.height - known.height,
         changed=known.height,
         retired=len([1 for change in admission.changes.values() if change.record.status == RETIRED]),

@@ -10,13 +10,12 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.lifecycle.past.acts import PastAct
 from slowwave.lifecycle.quarantine import RESOLVED
-from slowwave.quality.admission import Decision
+from slowwave.quality.admission import CHANGED, REORDERED, Decision
 
 DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",
     "undone_why",
 )  # fmt: skip
-REORDERED = "reordered"
 REFUSAL = ("memory_id", "revision", "duplicate_of", "duplicate_revision", "status")
 
 
@@ -92,7 +91,7 @@ class Log:
     def parted(self, memory_id: str, revision: str, moment: datetime) -> bool:
         """Whether a merge of this text was dissolved because of what the target said from that moment on."""
         return any(
-            one.decision.outcome == "merge" and one.undone_at == moment and one.undone_why == "changed"
+            one.decision.outcome == "merge" and one.undone_at == moment and one.undone_why == CHANGED
             for one in self._happened.get((memory_id, revision), ())
         )
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.lifecycle.admission.around import UNDONE_BY_HAND
 from slowwave.lifecycle.admission.rows import note_record, state_rows, with_state_labels
 from slowwave.lifecycle.past.acts import PastAct, batches
 from slowwave.lifecycle.past.log import Log, LoggedDecision
@@ -17,6 +16,7 @@ from slowwave.quality.admission import (
     LIVE,
     RETIRED,
     SUPERSEDED,
+    UNDONE_BY_HAND,
     Decision,
     Machine,
     Memories,

@@ -12,6 +12,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, JournalError
 from slowwave.journal import works as underway
 from slowwave.journal.entry import EVERYBODY, WORK
+from slowwave.journal.kinds.home import WorkEnded
 from slowwave.records import adopt
 from slowwave.records.recorder import has_records
 from slowwave.store import Store
@@ -81,7 +82,8 @@ def mend_journal(space: Workspace) -> Mended:
 def _told(lost: list[str], as_of: datetime) -> Entry:
     """That the journal knows of acts which it does not have."""
     event_id = ids.new_event_id()
-    return Entry(event_id, WORK, EVERYBODY, "lost acts", as_of, "", payload={"ends": event_id, "lost": lost})
+    told = WorkEnded(ends=event_id, lost=lost)
+    return Entry(event_id, WORK, EVERYBODY, "lost acts", as_of, "", payload=told)
 
 
 def _set_aside(space: Workspace) -> str:

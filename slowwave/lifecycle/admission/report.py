@@ -9,7 +9,7 @@ import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class AdmissionReport:
     """What became of acts: counts, and the decisions that were made (rows of ``decisions``).
 
     `standing` has the status and what replaced it of every memory that entered or changed, by its id.
@@ -28,14 +28,14 @@ class Settled:
     warnings: tuple[str, ...] = ()
     standing: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
 
-    def __add__(self, other: Settled) -> Settled:
+    def __add__(self, other: AdmissionReport) -> AdmissionReport:
         counts = {
             part.name: getattr(self, part.name) + getattr(other, part.name)
             for part in fields(self)
             if part.name not in ("decisions", "warnings", "standing")
         }
         frames = [frame for frame in (self.decisions, other.decisions) if frame.width]
-        return Settled(
+        return AdmissionReport(
             **counts,
             decisions=pl.concat(frames) if frames else pl.DataFrame(),
             warnings=tuple(dict.fromkeys(self.warnings + other.warnings)),
