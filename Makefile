@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots clean
+.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
 
 snapshots: $(VENV)/.dev ## Accept the present asset graph as the right one
 	$(BIN)/pytest tests/orchestration/test_definitions.py --snapshot-update
+
+pythons: $(VENV)/.dev ## Build the wheel and use it under Python 3.11, 3.12 and 3.13, as far as they are there
+	@$(BIN)/python tests/e2e/pythons.py
 
 clean: ## Remove the environment, the demo and every cache
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,24 +1,26 @@
 """The night of feedback: what the acts of some days come to, from the state that the days before left.
 
-Reads the tables around a run and calls the rules of :mod:`slowwave.scoring.feedback`; each function gives the rows of
+Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
 one table. The days of a run follow one another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.feedback.pending import folded_days
 from slowwave.feedback.texts import FIRST, Texts, in_force, named, of_text
-from slowwave.scoring.feedback.coded import DAY_US
+from slowwave.journal.kinds.search import shown_rows
+from slowwave.scoring.days import day_end, last_day
+from slowwave.scoring.feedback.coded import day_ends
 from slowwave.scoring.feedback.effectiveness import SUMS, fold_effectiveness
 from slowwave.scoring.feedback.effectiveness import effectiveness as rated
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.promotion import Promotion, end_of, fold_promotions, principals, useful_votes
+from slowwave.scoring.feedback.promotion import Promotion, fold_promotions, principals, useful_votes
 from slowwave.scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
 from slowwave.scoring.feedback.strength import fold_strength
 from slowwave.scoring.feedback.voices import company, heard, voices_by
@@ -144,18 +146,15 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
         .group_by("search_id", "memory_id", used_by="principal", used_elsewhere="imported")
         .agg(used_at=pl.col("occurred_at").min())
     )
+    whose = made.filter(pl.col("search_id").is_in(about)).select(
+        "search_id", "shown", searcher="principal",
+        searched_elsewhere=pl.col("imported_from").is_not_null(),
+    )  # fmt: skip
     shown = (
-        made.filter(pl.col("search_id").is_in(about))
-        .select(
-            "search_id", "shown", searcher="principal",
-            searched_elsewhere=pl.col("imported_from").is_not_null(),
-        )
-        .explode("shown")
-        .drop_nulls("shown")
-        .unnest("shown")
+        shown_rows(whose)
         .unique(["search_id", "memory_id"])
         .select("search_id", "memory_id", "chunk_id", "searcher", "searched_elsewhere")
-    )  # fmt: skip
+    )
     return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
 
 
@@ -214,7 +213,7 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
 
 
 def _promotion_row(namespace: str, one: Promotion) -> dict[str, object]:
-    day = (one.decided_at - timedelta(days=1)).date().isoformat()  # it is decided as the day ends
+    day = last_day(one.decided_at)  # it is decided as the day ends
     return {
         "promotion_id": f"{day}:{one.memory_id}", "day": day, "namespace": namespace,
         "memory_id": one.memory_id,
@@ -250,7 +249,7 @@ def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Calla
         _, act, tier = next(
             (row for row in reversed(said.get(name, [])) if row[0] <= day), ("", "forget", "")
         )
-        end = end_of(day)
+        end = day_end(day)
         out = any(since < end and (until is None or until >= end) for since, until in gone.get(name, ()))
         return "" if act == "forget" or out else tier
 
@@ -287,9 +286,9 @@ def states(
     voices = voices_by(company(store.scan("usage_signals", where, columns=_WHO)), until)
     sums = heard(votes, uses, effective.select("memory_id", *SUMS[2:]), voices, policy)
     effective = effective.select("memory_id", "day").join(sums, on="memory_id")
-    ends = effective["day"].str.to_date().dt.epoch("d").cast(pl.Int64).to_numpy() + 1
+    ends = day_ends(effective["day"].str.to_date())
     parts = {
-        "effective": effective.with_columns(rated(effective, ends * DAY_US, policy)),
+        "effective": effective.with_columns(rated(effective, ends, policy)),
         "strong": _newest(strong, "memory_id").drop(
             "strength_id", "namespace", "current", "interval", "text"
         ),
@@ -320,7 +319,7 @@ def states_of(
         [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
     )
     names = names.unique("memory_id")
-    has = in_force(texts(names["memory_id"].to_list()), end_of(until)) if texts else None
+    has = in_force(texts(names["memory_id"].to_list()), day_end(until)) if texts else None
     return states(store, names, until, policy, has)
 
 

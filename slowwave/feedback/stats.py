@@ -11,14 +11,15 @@ from slowwave.feedback import fold
 from slowwave.feedback.model import MemoryStats
 from slowwave.feedback.pending import folded_days, unseen
 from slowwave.feedback.recent import RECENT, VOTES, said
+from slowwave.feedback.states import states_in
 from slowwave.feedback.texts import in_force, of_text, texts_in
 from slowwave.journal import drain
 from slowwave.scoring.feedback.signals import most_certain
 from slowwave.store import quote
 
 if TYPE_CHECKING:
+    from slowwave.home.tenant import MemoryRecord
     from slowwave.home.workspace import Workspace
-    from slowwave.memory import MemoryRecord
 
 _COLUMNS = (
     "signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at",
@@ -38,7 +39,7 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
     counted = signals.filter(pl.col("evidence") != "none")
     counts = dict(counted.group_by("verdict").len().iter_rows())
     used = counted.filter(pl.col("verdict") == "used")
-    states = space.knowledge.states(record.namespace, [record.memory_id])
+    states = states_in(space).states(record.namespace, [record.memory_id])
     state = states.get(record.memory_id)
     rows = space.store.read("memory_state", about, columns=["strength", "stability", "last_at"])
     row = rows.row(0, named=True) if rows.height else {}

@@ -18,6 +18,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.store.frames import one_of, quote
 
@@ -163,9 +164,8 @@ def closed_queries(store: Store, namespace: str) -> set[str]:
     if not closed:
         return set()
     mine = f"namespace = {quote(namespace)}"
-    asked = store.scan("searches", mine, columns=["query", "shown"])
-    shown = asked.select("query", memory_id=pl.col("shown").list.eval(pl.element().struct["memory_id"]))
-    hit = shown.filter(pl.col("memory_id").list.set_intersection(closed).list.len() > 0)
+    shown = shown_rows(store.scan("searches", mine, columns=["query", "shown"]))
+    hit = shown.filter(pl.col("memory_id").is_in(closed))
     judged = store.read_by("judgments", "memory_id", closed, columns=["query_id"], also=mine)
     return {ids.query_id(namespace, query or "") for query in hit["query"]} | set(judged["query_id"])
 

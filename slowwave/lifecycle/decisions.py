@@ -11,7 +11,8 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
-from slowwave.lifecycle.admission.around import ACCEPTED
+from slowwave.journal.kinds.note import is_released
+from slowwave.quality.admission import ACCEPTED
 from slowwave.store import quote
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _about(memory_id: str) -> str:
 
 
 def _act(entry: Any, viewer: Viewer) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
-    names = {"save": "released" if entry.payload.get("released") else "saved", "forget": "forgotten"}
+    names = {"save": "released" if is_released(entry.payload) else "saved", "forget": "forgotten"}
     told = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
     sensitivity = entry.payload.get("sensitivity") if entry.kind == "save" else UNKNOWN
     if not may_see(viewer, sensitivity):

@@ -174,6 +174,8 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
     """
     from dataclasses import replace
 
+    from slowwave.journal.kinds.note import released
+
     name = row["quarantine_id"]
     if row["status"] != HELD:
         raise SlowwaveError(f"{name} is {row['status']}, not held: a newer text or a release settled it.")
@@ -190,6 +192,6 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
         event_id=ids.digest("release", name),
         occurred_at=occurred_at,
         principal=principal,
-        payload={**entry.payload, "released": True},
+        payload=released(entry.payload),
         seq=None,
     )

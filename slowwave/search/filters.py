@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from slowwave.common.arguments import known_word, moment
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.tiers import tier_filter
 from slowwave.home.visibility import open_where
 from slowwave.quality.admission import LIVE, SUPERSEDED
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.search.tiers import tier_filter
 from slowwave.store import one_of, quote
 
 if TYPE_CHECKING:

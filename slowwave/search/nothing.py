@@ -12,6 +12,7 @@ from slowwave.lifecycle.quarantine import HELD
 from slowwave.quality.admission import LIVE
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import condition
+from slowwave.search.opened import knowledge_in
 from slowwave.store import quote
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def why_nothing(
         return Nothing("abstained", "Nothing that was found is near enough to be an answer.")
     if as_of is not None:
         return Nothing("past", f"Nothing that namespace {namespace!r} held at the end of {as_of} matches.")
-    if space.store.count("memories", condition(space.knowledge, namespace, filters)):
+    if space.store.count("memories", condition(knowledge_in(space), namespace, filters)):
         return Nothing("unrelated", f"Nothing in namespace {namespace!r} has to do with the query.")
     if shown := space.store.count("memories", Filters().where(namespace)):
         told = f"No memory of namespace {namespace!r} passes {filters} ({shown:,} looked at)."

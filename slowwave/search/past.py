@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
+from slowwave.learning.applied import learned_boost, learned_triggers
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import KINDS, acts_until
-from slowwave.lifecycle.past.decided import DECISION, REFUSAL
+from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.quality.admission import MERGED
+from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking import MemoryState
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
@@ -27,6 +30,10 @@ from slowwave.store.labels import heirs
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+
+
+PAST_DAYS_KEPT = 4
+"""Rebuilt for searches of the past (count)."""
 
 
 class _Knowledge:
@@ -41,13 +48,8 @@ class _Knowledge:
             namespace: rows.filter(pl.col("status") == MERGED).select(HEIR)
             for namespace, rows in memories.items()
         }
-        self._taught = StoredKnowledge(
-            space.store,
-            space.feedback_policy,
-            until=day,
-            triggers=space.learned_triggers(day),
-            texts=texts_in(space),
-        )
+        taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
+        self._taught = StoredKnowledge(space.store, taught, learned_triggers(space, day))
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -75,6 +77,36 @@ class _Knowledge:
 
 
 def past_searcher(space: Workspace, day: date) -> Searcher:
+    """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    # A late act, a night or an undo may change what is known of that day.
+    key: tuple[date | int, ...] = (
+        day,
+        *(int(space.store.table(name).version) for name in ("memories", "decisions", "quarantine")),
+    )
+    kept = space.part("past searchers", _Kept)
+    if key not in kept.searchers:
+        while len(kept.searchers) >= PAST_DAYS_KEPT:
+            kept.searchers.pop(next(iter(kept.searchers))).close()
+        kept.searchers[key] = rebuilt(space, day)
+    return kept.searchers[key]
+
+
+class _Kept:
+    """Searchers of past days, by the day and the versions of the tables that they were made from."""
+
+    def __init__(self) -> None:
+        self.searchers: dict[tuple[date | int, ...], Searcher] = {}
+
+    def close(self) -> None:
+        while self.searchers:
+            self.searchers.popitem()[1].close()
+
+
+def rebuilt(space: Workspace, day: date) -> Searcher:
     """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
 
     All namespaces are rebuilt, because BM25 weighs a word by how rare it is in the whole home. That costs
@@ -91,7 +123,7 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     for namespace, rows in memories.items():
         store.upsert("chunks", _chunks(space, namespace, _present(rows)))
     compact(store.table("chunks"))  # takes the rows into the text index
-    return Searcher(store, space.embedder, _Knowledge(space, memories, day), space.learned_boost)
+    return Searcher(store, space.embedder, _Knowledge(space, memories, day), learned_boost(space))
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
@@ -128,7 +160,7 @@ def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
         store.read("decisions", mine, columns=DECISION),
         store.read("quarantine", mine, columns=REFUSAL),
         store.read("memories", mine, columns=["memory_id", "revision"]),
-        before=datetime.combine(day, time(), UTC) + timedelta(days=1),
+        before=day_end(day),
     )
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from slowwave.feedback.fold import states_of
 from slowwave.feedback.pending import KINDS, folded_days, unseen
+from slowwave.feedback.states import memory_states
 from slowwave.feedback.texts import texts_in
 from slowwave.home.visibility import open_rows, veiled
-from slowwave.search.knowledge import memory_states
+from slowwave.scoring.days import DAY, day_start, days_from
 from slowwave.store import Store, one_of, quote
 from slowwave.views import counts
 
@@ -80,9 +81,7 @@ class FeedbackReport:
     @property
     def days(self) -> list[str]:
         """Every day that is counted, also those on which nothing happened."""
-        start = date.fromisoformat(self.first)
-        count = (date.fromisoformat(self.last) - start).days + 1
-        return [(start + timedelta(days=number)).isoformat() for number in range(count)]
+        return days_from(self.first, self.last)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: frames as lists of mappings."""
@@ -113,7 +112,7 @@ def feedback_report(
     """
     as_of, store = as_of.astimezone(UTC), space.store
     last = as_of.date()
-    first = last - timedelta(days=max(days, 1) - 1)
+    first = last - (max(days, 1) - 1) * DAY
     ours = f"namespace = {quote(namespace)}"
     window = f"{ours} AND day >= '{first}' AND day <= '{last}'"
     acts = _Acts.read(store, window)
@@ -194,8 +193,7 @@ def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
     rows = space.store.read("memory_state", f"namespace = {quote(namespace)}")
     if not rows.filter(pl.col("day") > last).is_empty():
         rows = states_of(space.store, namespace, last, space.feedback_policy, texts_in(space))
-    midnight = datetime.combine(as_of.date(), time(), UTC)
-    seen = memory_states(rows, midnight, space.feedback_policy)
+    seen = memory_states(rows, day_start(as_of.date()), space.feedback_policy)
     effective = [seen[name].effectiveness for name in rows["memory_id"]]
     return rows.with_columns(
         effectiveness=pl.Series(effective, dtype=pl.Float64), now=counts.strength_at(rows, as_of)

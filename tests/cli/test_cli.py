@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from command_runner import run_command
 
-from slowwave.cli.app import QUARANTINED
+from slowwave.cli.daily import QUARANTINED
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 ROOT = Path(__file__).parents[2]

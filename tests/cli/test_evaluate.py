@@ -30,7 +30,8 @@ from importlib import metadata
 from pathlib import Path
 plugins = tomllib.loads(Path("pyproject.toml").read_text())["project"]["entry-points"]["slowwave.commands"]
 points = [metadata.EntryPoint(name, value, "slowwave.commands") for name, value in plugins.items()]
-metadata.entry_points = lambda **_: points
+others = metadata.entry_points
+metadata.entry_points = lambda **asked: points if asked["group"] == "slowwave.commands" else others(**asked)
 from slowwave.cli import main
 try:
     main()

@@ -34,7 +34,7 @@ from slowwave.common import ids
 from slowwave.embedding import reranking
 from slowwave.errors import ModelError
 from slowwave.evaluation.due import due_days
-from slowwave.evaluation.judging.running import PATIENCE
+from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.orchestration.night import evaluate_due, run_night

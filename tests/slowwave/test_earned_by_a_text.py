@@ -16,6 +16,9 @@ from slowwave.learning.proposals import proposal_days
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.memory import Memory
+from slowwave.search.opened import knowledge_in
+from slowwave.search.past import past_searcher
+from slowwave.store import staging
 
 BAD = "We deploy on Tuesday at nine, and the release notes go to the harbour office in Kirkwall."
 RIGHT = "We deploy on Thursday at fourteen, and the release notes go to the harbour office in Kirkwall."
@@ -34,7 +37,7 @@ def fold(space, first: int, last: int) -> list[str]:
     """What nights do with some days."""
     days = [name(day) for day in range(first, last + 1)]
     saves = space.journal.read(kinds=["save"], days=days)
-    space.store.replace_partition("staged_notes", stages.stage(saves), days)
+    space.store.replace_partition("staged_notes", staging.stage(saves), days)
     fold_days(space, days)
     return days
 
@@ -67,7 +70,7 @@ class Life:
         fold(self.space, first, last)
 
     def state(self):
-        return self.space.knowledge.states("ada", [MEMORY]).get(MEMORY)
+        return knowledge_in(self.space).states("ada", [MEMORY]).get(MEMORY)
 
 
 @pytest.fixture
@@ -209,7 +212,7 @@ def test_a_save_that_was_killed_before_it_is_healed_by_the_night(blamed, monkeyp
         with pytest.raises(ZeroDivisionError):
             blamed.save(RIGHT)
     assert len(blamed.state().not_useful_at) == 10
-    staged = stages.stage(blamed.memory.journal.read(kinds=["save"], days=[name(3)]))
+    staged = staging.stage(blamed.memory.journal.read(kinds=["save"], days=[name(3)]))
     for _ in range(2):
         settle(blamed.space, staged, lambda notes: stages.no_chunks(blamed.space.embedder), again=True)
         assert blamed.state() is None
@@ -233,9 +236,9 @@ def test_what_it_absorbs_and_gives_back_changes_nothing(open_memory):
 @pytest.mark.slow
 def test_a_past_day_has_the_text_of_that_day(blamed):
     blamed.save(RIGHT, day=4)
-    past = blamed.space.past_searcher(at(2).date())
+    past = past_searcher(blamed.space, at(2).date())
     assert len(past._knowledge.states("ada", [MEMORY])[MEMORY].not_useful_at) == 10
-    assert not blamed.space.past_searcher(at(4).date())._knowledge.states("ada", [MEMORY])
+    assert not past_searcher(blamed.space, at(4).date())._knowledge.states("ada", [MEMORY])
 
 
 # -- learned words ---------------------------------------------------------------------------------
@@ -249,7 +252,7 @@ def test_what_a_text_was_taught_another_one_does_not_know(open_memory, learning_
     life.moment = at(4)
 
     def known() -> list[str]:
-        return list(life.space.knowledge.learned("ada", "glacier", life.now()))
+        return list(knowledge_in(life.space).learned("ada", "glacier", life.now()))
 
     assert known() == [MEMORY]
     life.save(SPELLED)

@@ -464,9 +464,10 @@ def test_acts_that_were_staged_before_enter_nothing(guarded):
     """A night that read the journal a moment ago settles what it has read."""
     from slowwave.lifecycle import stages
     from slowwave.lifecycle.admission import settle
+    from slowwave.store import staging
 
     saved = guarded.save(ABOUT, key="late")
-    staged = stages.stage(entries_frame(guarded.journal.about("ada", "late")))
+    staged = staging.stage(entries_frame(guarded.journal.about("ada", "late")))
     guarded.erase(saved.memory_id)
     settle(guarded._space, staged, lambda _: stages.no_chunks(guarded.embedder), again=True)
     assert guarded.store.count("memories", f"memory_id = '{saved.memory_id}'") == 0

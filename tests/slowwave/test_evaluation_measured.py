@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.common import ids
-from slowwave.evaluation.measured import METRICS, attribute_days, compare_days, score, score_days, searches_of
+from slowwave.evaluation.measured import COLUMNS, attribute_days, compare_days, score, score_days, searches_of
 from slowwave.evaluation.truth import selection_judgments, trigger_judgments
 from slowwave.evaluation.variants import LOGGED, Tried, variants
 from slowwave.journal import Entry
@@ -73,8 +73,7 @@ def by_hand(results: Mapping[str, list[str]], queries: Mapping[str, str]) -> dic
 def measured(rows: pl.DataFrame, variant: str) -> dict[str, tuple[float, ...]]:
     own = rows.filter(variant=variant)
     assert own["search_id"].is_unique().all()
-    columns = [METRICS[str(measure)] for measure in MEASURES]
-    return {row["search_id"]: tuple(row[one] for one in columns) for row in own.iter_rows(named=True)}
+    return {row["search_id"]: tuple(row[one] for one in COLUMNS) for row in own.iter_rows(named=True)}
 
 
 def payloads(memory: Memory) -> dict[str, dict]:
@@ -130,7 +129,7 @@ def test_a_search_that_abstains_counts_as_nothing_found(searched):
     own = own.filter(~sure)
     assert own.height == 9
     assert own["abstained"].all()
-    assert own.select(METRICS.values()).sum().row(0) == (0.0,) * len(METRICS)
+    assert own.select(COLUMNS).sum().row(0) == (0.0,) * len(COLUMNS)
     assert not rows.filter(variant=LOGGED)["abstained"].any()
 
 

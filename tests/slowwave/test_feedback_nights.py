@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
 from slowwave.feedback.pending import Folded, Seqs, stretches, unfolded, unfolded_days
+from slowwave.feedback.states import states_in
 from slowwave.feedback.stats import waiting
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, drain
@@ -249,7 +250,7 @@ def test_five_useful_votes_promote_but_not_the_authors_nor_what_is_gone(make_spa
     assert told == {
         plain: "promoted", own: "below_threshold", short: "tier_not_promotable", gone: "tier_not_promotable",
     }  # fmt: skip
-    assert space.knowledge.promoted("ada") == {plain: "important"}
+    assert states_in(space).promoted("ada") == {plain: "important"}
 
 
 @pytest.mark.slow
@@ -279,7 +280,7 @@ def test_a_home_of_one_promotes_and_says_so(make_space):
     space.journal.append([search("late", at(6), [mine]), rating("late", at(6), mine, "helpful")])
     fold_days(space, DAYS[5:])
     assert space.store.read("promotions", f"day = '{name(6)}'").is_empty()
-    assert space.knowledge.promoted("ada") == {mine: "critical"}
+    assert states_in(space).promoted("ada") == {mine: "critical"}
 
 
 def test_what_is_superseded_is_not_promoted_while_it_is(make_space):

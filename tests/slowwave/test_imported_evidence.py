@@ -19,13 +19,14 @@ from warehouse_rows import put
 from bench._user import Clock
 from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
-from slowwave.evaluation.judging.entries import Said, drain_judgments, write_said
+from slowwave.evaluation.judging.entries import Judgment, drain_judgments, write_judgments
 from slowwave.evaluation.variants import variants
 from slowwave.journal import Entry, Journal
 from slowwave.learning import effect, proposals
-from slowwave.learning.gate import Gatekeeper
+from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import evidence_at
 from slowwave.memory import Memory
-from slowwave.quality.learning_gate import Evidence, decide_gate
+from slowwave.quality.learning_gate import GateEvidence, decide_gate
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -40,7 +41,7 @@ NOTES = {
 NICKNAMES = ("zuvox", "kerax", "milox", "doriax")
 
 
-def nights(space: Any) -> Evidence:
+def nights(space: Any) -> GateEvidence:
     """What the nights make of everything, and what the gate of ``ada`` sees in the end."""
     store = space.store
     march.fold_days(space, NAMES)
@@ -63,7 +64,7 @@ def nights(space: Any) -> Evidence:
     ):
         store.replace_partition(table, make(NAMES), NAMES)
     cycles.advance(space, NAMES[-1], tried, march.at(LAST + 1))
-    return Gatekeeper(space, "ada", NAMES[-1], ()).evidence(march.at(LAST + 1, 0))
+    return evidence_at(Evidence(space, NAMES[-1], among=["ada"]), "ada", march.at(LAST + 1, 0))
 
 
 def asked(number: int, day: int, *, hour: float = 9) -> Entry:
@@ -125,14 +126,16 @@ def test_imported_labels_open_no_cycle_and_the_same_label_given_here_does(quiet:
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
     quiet.journal.append(searches)
     said = [
-        Said(f"question {number}", searches[0].payload["shown"][0]["memory_id"], 3, "graded", "", "ann",
+        Judgment(f"question {number}", searches[0].payload["shown"][0]["memory_id"], 3, "graded", "", "ann",
              march.at(1 + number // 10, 11), more={"imported_from": "jsonl"})
         for number in range(300)
     ]  # fmt: skip
     before = nights(quiet._space)
-    write_said(quiet.journal, "ada", said)
+    write_judgments(quiet.journal, "ada", said)
     assert repr(nights(quiet._space)) == repr(before)
-    assert all(new for _, new in write_said(quiet.journal, "ada", [replace(one, more={}) for one in said]))
+    assert all(
+        new for _, new in write_judgments(quiet.journal, "ada", [replace(one, more={}) for one in said])
+    )
     assert nights(quiet._space).progress.cycles == 2
 
 

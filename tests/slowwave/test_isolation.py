@@ -15,9 +15,10 @@ import slowwave
 from slowwave.common import ids
 from slowwave.errors import StoreError
 from slowwave.learning import acts
-from slowwave.learning.isolation import CANARY_NAMESPACE, Watch, canary, prove
+from slowwave.learning.isolation import Watch, canary, prove
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
+from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.text import full_text, full_text_config
 from slowwave.upkeep.doctor import examine
 

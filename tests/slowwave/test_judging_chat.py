@@ -16,11 +16,12 @@ import pytest
 from judge_server import ChatServer, completion, grade, serving, slow
 
 from slowwave.evaluation.judging import JudgeError, Pair
+from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.evaluation.judging.chat import ChatJudge
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.prompt import INSTRUCTIONS, MAX_CHARACTERS, PROMPT_HASH, read_answer
-from slowwave.evaluation.judging.running import PATIENCE, run
+from slowwave.evaluation.judging.running import run
 from slowwave.memory import Memory
 from slowwave.settings import JudgeSettings
 
@@ -231,7 +232,7 @@ def test_what_is_not_set_up_is_told(monkeypatch):
 
 
 def test_the_client_is_imported_when_it_is_needed():
-    code = "import sys, slowwave.evaluation.judging.running, slowwave.evaluation.judging.chat; print('openai' in sys.modules)"
+    code = "import sys; from slowwave.evaluation.judging import chat, running; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

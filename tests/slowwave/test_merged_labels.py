@@ -9,10 +9,9 @@ import pytest
 from admission_helpers import assert_same, whole
 from reconsolidation_helpers import BATTERY, CHANGED, assert_chunks_follow, found, replayed
 
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.memory import Memory
 from slowwave.quality.admission.labels import NAMES
-from slowwave.search.past import _memories
+from slowwave.search.past import _memories, chunks_as_of
 from slowwave.store.migrations import MIGRATIONS, migrate
 from slowwave.upkeep.rebuild import rebuild
 

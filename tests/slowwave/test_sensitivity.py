@@ -14,8 +14,9 @@ from slowwave.errors import NotFoundError
 from slowwave.home.visibility import Viewer
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import mixed, part_mixed, settle
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.lifecycle.quarantine import lost_originals
+from slowwave.search.past import chunks_as_of
+from slowwave.store import staging
 from slowwave.upkeep.doctor import examine
 
 PASSWORD = "The password of the box is hunter2."
@@ -195,7 +196,7 @@ def test_the_memory_of_a_past_day_does_not_show_it_either(before):
 def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before):
     memory = before[0]
     entries = memory.journal.read(kinds=["save"])
-    rows = stages.stage(entries)
+    rows = staging.stage(entries)
     memory.store.replace_partition("staged_notes", rows, rows["day"].unique().to_list())
     lost = lost_originals(memory.store, until=TOMORROW.isoformat())
     assert lost.height == 1
@@ -203,7 +204,7 @@ def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
         return stages.embed(memory.store, memory.embedder,
-                            stages.cut(notes, memory._chunker, memory.embedder.name))  # fmt: skip
+                            stages.cut(notes, memory.home.chunker, memory.embedder.name))  # fmt: skip
 
     settle(memory._space, rows.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of, again=True)
     held = memory.quarantine()  # what is of its own sensitivity says it, too

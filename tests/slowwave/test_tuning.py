@@ -30,7 +30,8 @@ from slowwave.tuning.fit import (
     rankings,
     scores,
 )
-from slowwave.tuning.run import _sample, as_markdown, as_rows, label, run
+from slowwave.tuning.run import _sample, as_rows, label, run
+from slowwave.views.fitted import as_markdown
 
 MODEL = "wordllama-256"
 PLACES = ["harbour", "lighthouse", "railway bridge", "mill", "airfield", "chapel", "quarry", "reservoir",

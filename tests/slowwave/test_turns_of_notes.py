@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconsolidation_helpers import BATTERY, CHANGED, TUESDAY, assert_chunks_follow, status
 
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.lifecycle.reconsolidate import reconsolidate
+from slowwave.search.past import chunks_as_of
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = ("Tuesday", "Thursday", "Friday", "Monday")
@@ -101,7 +101,7 @@ def test_a_batch_its_halves_single_saves_and_a_later_look_agree(open_memory, tmp
         ways["single"].save(**one)
     later = open_memory(path=home / "later")
     later.save_many(notes)
-    reconsolidate(later, policy="guarded")
+    reconsolidate(later.tenant, policy="guarded")
     wanted = standing(ways["batch"])
     assert [row[1] for row in wanted].count("live") == 1
     for name, memory in {**ways, "later": later}.items():

@@ -11,6 +11,8 @@ from slowwave.learning.isolation import contaminated_chunks
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.search.log import replay
+from slowwave.search.opened import searcher_in
+from slowwave.store import staging
 from slowwave.store.migrations import migrate
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -32,7 +34,7 @@ def home(open_memory):
 
 def found(memory, query: str) -> list[str]:
     """What the full-text channel finds, best first."""
-    candidates = memory._space.searcher.find("ada", query, 10).candidates
+    candidates = searcher_in(memory._space).find("ada", query, 10).candidates
     names = {result.memory_id: result.source for result in memory.search("the ferry", limit=10)}
     ranks = zip(candidates.bm25_rank.tolist(), candidates.memory_ids, strict=True)
     return [names[memory_id] for rank, memory_id in sorted(ranks) if rank]
@@ -91,7 +93,7 @@ def found_by(memory, words: str) -> list[str]:
 def test_an_old_home_finds_them_after_its_migration(home):
     home.save("由伊什贝尔打开，钥匙挂在墙上。", key="t2", context="潮汐闸门由谁打开？")
     store, space = home.store, home._space
-    notes = stages.stage(home.journal.read(kinds=["save"]))
+    notes = staging.stage(home.journal.read(kinds=["save"]))
     store.upsert("staged_notes", notes)
     stages.embed_days(store, space.embedder, space.chunker, notes, sorted(set(notes["day"])))
     wanted = {name: store.read(name).sort("chunk_id") for name in ("chunks", "embedded_chunks")}

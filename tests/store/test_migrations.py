@@ -19,7 +19,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.lifecycle.quarantine import hold
 from slowwave.settings import load
-from slowwave.store import Store
+from slowwave.store import Store, staging
 from slowwave.store.checkpoints import interrupted_restore, list_checkpoints, restore_checkpoint
 from slowwave.store.database import SCHEMA_VERSION
 from slowwave.store.migrations import MIGRATIONS, Migration, migrate, pending
@@ -245,8 +245,8 @@ def old_space(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Cal
 
     space.journal.append(acts)
     for one in acts:
-        settle(space, stages.stage(entries_frame([one])), chunks_of)
-    staged = stages.stage(entries_frame(acts[:3]))
+        settle(space, staging.stage(entries_frame([one])), chunks_of)
+    staged = staging.stage(entries_frame(acts[:3]))
     store = space.store
     store.upsert("staged_notes", staged)
     store.upsert("gate_verdicts", staged.select("day", "memory_id", "revision", verdict_id="staged_id"))
@@ -320,7 +320,7 @@ def test_a_migrated_store_is_what_the_newest_slowwave_would_have_made(old_space,
     row = space.store.read("memories", f"memory_id = '{known}'").row(0, named=True)
     assert space.embedder.embed_query(f"short.md\n{TEXTS['short.md']}").tolist() == row["vector"]
     # And it can be decided against: the same text under another name is refused.
-    twin = stages.stage(entries_frame([act("twin.md", TEXTS["short.md"], at=NOON + timedelta(days=1))]))
+    twin = staging.stage(entries_frame([act("twin.md", TEXTS["short.md"], at=NOON + timedelta(days=1))]))
     chunks = stages.embed(space.store, space.embedder, stages.cut(twin, space.chunker, "hash-8"))
     assert settle(space, twin, lambda _: chunks).refused == 1
 
@@ -398,7 +398,7 @@ def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Ca
     for source, origin in origins.items():
         one = act(source, TEXTS[source], title=source, origin=origin)
         space.journal.append([one])
-        settle(space, stages.stage(entries_frame([one])), chunks_of)
+        settle(space, staging.stage(entries_frame([one])), chunks_of)
     assert space.store.read("chunks").select("source", "origin").unique().height == 3
     as_in_version_2(space.store)
     space.close()

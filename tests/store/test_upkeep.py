@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from lancedb.query import MatchQuery
 
-from slowwave.store import database, upkeep
+from slowwave.store import connection, database, upkeep
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
 from slowwave.store.upkeep import COMMITS, FRAGMENT_ROWS, UNINDEXED_ROWS, keep_fresh
@@ -185,8 +185,8 @@ def test_a_reader_in_another_process_is_not_disturbed(store):
 @pytest.fixture
 def short_sessions(monkeypatch) -> None:
     """Connections that see few versions, and are asked each time."""
-    monkeypatch.setattr(database, "VERSIONS_PER_SESSION", 8)
-    monkeypatch.setattr(database, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(connection, "VERSIONS_PER_SESSION", 8)
+    monkeypatch.setattr(connection, "LOOK_EVERY_S", 0)
 
 
 def search_and_index(store, turns: int, *, first: int) -> None:
@@ -221,7 +221,7 @@ def test_a_process_that_only_searches_lets_go_of_what_others_replaced(store):
 @pytest.mark.slow
 def test_a_process_that_may_open_few_files_goes_on(store, monkeypatch):
     """And one that ran out of them once is not broken for good."""
-    monkeypatch.setattr(database, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(connection, "LOOK_EVERY_S", 0)
     search_and_index(store, 6, first=0)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 1, hard))
@@ -249,8 +249,8 @@ def test_caches_are_bounded(store, monkeypatch):
     monkeypatch.setattr(lancedb, "Session", lambda **sizes: given.update(sizes))
     store.connect()
     assert given == {
-        "index_cache_size_bytes": database.INDEX_CACHE_BYTES,
-        "metadata_cache_size_bytes": database.METADATA_CACHE_BYTES,
+        "index_cache_size_bytes": connection.INDEX_CACHE_BYTES,
+        "metadata_cache_size_bytes": connection.METADATA_CACHE_BYTES,
     }
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.errors import NotFoundError
-from slowwave.evaluation.judging.entries import Said, require, write_said
+from slowwave.evaluation.judging.entries import Judgment, require, write_judgments
 from slowwave.evaluation.judging.model import JudgmentError, Pair
 from slowwave.home.visibility import Viewer, may_see
 
@@ -55,8 +55,8 @@ def label(
         raise NotFoundError(
             f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
         )
-    said = Said(query, memory_id, grade, state, explanation, principal, now)
-    [(entry, new)] = write_said(space.journal, namespace, [said])
+    said = Judgment(query, memory_id, grade, state, explanation, principal, now)
+    [(entry, new)] = write_judgments(space.journal, namespace, [said])
     return Judged(entry.event_id, entry.subject, memory_id, grade, state, new)
 
 

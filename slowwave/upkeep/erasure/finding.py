@@ -12,11 +12,12 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal import SOURCE_KINDS
+from slowwave.journal.kinds.note import texts_in, without_follows
 from slowwave.notes.turns import last_words
 from slowwave.store import quote
-from slowwave.upkeep.erasure.acts import entries_of, unlent
+from slowwave.upkeep.erasure.acts import entries_of
 from slowwave.upkeep.erasure.model import ErasureError, Named, Scope
-from slowwave.upkeep.erasure.words import Needles, note_texts, phrases_of, vocabulary
+from slowwave.upkeep.erasure.words import Needles, phrases_of, vocabulary
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -128,7 +129,7 @@ def _look_around(space: Workspace, namespace: str, found: Found) -> None:
     phrases: set[str] = set()
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] in sources:
-            own |= vocabulary(note_texts(row["said"])) | vocabulary([row["subject"]])
+            own |= vocabulary(texts_in(row["said"])) | vocabulary([row["subject"]])
             phrases.update(phrases_of(str(row["said"].get("title") or ""), row["subject"]))
             found.lent.add(last_words(str(row["said"].get("content") or "")))
     found.lent.discard("")
@@ -139,8 +140,8 @@ def _look_around(space: Workspace, namespace: str, found: Found) -> None:
             said = row["said"]
             if said.get("follows") in sources:
                 found.followers.add(ids.memory_id(namespace, row["subject"]))
-                said = unlent(said, found.lent)
-            other |= vocabulary(note_texts(said)) | vocabulary([row["subject"]])
+                said = without_follows(said, found.lent)
+            other |= vocabulary(texts_in(said)) | vocabulary([row["subject"]])
             titles.add(str(said.get("title") or "").casefold())
     assert not found.followers & mine.keys()
     found.needles = Needles(frozenset(own - other), tuple(sorted(phrases - titles)))
@@ -155,7 +156,7 @@ def _said_by_others(space: Workspace, namespace: str) -> set[str]:
         word
         for name in names
         for row in entries_of(space.journal, name, kinds)
-        for word in vocabulary([*note_texts(row["said"]), str(row["said"].get("query") or "")])
+        for word in vocabulary([*texts_in(row["said"]), str(row["said"].get("query") or "")])
     }
 
 

@@ -59,7 +59,7 @@ def _unlent(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 
 def _found_by_itself(texts: pl.Series, lent: Collection[str]) -> pl.Expr:
-    """The text of a chunk without a context that it was lent (`slowwave.notes.chunking.found_by` puts it there)."""
+    """The text of a chunk without a context that it was lent (`notes.chunking.found_by` puts it there)."""
     tails = [f"\n{as_indexed(words)}" for words in lent]
     found = []
     for text in texts:

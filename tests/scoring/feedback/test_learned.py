@@ -24,17 +24,16 @@ from slowwave.scoring.feedback.learned import (
     RATE_LIMITED,
     REASONS,
     SCOPES,
-    SEEDS,
     SHADOW,
     TOO_NEW,
     TOP_3,
-    LearningPolicy,
     Rollback,
     decide,
     live,
     propose,
     standing,
 )
+from slowwave.scoring.feedback.policy import SEEDS, LearningPolicy
 from slowwave.scoring.ranking.denylist import DENYLIST
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 
