@@ -13,8 +13,9 @@ from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.ingest import staged_notes
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
-from slowwave.feedback import fold
+from slowwave.feedback import effect, fold
 from slowwave.feedback.pending import begin, finish, last_of
+from slowwave.feedback.rows import FOLDED
 from slowwave.feedback.texts import texts_in
 from slowwave.home import ledger
 from slowwave.home.workspace import Workspace
@@ -137,7 +138,7 @@ def effectiveness(
     space = slowwave.space
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        signals = rows_of(own.store, "usage_signals", days, FOLDED)
         return fold.effectiveness(own.store, signals, days[0], space.feedback_policy)
 
     rows, written = write_days(context, space, made, "day", "memory_id", "chunk_id", "effectiveness")
@@ -155,7 +156,7 @@ def strength(
     space = slowwave.space
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        signals = rows_of(own.store, "usage_signals", days, FOLDED)
         return fold.strength(own.store, signals, days[0], space.feedback_policy)
 
     rows, written = write_days(context, space, made, "day", "memory_id", "strength", "stability", "last_at")
@@ -175,7 +176,7 @@ def promotions(
     policy = slowwave.space.feedback_policy
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        signals = rows_of(own.store, "usage_signals", days, FOLDED)
         return fold.promotions(own.store, signals, days[0], policy)
 
     rows, written = write_days(context, slowwave.space, made, pl.all())
@@ -198,7 +199,7 @@ def memory_state(
     space = slowwave.space
     days = list(context.partition_keys)
     changed, faults = apart_of(
-        space, lambda own: fold.take_effect(own.store, days, space.feedback_policy, texts_in(own))
+        space, lambda own: effect.take_effect(own.store, days, space.feedback_policy, texts_in(own))
     )
     told = told_faults(context, space.store, faults)
     if not ledger.faulty_days(space.store, FOLDS) & set(days):  # else they are due again

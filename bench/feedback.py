@@ -134,7 +134,7 @@ def run(home: Path, ranges: list[tuple[str, str]]) -> dict[str, Any]:
 
 def in_memory(home: Path) -> dict[str, Any]:
     """The bare group-by and the rules on the same signals, alternating, the best of three each."""
-    from slowwave.feedback.fold import FOLDED
+    from slowwave.feedback.rows import FOLDED
     from slowwave.home.workspace import Workspace
     from slowwave.scoring.feedback.effectiveness import fold_effectiveness
     from slowwave.scoring.feedback.policy import FeedbackPolicy

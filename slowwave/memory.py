@@ -9,8 +9,8 @@ for result in memory.search("when do we deploy?"):
     print(result.score, result.title, result.text)
 ```
 
-More than half of this file is what its calls promise to applications; each hands on to the room that does the
-work.
+It is one file because it is one page for applications: more than half of it is what its calls promise, and
+each hands on to the room that does the work.
 """
 
 from __future__ import annotations

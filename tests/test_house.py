@@ -76,3 +76,13 @@ def test_a_long_file_says_why(file):
     text = file.read_text()
     if len(text.splitlines()) > LONGEST:
         assert "one file" in (ast.get_docstring(ast.parse(text)) or "").casefold()
+
+
+def test_a_tenant_is_spelled_in_one_place():
+    """Every other filter of a namespace comes from there, so that none can forget or misquote it."""
+    spelled = {
+        str(file.relative_to(ROOT))
+        for file in FILES
+        if re.search(r"namespace = (?:\{quote|')", file.read_text())
+    }
+    assert spelled == {"slowwave/store/tenancy.py"}

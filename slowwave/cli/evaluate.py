@@ -99,10 +99,8 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
     """The cycles of a namespace: the closed ones, and what the open one still needs."""
     import json as reader
 
-    from slowwave.store.frames import quote
-
     with open_namespace(namespace) as memory:
-        rows = memory.store.read("evaluation_cycles", f"namespace = {quote(memory.namespace)}").sort("number")
+        rows = memory.store.of(memory.namespace).read("evaluation_cycles").sort("number")
     found = [
         row | {name: reader.loads(row[name] or "{}") for name in ("summary", "variants")}
         for row in rows.iter_rows(named=True)

@@ -24,6 +24,7 @@ from slowwave.evaluation.variants import Tried
 from slowwave.scoring.days import DAY, days_from
 from slowwave.scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.store.frames import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.evaluation.judging.anchors import Drift
@@ -59,8 +60,8 @@ def advance(space: Workspace, until: str, tried: Sequence[Tried], now: datetime)
 
 def closed_cycles(space: Workspace, namespace: str) -> list[Cycle]:
     """The cycles of a namespace that are closed, the first one first."""
-    rows = space.store.read(
-        "evaluation_cycles", f"namespace = {quote(namespace)} AND status = '{CLOSED}'",
+    rows = space.store.of(namespace).read(
+        "evaluation_cycles", f"status = '{CLOSED}'",
         columns=["number", "opened_on", "closed_on", "days", "searches", "queries"],
     )  # fmt: skip
     return [
@@ -161,7 +162,7 @@ def _bounds(space: Workspace) -> dict[str, int]:
 
 def _asked(space: Workspace, namespace: str, start: str, until: str, *, own: bool = False) -> pl.DataFrame:
     """Day, search_id and query_id of the searches of a period; only those made here, if asked for."""
-    where = f"namespace = {quote(namespace)} AND day >= {quote(start)} AND day <= {quote(until)}"
+    where = within(namespace, f"day >= {quote(start)} AND day <= {quote(until)}")
     where += " AND imported_from IS NULL" if own else ""
     rows = space.store.scan("searches", where, columns=["day", "namespace", "search_id", "query"])
     return with_query_ids(rows).drop("namespace", "query")
@@ -281,7 +282,7 @@ def _summary(
 
 
 def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
-    where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
+    where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
     rows = space.store.scan("shadow_scores", where)
     means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
     found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
@@ -289,7 +290,7 @@ def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, 
 
 
 def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
-    where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
+    where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
     rows = space.store.scan("interleavings", where)
     found: dict[str, Any] = {}
     for (policy,), mine in rows.sort("policy_b").group_by("policy_b", maintain_order=True):

@@ -31,9 +31,9 @@ def judgments_until(
         namespace: only of this one; None is all.
         own: without what rests on anything imported: all that the learning gate may hear (rule 7.7).
     """
-    mine = "" if namespace is None else f" AND namespace = {quote(namespace)}"
-    mine += " AND imported IS NOT TRUE" if own else ""
-    return store.scan("judgments", f"day <= {quote(day)}{mine}", columns=_RESOLVED)
+    where = f"day <= {quote(day)}" + (" AND imported IS NOT TRUE" if own else "")
+    rows = store if namespace is None else store.of(namespace)
+    return rows.scan("judgments", where, columns=_RESOLVED)
 
 
 def judgment_list(said: pl.DataFrame, bar: float, about: pl.DataFrame | None = None) -> Judgments:

@@ -16,7 +16,8 @@ from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.strength import current
 from slowwave.scoring.ranking import MemoryState
-from slowwave.store import Store, quote
+from slowwave.store import Store
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -80,10 +81,10 @@ class MemoryStates:
         return day_end(self._until or self._clock().date() - DAY)
 
     def _rows(self, namespace: str) -> pl.DataFrame:
-        mine = f"namespace = {quote(namespace)}"
+        mine = within(namespace)
         if self._until is None:
             return self._store.read("memory_state", mine)
-        from slowwave.feedback.fold import states_of
+        from slowwave.feedback.effect import states_of
 
         return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)
 

@@ -16,6 +16,7 @@ from slowwave.feedback.texts import in_force, of_text, texts_in
 from slowwave.journal import drain
 from slowwave.scoring.feedback.signals import most_certain
 from slowwave.store import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import MemoryRecord
@@ -29,7 +30,7 @@ _COLUMNS = (
 
 def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryStats:
     """What use says of a memory; see `slowwave.Memory.stats`."""
-    about = f"namespace = {quote(record.namespace)} AND memory_id = {quote(record.memory_id)}"
+    about = within(record.namespace, f"memory_id = {quote(record.memory_id)}")
     taken = space.store.read("usage_signals", about, columns=_COLUMNS)
     new = waiting(space, record.namespace).filter(pl.col("memory_id") == record.memory_id).select(_COLUMNS)
     new = new.join(taken, on="signal_id", how="anti")

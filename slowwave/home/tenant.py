@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from slowwave.store.frames import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -40,7 +40,7 @@ class Tenant:
 
     def mine(self, condition: str) -> str:
         """The condition, within this namespace only."""
-        return f"namespace = {quote(self.namespace)} AND ({condition})"
+        return within(self.namespace, condition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from slowwave.scoring.feedback.learned import LESSON, Rollback, live
 from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
 from slowwave.store import Store, quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -129,7 +130,7 @@ class LearnedTriggers:
         return (f"Nothing that was learned is used: {why}",) if why else ()
 
     def _where(self, namespace: str) -> str:
-        mine = f"namespace = {quote(namespace)}"
+        mine = within(namespace)
         return mine if self._until is None else f"{mine} AND day <= {quote(self._until.isoformat())}"
 
     def _has_any(self, namespace: str, version: int) -> bool:

@@ -72,11 +72,10 @@ def regression(evidence: Evidence, namespace: str, as_of: datetime) -> str:
 def _online(space: Workspace, namespace: str, since: str, as_of: datetime) -> Comparison:
     """Which results were used where those without what was learned were shown in turn (rule 6.6)."""
     without = replace(space.policy, learned_cap=0.0).version
-    where = (
-        f"namespace = {quote(namespace)} AND day >= {quote(since)} AND day <= {quote(last_day(as_of))} "
-        f"AND policy_b = {quote(without)}"
+    where = f"day >= {quote(since)} AND day <= {quote(last_day(as_of))} AND policy_b = {quote(without)}"
+    rows = space.store.of(namespace).scan(
+        "interleavings", where, columns=["search_id", "credit_a", "credit_b"]
     )
-    rows = space.store.scan("interleavings", where, columns=["search_id", "credit_a", "credit_b"])
     rows = rows.sort("search_id")
     margin = space.settings.evaluation.margin
     return preference(rows["credit_a"], rows["credit_b"], margin=margin, n_draws=DRAWS)

@@ -18,8 +18,9 @@ import polars as pl
 
 from slowwave.errors import SlowwaveError
 from slowwave.notes.chunking import found_by, indexed_text
-from slowwave.store import Store, quote
+from slowwave.store import Store
 from slowwave.store.tables import CANARY_NAMESPACE
+from slowwave.store.tenancy import within
 from slowwave.store.text import full_text, full_text_columns
 
 TABLE: Final = "learned_triggers"
@@ -28,7 +29,7 @@ SEARCHED: Final = "chunks"
 
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 _TEXTS = ("memory_id", "term", "search_id", "question", "principal", "proposal_id")
-_MINE = f"namespace = {quote(CANARY_NAMESPACE)}"
+_MINE = within(CANARY_NAMESPACE)
 
 
 def canary(store: Store) -> str:

@@ -17,6 +17,7 @@ from slowwave.learning.log import append
 from slowwave.scoring.feedback.learned import Rollback, standing
 from slowwave.store.database import batches
 from slowwave.store.frames import one_of, quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.store import Store
@@ -81,7 +82,7 @@ def taken_back(store: Store, act: Rollback, log: str = "") -> pl.DataFrame:
     Returns:
         The rows that are gone.
     """
-    mine = store.read(TABLE, f"namespace = {quote(act.namespace)}")
+    mine = store.read(TABLE, within(act.namespace))
     gone = mine.join(lessons_of(mine).filter(act.hits()), on=["proposal_id", "term"], how="semi")
     if gone.is_empty():
         return gone

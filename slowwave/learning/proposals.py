@@ -15,7 +15,8 @@ from slowwave.quality.orders import is_order
 from slowwave.scoring.feedback.learned import propose
 from slowwave.scoring.ranking.learned import learnable
 from slowwave.scoring.ranking.words import words
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import one_of
+from slowwave.store.tenancy import within
 from slowwave.store.text import full_text
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _frequent(space: Workspace, terms: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counted(space: Workspace, namespace: str, terms: pl.DataFrame) -> Iterable[tuple[str, str, int, float]]:
-    mine = f"namespace = {quote(namespace)} AND status = 'live'"
+    mine = within(namespace, "status = 'live'")
     size = space.store.count("memories", mine)
     policy = space.learning_policy
     # A memory may have many chunks with the word; beyond this many it is frequent in any case.

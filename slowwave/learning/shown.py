@@ -14,6 +14,7 @@ from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import decide
 from slowwave.scoring.feedback.learned import APPLIED, PROPOSED, standing
 from slowwave.store import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.scoring.feedback.learned import Rollback
@@ -50,7 +51,7 @@ def titled(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collectio
     """The same with the titles of the memories."""
     titles = store.read_by(
         "memories", "memory_id", rows["memory_id"].unique().to_list(), columns=["memory_id", "title"],
-        also=f"namespace = {quote(namespace)}",
+        also=within(namespace),
     )  # fmt: skip
     return listed(
         store, namespace, rows.join(titles, on="memory_id", how="left", maintain_order="left"), named=named
@@ -101,7 +102,7 @@ def proposals(
     Of a question that a secret memory was shown for no word is there.
     """
     store = evidence.space.store
-    log = store.read("learning_log", f"namespace = {quote(namespace)} AND search_id IS NOT NULL")
+    log = store.of(namespace).read("learning_log", "search_id IS NOT NULL")
     key = ["search_id", "memory_id"]
     done = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
     kept = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
@@ -132,7 +133,7 @@ def proposals(
 
 def log(store: Store, namespace: str, *, action: str = "", limit: int | None = None) -> pl.DataFrame:
     """Rows of `slowwave.learning.review.Learning.log`."""
-    where = f"namespace = {quote(namespace)}" + (f" AND action = {quote(action)}" if action else "")
+    where = within(namespace) + (f" AND action = {quote(action)}" if action else "")
     rows = store.read("learning_log", where).sort("at", "log_id", descending=True).drop("day", "namespace")
     found = listed(store, namespace, rows).select(pl.exclude("log_id"), "log_id")
     return found if limit is None else found.head(limit)

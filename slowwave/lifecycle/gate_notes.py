@@ -12,6 +12,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, REFUSE
 from slowwave.store import quote, staging
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -44,7 +45,7 @@ def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: dat
     """
     last = as_of.date().isoformat()
     mine = f"day >= {quote(first)} AND day <= {quote(last)}"
-    mine += f" AND namespace = {quote(namespace)}" if namespace is not None else ""
+    mine = mine if namespace is None else within(namespace, mine)
     known = space.store.read("gate_verdicts", mine, columns=_VERDICT)
     staged = space.store.read("staged_notes", mine, columns=[*_SAME, *_NOTE])
     known = known.join(staged.unique(_SAME), on=_SAME, how="left").select(*_VERDICT, *_NOTE)

@@ -38,8 +38,7 @@ def waiting(store: Store, namespace: str = "") -> pl.DataFrame:
         store: the tables.
         namespace: of this one only; empty: of all.
     """
-    mine = f"namespace = {quote(namespace)} AND " if namespace else ""
-    rows = store.read("decisions", mine + _OPEN)
+    rows = (store.of(namespace) if namespace else store).read("decisions", _OPEN)
     if rows.is_empty():
         return rows
     rows = rows.sort("decided_at", "decision_id").unique(

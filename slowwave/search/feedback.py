@@ -21,6 +21,7 @@ from slowwave.journal.kinds.feedback import Observation, Outcome, Rating, verdic
 from slowwave.journal.kinds.feedback import Verdict as Said
 from slowwave.journal.kinds.search import Shown, best_of, chunks_of, results_in
 from slowwave.scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -186,11 +187,11 @@ def _verdicts(
 ) -> list[Said]:
     """A verdict on every memory that a search showed."""
     from slowwave.scoring.feedback.usage import cited_in, usage
-    from slowwave.store import one_of, quote
+    from slowwave.store import one_of
 
     shown: Sequence[Shown] = payload["shown"]
     chunks = [chunk for row in shown for chunk in chunks_of(row)]
-    where = f"namespace = {quote(namespace)} AND {one_of('chunk_id', chunks)}"
+    where = within(namespace, one_of("chunk_id", chunks))
     rows = space.store.read("chunks", where, columns=["chunk_id", "text"]) if chunks else None
     texts = dict(rows.iter_rows()) if rows is not None else {}
     named = cited_in(response, [row["memory_id"] for row in shown])

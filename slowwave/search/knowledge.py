@@ -24,6 +24,7 @@ from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.filters import Filters
 from slowwave.store import Store, one_of, quote
 from slowwave.store.labels import heirs
+from slowwave.store.tenancy import within
 
 CONFIDENCE_LABELS = (
     "origin", "source_of_truth", "retrieval_priority", "memory_type", "sensitivity", "state", "source_kind",
@@ -86,7 +87,7 @@ class StoredKnowledge:
 
     def heirs(self, namespace: str, source: str) -> list[str]:
         """See `Knowledge`."""
-        merged = f"namespace = {quote(namespace)} AND status = {quote(MERGED)}"
+        merged = within(namespace, f"status = {quote(MERGED)}")
         return heirs(self._store.read("memories", merged, columns=HEIR), source)
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
@@ -98,11 +99,8 @@ class StoredKnowledge:
         return self._learned.doubts(namespace) if self._learned else ()
 
     def _read_triggers(self, namespace: str) -> TriggerIndex:
-        where = (
-            f"namespace = {quote(namespace)} AND {one_of('status', [LIVE, SUPERSEDED])} "
-            f"AND array_length(trigger_phrases) > 0"
-        )
-        rows = self._store.read("memories", where, columns=["memory_id", "trigger_phrases"])
+        where = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
+        rows = self._store.of(namespace).read("memories", where, columns=["memory_id", "trigger_phrases"])
         return TriggerIndex(dict(rows.iter_rows()))
 
 

@@ -14,6 +14,7 @@ from slowwave.search.filters import Filters
 from slowwave.search.knowledge import condition
 from slowwave.search.opened import knowledge_in
 from slowwave.store import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -72,7 +73,7 @@ def refuse_unknown(space: Workspace, namespace: str) -> None:
     Raises:
         NotFoundError: it has others, which are named.
     """
-    mine = f"namespace = {quote(namespace)} AND status = {quote(LIVE)}"
+    mine = within(namespace, f"status = {quote(LIVE)}")
     if space.store.count("memories", mine):
         return
     found = _nothing_there(space, namespace)
@@ -81,7 +82,7 @@ def refuse_unknown(space: Workspace, namespace: str) -> None:
 
 
 def _nothing_there(space: Workspace, namespace: str) -> Nothing:
-    mine = f"namespace = {quote(namespace)}"
+    mine = within(namespace)
     if there := space.store.count("memories", mine):
         return Nothing(
             "hidden",

@@ -24,9 +24,10 @@ from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.knowledge import HEIR, StoredKnowledge
 from slowwave.search.searcher import Searcher
-from slowwave.store import Store, quote
+from slowwave.store import Store
 from slowwave.store.database import compact
 from slowwave.store.labels import heirs
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -153,7 +154,7 @@ def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
 
 
 def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
-    store, mine = space.store, f"namespace = {quote(namespace)}"
+    store, mine = space.store, within(namespace)
     acts = acts_until(space.journal, namespace, day)
     return memories_as_of(
         acts,
@@ -170,7 +171,7 @@ def _present(memories: pl.DataFrame) -> pl.DataFrame:
 
 
 def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
-    store, mine = space.store, f"namespace = {quote(namespace)}"
+    store, mine = space.store, within(namespace)
     now = store.read("chunks", mine).join(memories, on=["memory_id", "revision"], how="semi")
     kept = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
     others = memories.join(kept, on="memory_id", how="anti")

@@ -53,6 +53,10 @@ class StoreOf:
         self._store, self.namespaces = store, tuple(namespaces)
         self.specs = store.specs
 
+    def of(self, *namespaces: str) -> StoreOf:
+        """The rows of some of these namespaces alone."""
+        return StoreOf(self, namespaces)
+
     def _where(self, name: str, where: str | None) -> str | None:
         if "namespace" not in self.specs[name].schema.names:
             raise KeyError(f"{name} has no namespace")
@@ -82,7 +86,15 @@ class StoreOf:
         return self._store.count(name, self._where(name, where))
 
 
-def within(namespaces: Sequence[str], where: str | None = None) -> str:
-    """The condition, within some namespaces only."""
-    mine = f"namespace = {quote(*namespaces)}" if len(namespaces) == 1 else one_of("namespace", namespaces)
+def within(namespaces: str | Sequence[str], where: str | None = None) -> str:
+    """The condition, within a namespace or some only. Every filter of a tenant is made here.
+
+    Args:
+        namespaces: one, or several.
+        where: what else has to be true.
+    """
+    if isinstance(namespaces, str):
+        namespaces = [namespaces]
+    one = len(namespaces) == 1
+    mine = f"namespace = {quote(namespaces[0])}" if one else one_of("namespace", namespaces)
     return mine if where is None else f"{mine} AND ({where})"

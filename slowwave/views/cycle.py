@@ -16,6 +16,7 @@ from slowwave.home.visibility import HIDDEN, closed_queries, open_rows
 from slowwave.scoring.evaluation import Comparison, MeanInterval, compare, mean_interval
 from slowwave.scoring.measures import MEASURES, NDCG, QUALITY
 from slowwave.store import Store, quote
+from slowwave.store.tenancy import within
 from slowwave.views.data import plain
 
 LOGGED = "logged"
@@ -218,7 +219,7 @@ def _grades(store: Store, namespace: str, cycle_id: str) -> pl.DataFrame:
     rows = store.read("cycle_judgments", f"cycle_id = {quote(cycle_id)}", columns=columns)
     known = store.read_by(
         "memories", "memory_id", rows["memory_id"].unique().to_list(),
-        columns=["memory_id", "title", "sensitivity"], also=f"namespace = {quote(namespace)}",
+        columns=["memory_id", "title", "sensitivity"], also=within(namespace),
     )  # fmt: skip
     titles = known.select("memory_id", title=pl.when(open_rows()).then(pl.col("title").replace("", None)))
     joined = rows.join(titles, on="memory_id", how="left").sort(
@@ -284,12 +285,12 @@ def _channels(told: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _closed_before(store: Store, namespace: str, number: int) -> pl.DataFrame:
-    where = f"namespace = {quote(namespace)} AND number < {number} AND status = 'closed'"
+    where = within(namespace, f"number < {number} AND status = 'closed'")
     return store.read("evaluation_cycles", where, columns=["cycle_id", "number", "closed_on"]).sort("number")
 
 
 def _course(store: Store, namespace: str, cycles: list[tuple[Any, ...]]) -> pl.DataFrame:
-    where = f"namespace = {quote(namespace)} AND variant = {quote(LOGGED)}"
+    where = within(namespace, f"variant = {quote(LOGGED)}")
     rows = store.read("cycle_scores", where, columns=["cycle_id", "query_id", MAIN]).sort("query_id")
     points = []
     for cycle_id, number, closed_on in cycles:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.feedback.fold import states_of
+from slowwave.feedback.effect import states_of
 from slowwave.feedback.pending import KINDS, folded_days, unseen
 from slowwave.feedback.states import memory_states
 from slowwave.feedback.texts import texts_in
 from slowwave.home.visibility import open_rows, veiled
 from slowwave.scoring.days import DAY, day_start, days_from
-from slowwave.store import Store, one_of, quote
+from slowwave.store import Store, one_of
+from slowwave.store.tenancy import within
 from slowwave.views import counts
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def feedback_report(
     as_of, store = as_of.astimezone(UTC), space.store
     last = as_of.date()
     first = last - (max(days, 1) - 1) * DAY
-    ours = f"namespace = {quote(namespace)}"
+    ours = within(namespace)
     window = f"{ours} AND day >= '{first}' AND day <= '{last}'"
     acts = _Acts.read(store, window)
     daily, by_memory = _usage(store, window)
@@ -153,7 +154,7 @@ def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
     days = unseen(space.journal, folded_days(space.store), namespace)
     ours = pl.col("namespace") == namespace
     late = space.journal.days(KINDS).filter(ours & pl.col("day").is_in(days))
-    where = f"namespace = {quote(namespace)} AND {one_of('day', late['day'])}"
+    where = within(namespace, one_of("day", late["day"]))
     held = pl.concat(space.store.read(name, where, columns=["day"]) for name in ("searches", "events"))
     missing = pl.col("entries") - pl.col("held").fill_null(0)
     return (
@@ -190,7 +191,7 @@ def _usage(store: Store, window: str) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
     """Rows of ``memory_state`` as of a moment: effectiveness as ranking reads it, and strength as `now`."""
     last = as_of.date().isoformat()
-    rows = space.store.read("memory_state", f"namespace = {quote(namespace)}")
+    rows = space.store.of(namespace).read("memory_state")
     if not rows.filter(pl.col("day") > last).is_empty():
         rows = states_of(space.store, namespace, last, space.feedback_policy, texts_in(space))
     seen = memory_states(rows, day_start(as_of.date()), space.feedback_policy)

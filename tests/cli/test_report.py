@@ -46,7 +46,7 @@ def run(home: Path, memory: Any, fast_embedder: Any, monkeypatch) -> Callable[..
 @pytest.fixture
 def used(memory: Any) -> Any:
     """A day of feedback that was folded, and one act since."""
-    from slowwave.feedback import fold
+    from slowwave.feedback import effect, fold
     from slowwave.feedback.pending import Seqs, begin, finish
     from slowwave.journal import drain
 
@@ -64,7 +64,7 @@ def used(memory: Any) -> Any:
     store.upsert("effectiveness", fold.effectiveness(store, signals, today, space.feedback_policy))
     store.upsert("strength", fold.strength(store, signals, today, space.feedback_policy))
     store.upsert("promotions", fold.promotions(store, signals, today, space.feedback_policy))
-    fold.take_effect(store, [today], space.feedback_policy)
+    effect.take_effect(store, [today], space.feedback_policy)
     finish(store, "run")
     memory.feedback(found.search_id, 1, "neutral")
     return memory

@@ -432,10 +432,10 @@ def test_a_promoted_memory_is_shown_found_and_protected_as_such(memory, saved):
            "decided_at": at(2)}  # fmt: skip
     import polars as pl
 
-    from slowwave.feedback import fold
+    from slowwave.feedback import effect
 
     memory.store.upsert("promotions", pl.DataFrame([row]))
-    fold.take_effect(memory.store, [day], memory._space.feedback_policy)
+    effect.take_effect(memory.store, [day], memory._space.feedback_policy)
     assert memory.get(saved["rota"]).importance_tier == "critical"
     found = {one.memory_id: one.importance_tier for one in memory.search("who is on call?")}
     assert found[saved["rota"]] == "critical"

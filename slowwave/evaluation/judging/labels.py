@@ -11,6 +11,7 @@ from slowwave.errors import NotFoundError
 from slowwave.evaluation.judging.entries import Judgment, require, write_judgments
 from slowwave.evaluation.judging.model import JudgmentError, Pair
 from slowwave.home.visibility import Viewer, may_see
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,7 +83,6 @@ def pairs_of(
 
 
 def _rows(store: Store, namespace: str, memory_ids: Collection[str], columns: list[str]) -> pl.DataFrame:
-    from slowwave.store import quote
 
-    mine = f"namespace = {quote(namespace)} AND content_hash IS NOT NULL"
+    mine = within(namespace, "content_hash IS NOT NULL")
     return store.read_by("memories", "memory_id", sorted(memory_ids), columns=columns, also=mine)

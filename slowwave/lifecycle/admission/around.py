@@ -31,6 +31,7 @@ from slowwave.quality.neighbours import SLACK, Neighbours
 from slowwave.scoring.days import from_microseconds, to_microseconds
 from slowwave.store import one_of, quote
 from slowwave.store.labels import own
+from slowwave.store.tenancy import within
 from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class Around:
 
     def mine(self, condition: str) -> str:
         """The condition, of this namespace only."""
-        return f"namespace = {quote(self.namespace)} AND ({condition})"
+        return within(self.namespace, condition)
 
     def neighbours(self, notes: pl.DataFrame, batch: np.ndarray, *, acts: int) -> Neighbours:
         """The live memories by similarity to notes (memory_id, sensitivity), of the same sensitivity.

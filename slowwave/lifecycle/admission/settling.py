@@ -72,7 +72,7 @@ def settle(
 
 def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
     """What use has taught of a memory is of its text: another one begins anew, an old one has its own."""
-    from slowwave.feedback.fold import follow_texts
+    from slowwave.feedback.effect import follow_texts
     from slowwave.feedback.texts import texts_in
 
     saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()

@@ -14,7 +14,7 @@ from slowwave.errors import NotFoundError
 from slowwave.journal import SOURCE_KINDS
 from slowwave.journal.kinds.note import texts_in, without_follows
 from slowwave.notes.turns import last_words
-from slowwave.store import quote
+from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure.acts import entries_of
 from slowwave.upkeep.erasure.model import ErasureError, Named, Scope
 from slowwave.upkeep.erasure.words import Needles, phrases_of, vocabulary
@@ -99,7 +99,7 @@ def find(
 def _sources(space: Workspace, namespace: str) -> dict[str, str]:
     """Every source that the journal or a table knows, with its vault."""
     found = space.journal.subjects(namespace)
-    mine = f"namespace = {quote(namespace)}"
+    mine = within(namespace)
     for table in ("memories", "quarantine"):
         for source in space.store.read(table, mine, columns=["source"])["source"].drop_nulls().unique():
             found.setdefault(source, "")
@@ -163,7 +163,7 @@ def _said_by_others(space: Workspace, namespace: str) -> set[str]:
 def beside(space: Workspace, namespace: str, found: Found) -> tuple[str, ...]:
     """Memories that stay: merged with one that goes, refused as too like it, or that once said the same."""
     mine = set(found.named)
-    where = f"namespace = {quote(namespace)} AND {_BESIDE}"
+    where = within(namespace, f"{_BESIDE}")
     rows = space.store.read("decisions", where, columns=["memory_id", "other_memory"])
     one, other = pl.col("memory_id").is_in(list(mine)), pl.col("other_memory").is_in(list(mine))
     pairs = rows.filter((one | other).fill_null(value=False))

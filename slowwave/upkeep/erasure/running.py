@@ -19,8 +19,9 @@ from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import stages
 from slowwave.scoring.days import from_microseconds
-from slowwave.store import quote, staging
+from slowwave.store import staging
 from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
+from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure import files, finding, tables, versions, work
 from slowwave.upkeep.erasure.acts import Changes
 from slowwave.upkeep.erasure.model import Erased, Plan, Work
@@ -186,7 +187,7 @@ def _part(space: Workspace, begun: Work) -> None:
     from slowwave.journal.acts import entries_frame, forget_entry
     from slowwave.lifecycle.admission import settle
 
-    mine = f"namespace = {quote(begun.namespace)} AND status <> 'retired'"
+    mine = within(begun.namespace, "status <> 'retired'")
     found = space.store.read_by("memories", "memory_id", begun.memories, also=mine)
     if found.is_empty():
         return
