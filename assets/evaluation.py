@@ -1,6 +1,7 @@
 """searches, usage_signals -> judgments -> evaluation_scores, shadow_scores, channel_attribution -> cycles."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +9,19 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import feedback, ingest
+from slowwave.assets.daily import daily_asset, write_days
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.feedback import replaced
-from slowwave.assets.ingest import KINDS, WHOLE_RANGE
-from slowwave.assets.partitions import DAILY
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
-from slowwave.evaluation import cycles, due, grading, interleaved, known, measured, truth
+from slowwave.evaluation import cycles, due, grading, interleaved, measured, truth
+from slowwave.evaluation.judging.agreement import agreements
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.model import JudgeError
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.home.workspace import Workspace
+from slowwave.scoring.measures import NDCG
 from slowwave.search import sparse_recall as sparse
 from slowwave.views.cycle import cycle_report
 from slowwave.views.cycle_page import cycle_page
@@ -29,17 +31,7 @@ REPORTS = "reports"
 """Folder of the pages, in the home."""
 
 
-def asset(
-    *deps: dg.AssetsDefinition,
-    group: str = GROUP,
-    **more: Any,  # noqa: ANN401
-) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
-    """An asset of this group; a range of its days is one run, and one run at a time works on them."""
-    made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
-        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=KINDS, code_version="1",
-        deps=deps, **more,
-    )  # fmt: skip
-    return made
+asset = partial(daily_asset, GROUP)
 
 
 @asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
@@ -62,7 +54,7 @@ def judgments(
         triggers = truth.trigger_judgments(own.store, part)
         return pl.concat([said.rows, triggers, truth.selection_judgments(own.store, part)])
 
-    rows, written = replaced(context, space, made, "source", "state", "grade", "namespace", "query_id")
+    rows, written = write_days(context, space, made, "source", "state", "grade", "namespace", "query_id")
     by_source = rows.group_by("source", "state").agg(
         pl.len().alias("judgments"), pl.col("grade").mean().alias("mean grade")
     )
@@ -72,20 +64,20 @@ def judgments(
             "judgments": table(by_source.sort("source", "state")),
             "queries": rows.select("namespace", "query_id").n_unique(),
             "unreadable": len(unreadable),
-            **_settled(space, days[-1], rows.select("namespace", "query_id").unique()),
+            **_contradictions(space, days[-1], rows.select("namespace", "query_id").unique()),
             **problem,
         }
     )
 
 
-def _settled(space: Workspace, day: str, about: pl.DataFrame) -> dict[str, Any]:
+def _contradictions(space: Workspace, day: str, about: pl.DataFrame) -> dict[str, Any]:
     """Where sources contradict each other on these queries, and how far each judge agrees with people."""
-    said, bar = known.said_until(space.store, day), space.settings.judge.agreement
-    conflicts = known.settled(said, bar, about).conflicts
+    said, bar = judgments_until(space.store, day), space.settings.judge.agreement
+    conflicts = judgment_list(said, bar, about).conflicts
     judges = [
         {"namespace": namespace, "judge": judge, "pairs": found.n, "exact": found.exact.value,
          "at least": found.exact.low, "kappa": found.kappa.value, "is heard": found.meets(bar)}
-        for (namespace, judge), found in sorted(known.agreements(said, n_draws=1).items())
+        for (namespace, judge), found in sorted(agreements(said, n_draws=1).items())
     ]  # fmt: skip
     return {
         "pairs in conflict": conflicts.height,
@@ -130,18 +122,18 @@ def evaluation_scores(
     counted; one that showed nothing counts as 0.
     """
     space, tried = slowwave.space, _tried(slowwave.space)
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: measured.score_days(own, days, tried),
-        "variant", *measured.METRICS.values(), "abstained",
+        "variant", *measured.COLUMNS, "abstained",
     )  # fmt: skip
     recalled = sparse.figures(space, list(context.partition_keys)).to_dict()
     return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40), **recalled})
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
-    means = [pl.col(name).mean() for name in measured.METRICS.values()]
-    by_variant = rows.group_by("variant").agg(pl.len().alias("searches"), *means, pl.col("abstained").sum())
-    return by_variant.sort("ndcg_10", "variant", descending=[True, False])
+    means = pl.col(measured.COLUMNS).mean()
+    by_variant = rows.group_by("variant").agg(pl.len().alias("searches"), means, pl.col("abstained").sum())
+    return by_variant.sort(NDCG.column, "variant", descending=[True, False])
 
 
 @asset(feedback.searches)
@@ -151,7 +143,7 @@ def shadow_scores(
     """How far the results of other rankings are from what was shown: tried on what each search considered."""
     space, tried = slowwave.space, _tried(slowwave.space)
     means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: measured.compare_days(own, days, tried), "variant", *means
     )
     found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
@@ -165,7 +157,7 @@ def channel_attribution(
     """Which channels found the results of each search, and which results only one channel found."""
     space = slowwave.space
     counts = ["results", "covered", "exclusive"]
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: measured.attribute_days(own, days), "channel", *counts
     )
     found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
@@ -180,7 +172,7 @@ def interleavings(
     """Searches that showed two rankings in turn, and how many results of each were used."""
     space = slowwave.space
     counts = ["credit_a", "credit_b"]
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: interleaved.interleaved_days(own, days), "policy_b", *counts
     )
     found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import dagster as dg
-import polars as pl
 
-from slowwave.home.apart import Fault, apart, remember, within
+from slowwave.home.apart import Fault, apart, within
+from slowwave.home.ledger import note_faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.store import Store
@@ -31,19 +31,6 @@ def told_faults(context: dg.AssetExecutionContext, store: Store, faults: Sequenc
     found = {one.namespace: one for one in faults}
     for one in found.values():
         context.log.error(f"{one.namespace} is left as it was, and due again: {one.error}")
-    remember(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
+    note_faults(store, context.asset_key.path[-1], list(context.partition_keys), list(found.values()))
     told = "; ".join(f"{one.namespace}: {one.error}" for one in found.values())
     return {"failed namespaces": told or "none"}
-
-
-def with_kept(
-    context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame, faults: Sequence[Fault]
-) -> pl.DataFrame:
-    """The rows, and those that faulty namespaces have in the asset's table on the days of its run."""
-    if not faults:
-        return rows
-    from slowwave.store import one_of
-
-    days, names = list(context.partition_keys), [one.namespace for one in faults]
-    kept = store.read(context.asset_key.path[-1], f"{one_of('day', days)} AND {one_of('namespace', names)}")
-    return pl.concat([rows, kept.select(rows.columns)])

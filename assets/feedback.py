@@ -1,98 +1,29 @@
 """searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets import pictures
+from slowwave.assets.daily import daily_asset, rows_of, write_days
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.ingest import KINDS, WHOLE_RANGE, staged_notes
-from slowwave.assets.partitions import DAILY, day_end
+from slowwave.assets.ingest import staged_notes
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
-from slowwave.common.progress import task
-from slowwave.feedback import fold
-from slowwave.feedback.pending import begin, finish, last_of, looked_at, seen_by
+from slowwave.feedback import effect, fold
+from slowwave.feedback.pending import begin, finish, last_of
+from slowwave.feedback.rows import FOLDED
 from slowwave.feedback.texts import texts_in
-from slowwave.home.apart import Fault, faulty_days
+from slowwave.home import ledger
 from slowwave.home.workspace import Workspace
 from slowwave.journal import drain
-from slowwave.store import Store, one_of
-from slowwave.store.database import Written
+from slowwave.scoring.days import day_end
 
 GROUP = "feedback"
-DAYS_AT_ONCE = 90
-"""Days of a range that are in memory together; each such part is one commit and rests on the one before."""
-SCANNED_FROM = 8
-"""Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""
-
-
-def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
-    """An asset of this group; a range of its days is one run, and one run at a time works on them.
-
-    A run reads in one step what it wrote in another, and a day rests on the days before it: what another run
-    writes between would be recorded as seen.
-    """
-    made: Callable[[Callable[..., Any]], dg.AssetsDefinition] = dg.asset(
-        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
-        deps=deps, **more,
-    )  # fmt: skip
-    return made
-
-
-def replaced(
-    context: dg.AssetExecutionContext,
-    space: Workspace,
-    make: Callable[[Workspace, list[str]], pl.DataFrame],
-    *shown: str | pl.Expr,
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Make the asset's table hold what the days of the run come to, part by part.
-
-    Where that fails, it is done namespace by namespace: what a faulty one has in the table stays.
-
-    Args:
-        context: of the asset.
-        space: the home.
-        make: rows of some days that follow one another, of all namespaces or of the one that the home it is
-            given has.
-        shown: what the asset's metadata needs of the rows.
-
-    Returns:
-        That of all rows, and metadata of what was written.
-    """
-    name, days, store = context.asset_key.path[-1], list(context.partition_keys), space.store
-    frames, counts = [], dict.fromkeys(("dagster/partition_row_count", "inserted", "updated", "deleted"), 0)
-    faults: list[Fault] = []
-
-    def write(own: Workspace, part: list[str]) -> tuple[pl.DataFrame, Written]:
-        rows = make(own, part)
-        return rows, own.store.replace_partition(name, rows, part)
-
-    with task(f"folding {name}", len(days)) as advance:
-        for at in range(0, len(days), DAYS_AT_ONCE):
-            part = days[at : at + DAYS_AT_ONCE]
-            written, failed = apart_of(space, partial(write, part=part))
-            faults += failed
-            for rows, done in written:
-                frames.append(rows.select(shown))
-                counts["dagster/partition_row_count"] += rows.height
-                for what in ("inserted", "updated", "deleted"):
-                    counts[what] += getattr(done, what)
-            advance(len(part))
-    table_of = {"dagster/uri": f"{store.uri}/{store.physical(name)}.lance"}
-    return pl.concat(frames), {**table_of, **counts, **told_faults(context, store, faults)}
-
-
-def rows_of(
-    store: Store, name: str, days: Sequence[str], columns: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Rows of some days of a table, in no order."""
-    read = store.scan if len(days) >= SCANNED_FROM else store.read
-    return read(name, one_of("day", days), columns=columns)
+asset = partial(daily_asset, GROUP)
 
 
 @asset()
@@ -109,8 +40,8 @@ def searches(
         return done.rows
 
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
-    rows, written = replaced(context, space, made, "namespace", "imported_from", "abstained", nothing)
-    looked_at(space.store, context.run.run_id, "searches", last)
+    rows, written = write_days(context, space, made, "namespace", "imported_from", "abstained", nothing)
+    ledger.FEEDBACK.look(space.store, context.run.run_id, "searches", last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
     return dg.MaterializeResult(
         metadata={
@@ -136,8 +67,8 @@ def events(
         last.update({day: max(seq, last.get(day, 0)) for day, seq in done.last.items()})
         return done.rows
 
-    rows, written = replaced(context, space, made, "day", "tier", "verdict", "imported_from", "principal")
-    looked_at(space.store, context.run.run_id, "events", last)
+    rows, written = write_days(context, space, made, "day", "tier", "verdict", "imported_from", "principal")
+    ledger.FEEDBACK.look(space.store, context.run.run_id, "events", last)
     return dg.MaterializeResult(
         metadata={
             **written,
@@ -165,7 +96,12 @@ def usage_signals(
     space, days = slowwave.space, list(context.partition_keys)
     store, ratio = space.store, space.settings.feedback.used_ratio
     seen = [
-        pl.concat([rows_of(store, name, days, ["day", "seq"]), seen_by(store, context.run.run_id, name)])
+        pl.concat(
+            [
+                rows_of(store, name, days, ["day", "seq"]),
+                ledger.FEEDBACK.seen(store, context.run.run_id, name),
+            ]
+        )
         for name in ("searches", "events")
     ]
     begin(store, context.run.run_id, last_of(*seen), days[0])
@@ -174,7 +110,7 @@ def usage_signals(
         events = rows_of(own.store, "events", part)
         return fold.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
 
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, made, "day", "tier", "verdict", "evidence", "memory_id", "weight"
     )
     verdicts = rows.group_by("tier", "verdict", "evidence").len("signals").sort("tier", "verdict", "evidence")
@@ -202,10 +138,10 @@ def effectiveness(
     space = slowwave.space
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        signals = rows_of(own.store, "usage_signals", days, FOLDED)
         return fold.effectiveness(own.store, signals, days[0], space.feedback_policy)
 
-    rows, written = replaced(context, space, made, "day", "memory_id", "chunk_id", "effectiveness")
+    rows, written = write_days(context, space, made, "day", "memory_id", "chunk_id", "effectiveness")
     return dg.MaterializeResult(metadata={**written, **pictures.of_effectiveness(rows)})
 
 
@@ -220,10 +156,10 @@ def strength(
     space = slowwave.space
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        signals = rows_of(own.store, "usage_signals", days, FOLDED)
         return fold.strength(own.store, signals, days[0], space.feedback_policy)
 
-    rows, written = replaced(context, space, made, "day", "memory_id", "strength", "stability", "last_at")
+    rows, written = write_days(context, space, made, "day", "memory_id", "strength", "stability", "last_at")
     end = day_end(context.partition_keys[-1])
     return dg.MaterializeResult(metadata={**written, **pictures.of_strength(rows, end)})
 
@@ -240,10 +176,10 @@ def promotions(
     policy = slowwave.space.feedback_policy
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, fold.FOLDED)
+        signals = rows_of(own.store, "usage_signals", days, FOLDED)
         return fold.promotions(own.store, signals, days[0], policy)
 
-    rows, written = replaced(context, slowwave.space, made, pl.all())
+    rows, written = write_days(context, slowwave.space, made, pl.all())
     return dg.MaterializeResult(metadata={**written, **pictures.of_promotions(rows, context.partition_keys)})
 
 
@@ -263,10 +199,10 @@ def memory_state(
     space = slowwave.space
     days = list(context.partition_keys)
     changed, faults = apart_of(
-        space, lambda own: fold.take_effect(own.store, days, space.feedback_policy, texts_in(own))
+        space, lambda own: effect.take_effect(own.store, days, space.feedback_policy, texts_in(own))
     )
     told = told_faults(context, space.store, faults)
-    if not faulty_days(space.store, FOLDS) & set(days):  # else they are due again
+    if not ledger.faulty_days(space.store, FOLDS) & set(days):  # else they are due again
         finish(space.store, context.run.run_id)
     return dg.MaterializeResult(
         metadata={

@@ -1,45 +1,41 @@
 """staged_notes -> gate_verdicts -> embedded_chunks -> memories -> search_index."""
 
 from datetime import datetime, timedelta
+from functools import partial
 
 import dagster as dg
 import polars as pl
 
-from slowwave.assets.faults import apart_of, told_faults, with_kept
-from slowwave.assets.partitions import DAILY, day_end
+from slowwave.assets.daily import daily_asset, rows_of, rows_of_run, write_days, write_rows
+from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common.progress import task
-from slowwave.feedback.pending import LOOKED_AT, forget, looked_at, seen_by
-from slowwave.home.apart import faulty_days, frames_apart, part_of
+from slowwave.home.apart import part_of
+from slowwave.home.ledger import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import Settled, part_mixed, settle
+from slowwave.lifecycle.admission import AdmissionReport, part_mixed, settle
 from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
+from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate import GatePolicy
-from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
+from slowwave.scoring.days import DAY, MICROSECOND, day_end
+from slowwave.store import Store, staging
+from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
+from slowwave.store.text import create_full_text_indexes
 from slowwave.vaults import vault
 
 GROUP = "ingest"
-IO_MANAGER = "lance_partitions"
-WHOLE_RANGE = dg.BackfillPolicy.single_run()
-KINDS = {"python", "polars", "lancedb"}
 ACTS = ("save", "forget", *WORDS, "unreadable")
+asset = partial(daily_asset, GROUP)
 
 
-@dg.asset(
-    partitions_def=DAILY,
-    backfill_policy=WHOLE_RANGE,
-    io_manager_key=IO_MANAGER,
-    group_name=GROUP,
-    kinds=KINDS,
-    code_version="1",
-)
-def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.Output[pl.DataFrame]:
+@asset()
+def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What each day brought: saved, changed, deleted and unreadable notes, one row per memory and day.
 
     Looks at every watched vault first (only when the run includes today or yesterday: a folder can only be
@@ -47,22 +43,25 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     """
     days = list(context.partition_keys)
     scans = _look_at_vaults(slowwave, days[-1])
-    entries = slowwave.space.journal.read(kinds=ACTS, days=days)
-    store = slowwave.space.store
-    looked_at(store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
-    rows, faults = frames_apart(entries, stages.stage)
-    rows = with_kept(context, store, rows, faults)
+    space = slowwave.space
+    entries = space.journal.read(kinds=ACTS, days=days)
+    NOTES.look(space.store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
+
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        return staging.stage(part_of(own, entries.filter(pl.col("day").is_in(part))))
+
+    rows, written = write_days(context, space, made, "namespace", "act")
     warnings = [warning for scan in scans for warning in scan.recorded]
     for warning in warnings:
         context.log.warning(warning)
-    return dg.Output(
-        rows,
+    return dg.MaterializeResult(
         metadata={
+            **written,
+            "lance_version": int(space.store.table("staged_notes").version),
             "vaults": table(vault.scan_summary(scans)),
             "acts": table(rows.group_by("namespace", "act").len("notes").sort("namespace", "act")),
             "warnings": dg.MetadataValue.md("\n".join(f"- {one}" for one in warnings) or "*none*"),
-            **told_faults(context, store, faults),
-        },
+        }
     )
 
 
@@ -74,24 +73,15 @@ def _last(rows: pl.DataFrame) -> pl.DataFrame:
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
     """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
     now, end = slowwave.clock(), day_end(last_day)
-    if not end - timedelta(days=1) <= now < end + timedelta(days=1):
+    if not end - DAY <= now < end + DAY:
         return []
     space = slowwave.space
-    moment: datetime = min(now, end - timedelta(microseconds=1))
+    moment: datetime = min(now, end - MICROSECOND)
     return vault.scan_all(space.journal, space.settings.notes, as_of=moment, before=end)
 
 
-@dg.asset(
-    partitions_def=DAILY,
-    backfill_policy=WHOLE_RANGE,
-    io_manager_key=IO_MANAGER,
-    group_name=GROUP,
-    kinds=KINDS,
-    code_version="1",
-)
-def gate_verdicts(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, staged_notes: pl.DataFrame
-) -> dg.Output[pl.DataFrame]:
+@asset(staged_notes)
+def gate_verdicts(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The save gate's verdict on each staged note by itself: pass or refuse, with every reason and its score.
 
     Structure (L1), content (L2) and the named kinds of junk. While the gate only warns, a note with faults
@@ -99,23 +89,24 @@ def gate_verdicts(
     whole. Duplicates (L3) are decided by `memories`, one note after the other.
     """
     space = slowwave.space
-    if (staged_notes["act"] == "save").any():
+    staged = rows_of_run(context, space.store, "staged_notes")
+    if (staged["act"] == "save").any():
         space.activate_gate()
     policy = space.gate_policy
-    served = space.served.of_days(list(context.partition_keys), policy.echo_window)
-    judged = stages.judged(staged_notes, policy, served).drop("memory_id")
+    served = served_in(space).of_days(list(context.partition_keys), policy.echo_window)
+    judged = stages.judged(staged, policy, served).drop("memory_id")
     verdicts = pl.concat(
-        [staged_notes.select("day", "namespace", "memory_id", "revision", "content_hash"), judged],
+        [staged.select("day", "namespace", "memory_id", "revision", "content_hash"), judged],
         how="horizontal",
     ).with_columns(verdict_id=pl.concat_str("day", pl.lit(":"), "memory_id"))
     refused = verdicts.filter(pl.col("verdict") == "refuse")
-    held = hold(space.store, staged_notes, refused)
+    held = hold(space.store, staged, refused)
     faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
     examples = faulty.select("memory_id", "verdict", "score", "reasons")
     scores = verdicts["score"].drop_nulls()
-    return dg.Output(
-        verdicts,
+    return dg.MaterializeResult(
         metadata={
+            **write_rows(context, space.store, verdicts),
             "gate": _gate_state(policy, space.settings.gate.mode),
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
             "reasons": table(_by_reason(faulty)),
@@ -123,7 +114,7 @@ def gate_verdicts(
             "quarantined": held,
             "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
             "faulty notes (examples)": table(examples.sort("memory_id")),
-        },
+        }
     )
 
 
@@ -137,23 +128,15 @@ def _by_reason(faulty: pl.DataFrame) -> pl.DataFrame:
     return counts.sort("notes", "reason", descending=[True, False])
 
 
-@dg.asset(
-    partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
-    pool="embedding_model",
-)  # fmt: skip
-def embedded_chunks(
-    context: dg.AssetExecutionContext,
-    slowwave: SlowwaveResource,
-    staged_notes: pl.DataFrame,
-    gate_verdicts: pl.DataFrame,
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(staged_notes, gate_verdicts, pool="embedding_model")
+def embedded_chunks(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks and vectors of the notes that passed.
 
     Text that was ever embedded is not embedded again. Finished chunks are kept as the work goes on, so a
     run that is killed goes on where it was.
     """
     space = slowwave.space
-    days, notes = list(context.partition_keys), passed(staged_notes, gate_verdicts)
+    days, notes = list(context.partition_keys), passed(*_judged(context, space.store))
     found, faults = apart_of(
         space,
         lambda own: stages.embed_days(own.store, own.embedder, own.chunker, part_of(own, notes), days),
@@ -172,29 +155,27 @@ def embedded_chunks(
     )
 
 
+def _judged(context: dg.AssetExecutionContext, store: Store) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The staged notes of the run's days, and the verdicts on them."""
+    return rows_of_run(context, store, "staged_notes"), rows_of_run(context, store, "gate_verdicts")
+
+
 def passed(staged: pl.DataFrame, verdicts: pl.DataFrame, verdict: str = "pass") -> pl.DataFrame:
     """Staged notes with this verdict, with the score and the parts that it was made with."""
     wanted = verdicts.filter(pl.col("verdict") == verdict).select("day", "memory_id", "score", "parts")
     return staged.join(wanted, on=["day", "memory_id"], how="inner", maintain_order="left")
 
 
-@dg.asset(
-    partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds=KINDS, code_version="1",
-    pool="lance_memories", deps=[embedded_chunks],
-)  # fmt: skip
-def memories(
-    context: dg.AssetExecutionContext,
-    slowwave: SlowwaveResource,
-    staged_notes: pl.DataFrame,
-    gate_verdicts: pl.DataFrame,
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(staged_notes, gate_verdicts, embedded_chunks, pool="lance_memories")
+def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Notes that passed enter one after the other: stored, merged, superseding, or refused as duplicates.
 
     Also retires what was forgotten and takes back what a person undid. Every decision is in the log, with
     its reason; nothing is ever erased.
     """
     space = slowwave.space
-    acts = pl.concat([passed(staged_notes, gate_verdicts, name) for name in ("pass", "retire", *WORDS)])
+    judged = _judged(context, space.store)
+    acts = pl.concat([passed(*judged, name) for name in ("pass", "retire", *WORDS)])
 
     def embedded(notes: pl.DataFrame) -> pl.DataFrame:
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
@@ -202,8 +183,8 @@ def memories(
 
     parted = part_mixed(space, slowwave.clock())
 
-    def taken_in(own: Workspace) -> Settled:
-        done = Settled()
+    def taken_in(own: Workspace) -> AdmissionReport:
+        done = AdmissionReport()
         for (day,), mine in part_of(own, acts).sort("day").group_by("day", maintain_order=True):
             done += settle(own, mine, embedded, again=True)
             lost = lost_originals(own.store, until=str(day))
@@ -214,7 +195,7 @@ def memories(
         return done
 
     found, faults = apart_of(space, taken_in)
-    done = sum(found, start=Settled())
+    done = sum(found, start=AdmissionReport())
     for warning in done.warnings:
         context.log.warning(warning)
     return dg.MaterializeResult(
@@ -262,13 +243,8 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 
 
-@dg.asset(
-    partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=GROUP, kinds={"lancedb"}, code_version="1",
-    pool="lance_memories", deps=[memories],
-)  # fmt: skip
-def search_index(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, staged_notes: pl.DataFrame
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories")
+def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks brought into agreement with the memories, indexes brought up to date, old files removed."""
     space = slowwave.space
     store = space.store
@@ -284,10 +260,10 @@ def search_index(
         )
         kept = maintain(store, keep_versions=timedelta(days=space.settings.store.keep_versions_days))
     faulty = faulty_days(store, TAKEN_IN)  # they are due again
-    looked = seen_by(store, context.run.run_id, "staged_notes")
-    seen = _last(pl.concat([staged_notes.select("day", "seq"), looked]))
-    store.put_metas({f"night-{day}": {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
-    forget(store, f"{LOOKED_AT}staged_notes")
+    looked = NOTES.seen(store, context.run.run_id, "staged_notes")
+    staged = rows_of(store, "staged_notes", list(context.partition_keys), ["day", "seq"])
+    seen = _last(pl.concat([staged, looked]))
+    NOTES.finish(store, {day: {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": index.rows,

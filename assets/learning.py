@@ -1,26 +1,29 @@
 """learned_proposals -> learned_matches, learned_effect -> learning_gate -> (where open) learned_triggers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets import evaluation, feedback, ingest
-from slowwave.assets.evaluation import asset as evaluation_asset
+from slowwave.assets.daily import daily_asset, write_days
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.feedback import replaced
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.evaluation import due
-from slowwave.home.apart import faulty_days, part_of
+from slowwave.home.apart import part_of
+from slowwave.home.ledger import faulty_days
 from slowwave.home.workspace import Workspace
 from slowwave.learning import effect, lessons, log, proposals
 from slowwave.learning.acts import malformed_acts
+from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gates
 from slowwave.learning.guard import close_where_worse
-from slowwave.quality.learning_gate import GateDecision
+from slowwave.learning.isolation import TABLE
+from slowwave.quality.learning_gate import COLUMNS, GateDecision
 from slowwave.scoring.feedback.learned import PROPOSED
+from slowwave.scoring.measures import EFFECT_COLUMNS
 from slowwave.store import one_of
 
 GROUP = "learning"
@@ -29,9 +32,7 @@ REFUSED = "slowwave/refused"
 GateOf = Mapping[tuple[str, str], GateDecision]
 
 
-def asset(*deps: dg.AssetsDefinition, **more: Any) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:  # noqa: ANN401
-    """An asset of this group; a range of its days is one run, and one run at a time works on them."""
-    return evaluation_asset(*deps, group=GROUP, **more)
+asset = partial(daily_asset, GROUP)
 
 
 @asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
@@ -44,11 +45,11 @@ def learned_proposals(
     younger than three days, words that are frequent or on the list of those that say nothing: none teaches.
     """
     space = slowwave.space
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: proposals.proposal_days(own, days), "proposal_id", "namespace"
     )
-    all_of = lessons.known(space, context.partition_keys[-1])
-    reasons = rows.join(all_of.decided.reasons, on="proposal_id").group_by("namespace", "reason")
+    became = Evidence(space, context.partition_keys[-1]).decided.reasons
+    reasons = rows.join(became, on="proposal_id").group_by("namespace", "reason")
     return dg.MaterializeResult(
         metadata={
             **written,
@@ -67,7 +68,7 @@ def learned_matches(
     By terms known before the day of the search. It says how much noise learning makes.
     """
     space = slowwave.space
-    rows, written = replaced(
+    rows, written = write_days(
         context, space, lambda own, days: effect.match_days(own, days), "namespace", "relevant", "evidence"
     )
     counted = rows.group_by("namespace", "evidence", "relevant").len("matches")
@@ -85,18 +86,19 @@ def learned_effect(
     Where nothing is applied yet, with it is what it would be: tried on what the search considered.
     """
     space = slowwave.space
-    figures = ["mrr_5", "mrr_5_learned", "ndcg_10", "ndcg_10_learned"]
-    rows, written = replaced(
+    rows, written = write_days(
         context,
         space,
         lambda own, days: effect.effect_days(own, days),
         "namespace",
         "live",
         "moved",
-        *figures,
+        *EFFECT_COLUMNS,
     )
     found = rows.group_by("namespace").agg(
-        pl.len().alias("searches"), pl.col("moved", "live").sum(), *(pl.col(name).mean() for name in figures)
+        pl.len().alias("searches"),
+        pl.col("moved", "live").sum(),
+        pl.col(EFFECT_COLUMNS).mean(),
     )
     return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace"))})
 
@@ -121,7 +123,7 @@ def learning_gate(
         rows = part_of(own, _rows(own, decided, part))
         return pl.concat([rows, held.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
 
-    _, written = replaced(context, space, rows_of_gates, "day", "namespace", "condition")
+    _, written = write_days(context, space, rows_of_gates, "day", "namespace", "condition")
     if faults:
         written |= told_faults(context, space.store, faults)
     malformed = malformed_acts(space.journal)
@@ -137,7 +139,7 @@ def learning_gate(
         metadata={
             **written,
             "gates": table(_states(decided, days[-1])),
-            "conditions": evidence(last),
+            "conditions": conditions_table(last),
             "made worse": "; ".join(f"{namespace}: {why}" for namespace, why in regressions.items())
             or "none",
             "expired": expired.height,
@@ -148,33 +150,22 @@ def learning_gate(
 
 def _decided(space: Workspace, days: list[str]) -> tuple[dict[tuple[str, str], GateDecision], dict[str, str]]:
     """The gates at the end of some days, and where learning was taken back; what they refuse is logged."""
-    decided = gates(space, days, open_cycle=False)  # so that a range and its days one by one agree
+    evidence = Evidence(space, days[-1])
+    decided = gates(evidence, days, open_cycle=False)  # so that a range and its days one by one agree
     refused = {key: one.reason for key, one in decided.items() if not one.open}
-    log.log_refusals(space.store, lessons.known(space, days[-1]), refused, days)
+    log.log_refusals(space.store, evidence, refused, days)
     return decided, close_where_worse(space, days[-1])
 
 
-def evidence(gates: Iterable[GateDecision]) -> dg.MarkdownMetadataValue:
-    """Every condition of some gates, as a table for people."""
-    rows = [
-        (gate.namespace, one.name, one.state, one.value, one.bound)
-        for gate in gates
-        for one in gate.conditions
-    ]
-    names = ("namespace", "condition", "state", "value", "bound")
-    return table(pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row"), rows=60)
+def conditions(gates: Iterable[GateDecision]) -> pl.DataFrame:
+    """Every condition of some gates, a row each."""
+    schema = dict.fromkeys(COLUMNS, pl.String) | {"number": pl.Float64}
+    return pl.DataFrame([row for gate in gates for row in gate.rows], schema=schema, orient="row")
 
 
-def _conditions(decided: GateOf) -> pl.DataFrame:
-    """A row a day, namespace and condition."""
-    rows = [
-        (day, namespace, one.name, one.state, one.value, one.bound, one.number)
-        for (day, namespace), gate in decided.items()
-        for one in gate.conditions
-    ]
-    names = ("day", "namespace", "condition", "state", "value", "bound")
-    schema = dict.fromkeys(names, pl.String) | {"number": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+def conditions_table(gates: Iterable[GateDecision]) -> dg.MarkdownMetadataValue:
+    """The same as a table for people."""
+    return table(conditions(gates).drop("number"), rows=60)
 
 
 def _states(decided: GateOf, day: str) -> pl.DataFrame:
@@ -185,8 +176,14 @@ def _states(decided: GateOf, day: str) -> pl.DataFrame:
 
 
 def _rows(space: Workspace, decided: GateOf, days: Sequence[str]) -> pl.DataFrame:
-    rows = _conditions(decided).filter(pl.col("day").is_in(list(days)))
-    named = rows.with_columns(gate_id=pl.concat_str("day", "namespace", "condition", separator=":"))
+    """Rows of ``learning_gate`` of some days."""
+    by_day = [
+        conditions(gate for (on, _), gate in decided.items() if on == day).with_columns(day=pl.lit(day))
+        for day in days
+    ]
+    named = pl.concat(by_day).with_columns(
+        gate_id=pl.concat_str("day", "namespace", "condition", separator=":")
+    )
     return named.select(space.store.specs["learning_gate"].schema.names)
 
 
@@ -204,7 +201,7 @@ def refusal(decided: GateOf, days: Sequence[str]) -> dg.AssetObservation | None:
             [f"The learning gate is closed at the end of {last}: nothing was learned.", *_lacking(refused)]
         ),
         metadata={
-            "evidence": evidence(refused),
+            "evidence": conditions_table(refused),
             "closed days": f"{_span(closed)} ({len(closed)} of {len(days)})",
             "open days": ", ".join(sorted(opened)) or "none",
         },
@@ -242,27 +239,26 @@ def learned_triggers(
     `withdraw_learning` and `rollback_learning` are for people (Jobs, Launchpad).
     """
     space, days = slowwave.space, list(context.partition_keys)
-    decided = gates(space, days)
+    evidence = Evidence(space, days[-1])
+    decided = gates(evidence, days)
     if refused := refusal(decided, days):  # before any write
         context.log_event(refused)
         context.log.warning(refused.description)
         context.instance.add_run_tags(context.run.run_id, {REFUSED: "the learning gate is closed"})
         return
     opened = [key for key, gate in decided.items() if gate.open]
-    all_of, now = lessons.known(space, days[-1]), space.now()
-    lessons.swept(space.store, now)
-    before = space.store.read(lessons.TABLE)
+    lessons.swept(space.store, evidence.now)
+    before = space.store.read(TABLE)
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        rows = lessons.taught(own, all_of, [key for key in opened if key[0] in part], now)
-        rows = part_of(own, rows)
+        rows = part_of(own, lessons.taught(evidence, [key for key in opened if key[0] in part]))
         log.log_taught(own.store, rows, before)
         held = part_of(own, before.filter(pl.col("day").is_in(part)))
-        log.log_untaught(own.store, held.join(rows, on="trigger_id", how="anti"), now)
+        log.log_untaught(own.store, held.join(rows, on="trigger_id", how="anti"), evidence.now)
         return rows
 
-    rows, written = replaced(context, space, made, "namespace", "memory_id", "term")
-    passed = all_of.decided.reasons.filter(pl.col("reason") == PROPOSED).height
+    rows, written = write_days(context, space, made, "namespace", "memory_id", "term")
+    passed = evidence.decided.reasons.filter(pl.col("reason") == PROPOSED).height
     counted = rows.group_by("namespace").agg(
         pl.len().alias("lessons"), pl.col("memory_id").n_unique().alias("memories"), pl.col("term").n_unique()
     )

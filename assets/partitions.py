@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime
 
 import dagster as dg
 
@@ -33,13 +33,3 @@ def home_first_day(settings: Settings) -> str:
     finally:
         space.close()
     return min((day for day in days if settings.night.first_day <= day <= today), default=today)
-
-
-def day_start(day: str) -> datetime:
-    """00:00 UTC of a day."""
-    return datetime.combine(date.fromisoformat(day), time(), UTC)
-
-
-def day_end(day: str) -> datetime:
-    """24:00 UTC of a day, that is 00:00 of the next."""
-    return day_start(day) + timedelta(days=1)

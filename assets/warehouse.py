@@ -9,8 +9,7 @@ import dagster as dg
 import polars as pl
 from dagster_duckdb import DuckDBResource
 
-from slowwave.assets.ingest import WHOLE_RANGE
-from slowwave.assets.partitions import DAILY
+from slowwave.assets.daily import daily_asset
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.warehouse import FILE, build, described
@@ -24,14 +23,8 @@ _WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
 READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in SOURCES}))
 
 
-@dg.asset(
-    partitions_def=DAILY,  # those of what it reads: a backfill of all is one run
-    backfill_policy=WHOLE_RANGE,
-    deps=[dg.AssetKey(name) for name in READS],
-    group_name="evaluation",
-    kinds={"duckdb", "lancedb"},
-    code_version="1",
-)
+# Its days are those of what it reads: a backfill of all is one run.
+@daily_asset("evaluation", *(dg.AssetKey(name) for name in READS), kinds={"duckdb", "lancedb"})
 def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Small documented tables for people and chart tools, in one DuckDB file.
 

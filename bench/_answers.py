@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _data import lines, space_of
 
 from slowwave.embedding import Embedder
 from slowwave.memory import Memory
@@ -56,7 +56,7 @@ class Answers:
     """Answers of conversations with the passages that they were given and what people said of them."""
 
     def __init__(self, path: Path, embedder: Embedder) -> None:
-        self._rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+        self._rows = lines(path, "task_id", "question", "response", "contexts", "answerability", "human")
         self._passages: dict[str, dict[str, str]] = {}
         self._first: dict[tuple[str, str], int] = {}  # turn at which a conversation was given a passage
         for row in self._rows:
@@ -76,7 +76,8 @@ class Answers:
         sample = random.Random(0)
         for row in self._rows:
             refused = row["answerability"] == ["UNANSWERABLE"]
-            faithful = float(np.median(row["human"]["faithfulness"])) >= FAITHFUL
+            marks = row["human"].get("faithfulness") or [0.0]  # nobody said that it kept to its texts
+            faithful = float(np.median(marks)) >= FAITHFUL
             if refused or (faithful and row["answerability"] == ["ANSWERABLE"]):
                 shown = (*self._given(row), *self._unseen(row, sample))
                 yield Case(_turn(row)[0], row["question"], row["response"], shown, refused)
@@ -95,18 +96,20 @@ class Answers:
         unseen = [name for name in self._passages if self._first.get((talk, name), turn + 1) > turn]
         unseen = [name for name in unseen if all(self._differ(name, one) for one in given)]
         asked = self._embedder.embed_query(row["question"])
-        near = sorted(unseen, key=lambda name: -float(self._vectors[name] @ asked))[: SHOWN - len(given)]
+        places = max(0, SHOWN - len(given))
+        near = sorted(unseen, key=lambda name: -float(self._vectors[name] @ asked))[:places]
+        others = [name for name in unseen if (talk, name) not in self._first]
         chosen = {
             "near": near,
             "later": [name for name in unseen if (talk, name) in self._first],
-            "random": sample.sample([name for name in unseen if (talk, name) not in self._first], SHOWN),
+            "random": sample.sample(others, min(SHOWN, len(others))),
         }
         for kind, names in chosen.items():
             yield from (Shown(self._passages[name]["text"], kind) for name in names)
 
     def _differ(self, one: str, other: str) -> bool:
         """Whether two passages are of different documents and say different things."""
-        titles = {self._passages[name]["title"] for name in (one, other)}
+        titles = {self._passages[name].get("title", "") for name in (one, other)}
         if _PLACE.sub("", one) == _PLACE.sub("", other) or (len(titles) == 1 and "" not in titles):
             return False
         mine, its = self._words[one], self._words[other]
@@ -120,7 +123,7 @@ def searched(collection: Collection, spaces: Mapping[str, Memory], most: int) ->
         queries = random.Random(0).sample(queries, most)
     found = []
     for query in queries:
-        results = spaces[query.get("namespace") or "default"].search(query["text"], limit=SHOWN)
+        results = spaces[space_of(query)].search(query["text"], limit=SHOWN)
         grades = collection.qrels[query["_id"]]
         shown = tuple(
             Shown(one.text, "given" if grades.get(one.source, 0) > 0 else "near") for one in results
@@ -148,7 +151,7 @@ def sentences(cases: Iterable[Case]) -> list[Case]:
 
 def _turn(row: Mapping[str, Any]) -> tuple[str, int]:
     talk, _, turn = row["task_id"].partition("<::>")
-    return talk, int(turn)
+    return talk, int(turn or 0)
 
 
 def _runs(text: str) -> set[str]:

@@ -80,5 +80,5 @@ def at_the_end(rows: pl.DataFrame, graded: pl.DataFrame, truth: np.ndarray) -> p
     return (
         last.with_columns(relevant=pl.Series(relevant), raw=pl.col("clicks") / pl.col("impressions"))
         .join(best.join(rates, on="rank"), on=pair, maintain_order="left")
-        .with_columns(best_rank=pl.col("raw") / pl.col("rate"))
+        .with_columns(best_rank=(pl.col("raw") / pl.col("rate")).fill_nan(0.0))  # none where none is taken
     )

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ _LENGTH = (16, 240)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _SPEAKER = re.compile(r"^\[[^\]]*\] \w+: ")
 RETRIEVAL = ("locomo_facts_dev", "locomo_dev", "beam_dev", "stackfaq", "banking77", "xquad")
+PAIRS = ("stsb", "sick", "breaking_nli")
 
 
 class Changing(Protocol):
@@ -39,16 +41,16 @@ class Contrast:
 
 
 def real_sentences(data: Path) -> list[str]:
-    """Single sentences of the shared data, without doubles, the sources mixed by a hash."""
+    """Single sentences of those of the shared data that are there, no doubles, mixed by a hash."""
     found: set[str] = set()
-    for name in RETRIEVAL:
-        with (data / "retrieval" / name / "corpus.jsonl").open(encoding="utf-8") as lines:
+    for path in (data / "retrieval" / name / "corpus.jsonl" for name in RETRIEVAL):
+        with path.open(encoding="utf-8") if path.is_file() else nullcontext(()) as lines:
             for line in lines:
                 found.update(_sentences(_SPEAKER.sub("", json.loads(line)["text"])))
-    for name, columns in (("stsb", ("a",)), ("sick", ("a",)), ("breaking_nli", ("a",))):
-        with (data / "pairs" / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+    for path in (data / "pairs" / f"{name}.tsv" for name in PAIRS):
+        with path.open(encoding="utf-8", newline="") if path.is_file() else nullcontext(()) as file:
             for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-                found.update(_sentences(*(row[column] for column in columns)))
+                found.update(_sentences(row.get("a") or ""))
     for path in sorted((data / "vaults" / "powershell").rglob("*.md"))[::2]:
         found.update(_sentences(path.read_text(encoding="utf-8")))
     return sorted(found, key=_hash)

@@ -1,7 +1,7 @@
 """The edits of the contrast bench: kinds that change what a sentence says, and kinds that do not.
 
 An edit is a pattern and what stands for it; it is tried on real sentences, and applied to its first match.
-``a <> b`` exchanges whole words in both directions, ``a > b`` in one.
+``a <> b`` exchanges whole words in both directions, ``a > b`` in one. One table, so one long file.
 """
 
 # A table: an entry a line.

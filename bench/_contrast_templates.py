@@ -1,4 +1,4 @@
-"""Sentences and pairs of the contrast bench that need no data."""
+"""Sentences and pairs of the contrast bench that need no data: a table, so one long file."""
 
 from __future__ import annotations
 

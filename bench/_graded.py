@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _data import labelled, lines
+from _report import UnusableError
 from rich.progress import track
 
 from slowwave.embedding.reranking import load_reranker
 from slowwave.evaluation.judging.model import Pair
 from slowwave.evaluation.judging.words_and_model import Signal, WordsAndModel
 from slowwave.scoring.ranking import rank
-from slowwave.tuning import ask, opened, read_collection
+from slowwave.tuning import ask, opened
 from slowwave.tuning.fit import AS_OF
 
 SEED = 0
@@ -49,7 +51,7 @@ class Graded:
 
 def of_collection(folder: Path, model: str, cache: Path | None, most: int) -> list[Graded]:
     """The first results of some queries of a collection in BEIR form, and every pair that was judged."""
-    collection = read_collection(folder)
+    collection = labelled(folder)
     queries = collection.answerable()
     if len(queries) > most:
         queries = random.Random(SEED).sample(queries, most)
@@ -66,7 +68,7 @@ def of_collection(folder: Path, model: str, cache: Path | None, most: int) -> li
             for memory, cosine in zip(one.candidates.memory_ids, one.candidates.cosine, strict=True):
                 document = one.documents[memory]
                 cosines[document] = max(cosines.get(document, 0.0), float(np.nan_to_num(cosine)))
-            for document in dict.fromkeys([*shown, *judged]):
+            for document in dict.fromkeys([*shown, *(name for name in judged if name in texts)]):
                 grade = judged.get(document, 0)
                 text = texts[document]
                 found.append(
@@ -90,17 +92,23 @@ def of_esci(file: Path, products: Path | None, most: int) -> tuple[list[Graded],
     """
     texts: dict[str, Mapping[str, Any]] = {}
     if products is not None:
-        with products.open(encoding="utf-8") as lines:
-            texts = {row["product_id"]: row for row in map(json.loads, lines)}
-    found, lacking = [], 0
-    for at, query in enumerate(json.loads(file.read_text(encoding="utf-8"))["judgmentRatings"]):
+        texts = {row["product_id"]: row for row in lines(products, "product_id", "product_title")}
+    found, lacking = list[Graded](), 0
+    try:
+        queries = json.loads(file.read_text(encoding="utf-8"))["judgmentRatings"]
+    except (ValueError, KeyError, TypeError):
+        raise UnusableError(f"{file} is no JSON document with judgmentRatings") from None
+    for at, query in enumerate(queries):
         for row in query["ratings"]:
             text = texts.get(row["docId"])
             if text is None:
                 lacking += 1
                 continue
             pair = Pair(query["query"], text["product_title"], text.get("product_description") or "")
-            grade = ESCI[float(row["rating"])]
+            gain = float(row["rating"])
+            if gain not in ESCI:
+                raise UnusableError(f"{file}: {gain} is none of the gains {list(ESCI)}")
+            grade = ESCI[gain]
             found.append(Graded("esci", query["query"], at % 2, pair, grade, True, True, 0.0))
     return (found if len(found) <= most else random.Random(SEED).sample(found, most)), lacking
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import dagster as dg
 from _needs import Question
+from _processes import Nobody
 from _user import Clock
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
@@ -36,20 +37,6 @@ MEASURING = [one.key for one in (*evaluation.ASSETS, *learning.PROPOSED_ASSETS)]
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-class Nobody:
-    """Hears of the work inside a night, of which there are hundreds."""
-
-    def start(self, what: str, total: int | None) -> int:
-        """Nothing is shown."""
-        return 0
-
-    def advance(self, task: int, units: int) -> None:
-        """Nothing is shown."""
-
-    def end(self, task: int) -> None:
-        """Nothing is shown."""
-
-
 @dataclass(frozen=True)
 class Home:
     """A home with the documents of a namespace.
@@ -65,7 +52,7 @@ class Home:
 
     def answers(self, question: Question) -> frozenset[str]:
         """The memories that answer it."""
-        return frozenset(self.memory[one] for one in question.answers)
+        return frozenset(self.memory[one] for one in question.answers if one in self.memory)
 
 
 def born(folder: Path, collection: Collection, namespace: str, model: str) -> Home:

@@ -1,4 +1,7 @@
-"""Texts that a memory should not keep, by kind and length, in several scripts; and short real notes."""
+"""Texts that a memory should not keep, by kind and length, in several scripts; and short real notes.
+
+Half of it is the words that they are made of, so it is a long file.
+"""
 
 # ruff: noqa: E501 - sentences and word lists
 

@@ -14,7 +14,7 @@ import polars as pl
 from _home import Home
 
 from slowwave.evaluation.exchange import JsonLines, Options, import_logs
-from slowwave.feedback.fold import FOLDED
+from slowwave.feedback.rows import FOLDED
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness

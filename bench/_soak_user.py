@@ -27,20 +27,6 @@ barrel engine sailor rope chart storm bridge market garden measures delays repla
 KEYS = 40  # of each user, saved again and again (count)
 
 
-class Nobody:
-    """Hears of the work inside a save, of which there are thousands."""
-
-    def start(self, what: str, total: int | None) -> int:
-        """Nothing is shown."""
-        return 0
-
-    def advance(self, task: int, units: int) -> None:
-        """Nothing is shown."""
-
-    def end(self, task: int) -> None:
-        """Nothing is shown."""
-
-
 def opened() -> slowwave.Memory:
     """The home that the environment names; the gate lets all in, so that nothing is refused by chance."""
     return slowwave.open(namespace=NAMESPACE, gate={"mode": "off"})

@@ -1,6 +1,7 @@
 """Junk as people and programs really leave it: talk, filler, notices of pages, output, prompts.
 
 Short and hand-written, beside the junk that `_junk` generates. What `FIRST` holds was looked at while the gate was tuned.
+A table of texts, so a long file.
 """
 
 # ruff: noqa: E501 - texts

@@ -12,7 +12,6 @@ the shares of both that are answered at the floor in force.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,35 +19,42 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _report import report
+from _data import labelled, space_of
+from _report import UnusableError, bench, existing_folder, options, positive, report
 
 import slowwave
 from slowwave.scoring.evaluation import answer_rate, auroc
 from slowwave.scoring.ranking import Candidates, RankingPolicy, rank
 from slowwave.scoring.ranking.abstention import signal
-from slowwave.tuning import Collection, ask, opened, read_collection
+from slowwave.tuning import Collection, ask, opened
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars
 
 Queries = Sequence[Mapping[str, Any]]
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(__doc__)
+    parser.add_argument(
+        "--data", type=existing_folder, nargs="+", required=True, help="folders of the collections"
     )
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of the collections")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
     parser.add_argument("--cache", type=Path, help="keep the embedded collections here, for the next time")
-    parser.add_argument("--queries", type=int, default=200, help="at most so many of each kind")
-    arguments = parser.parse_args()
-    collections = [read_collection(folder) for folder in arguments.data]
+    parser.add_argument("--queries", type=positive, default=200, help="at most so many of each kind")
+    arguments = parser.parse_args(argv)
+    collections = [labelled(folder) for folder in arguments.data]
     rows = []
     for collection in collections:
         others = [other for other in collections if other is not collection]
         with bars(), opened(collection, arguments.model, cache=arguments.cache) as spaces:
             rows += _measure(collection, others, spaces, arguments.queries)
+    if not rows:
+        raise UnusableError(
+            "there is no query without an answer: give a collection that marks some (answerable: false), "
+            "has several namespaces, or a second collection"
+        )
     report("abstention", rows, note=f"at most {arguments.queries} queries of each kind; {arguments.model}")
 
 
@@ -65,7 +71,7 @@ def _measure(
     unanswerable: dict[str, Queries] = {"marked": some(collection.unanswerable())}
     if len(names) > 1:
         moved = [
-            {**query, "namespace": names[(names.index(query["namespace"]) + 1) % len(names)]}
+            {**query, "namespace": names[(names.index(space_of(query)) + 1) % len(names)]}
             for query in answerable
         ]
         unanswerable["another namespace"] = moved

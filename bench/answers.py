@@ -35,14 +35,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from _answers import Answers, Case, Shown, searched, sentences
-from _report import report
+from _data import labelled
+from _report import (
+    UnusableError,
+    bench,
+    existing_file,
+    existing_folder,
+    options,
+    positive,
+    ratio,
+    reports,
+    rounded,
+)
 
 from slowwave.embedding import Embedder, load_embedder
 from slowwave.scoring.evaluation import auroc
 from slowwave.scoring.feedback.usage import DEFAULT, Usage, usage
 from slowwave.scoring.intervals import wilson
 from slowwave.settings import EmbeddingSettings
-from slowwave.tuning import opened, read_collection
+from slowwave.tuning import opened
 from slowwave.views.terminal import bars
 
 THRESHOLDS = (0.05, 0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
@@ -92,34 +103,44 @@ METHODS: dict[str, Callable[[Judged], bool]] = {
 RULES = ("seed", "words", "beyond the query", "and similarity")
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(__doc__)
+    parser.add_argument(
+        "--data", type=existing_file, required=True, help="answers with their passages and marks"
     )
-    parser.add_argument("--data", type=Path, required=True, help="answers with their passages and marks")
-    parser.add_argument("--collection", type=Path, nargs="+", default=[], help="folders of collections")
+    parser.add_argument(
+        "--collection", type=existing_folder, nargs="+", default=[], help="folders of collections"
+    )
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model of the similarity")
-    parser.add_argument("--queries", type=int, default=300, help="at most so many of each collection")
+    parser.add_argument("--queries", type=positive, default=300, help="at most so many of each collection")
     parser.add_argument("--cache", type=Path, help="keep the embedded collections here, for the next time")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     embedder = load_embedder(EmbeddingSettings(model=arguments.model))
     cases = list(Answers(arguments.data, embedder).cases())
     cosine = Cosines(embedder)
     everything = judge(cases, cosine)
     ten = [it for it in everything if it.one.kind in ("given", "near") and not it.case.refused]
+    if not ten:
+        raise UnusableError(
+            f"{arguments.data} has no answer to an answerable question that kept to its texts"
+        )
     quoted, groups = sum(it.one.quoted for it in ten), {it.case.group for it in ten}
     note = (
         f"{len(ten):,} shown: {_used(ten).sum()} given, {quoted} of them quoted; "
         f"{len(groups)} conversations; {arguments.model}"
     )
-    report("answers: verdicts", [_verdict_row(name, ten) for name in METHODS], note=note)
-    report("answers: thresholds", [row for name in SCORES for row in _threshold_rows(name, ten)])
-    report("answers: not used", _false_rows(everything, judge(sentences(cases), cosine)))
-    report("answers: lengths", _length_rows(ten))
+    tables = {
+        "verdicts": ([_verdict_row(name, ten) for name in METHODS], note),
+        "thresholds": ([row for name in SCORES for row in _threshold_rows(name, ten)], ""),
+        "not used": (_false_rows(everything, judge(sentences(cases), cosine)), ""),
+        "lengths": (_length_rows(ten), ""),
+    }
     rows = [row for folder in arguments.collection for row in _collection_rows(folder, cosine, arguments)]
     if rows:
-        report("answers: collections", rows)
+        tables["collections"] = rows, ""
+    reports("answers", tables)
 
 
 def judge(cases: Sequence[Case], cosine: Cosines) -> list[Judged]:
@@ -163,17 +184,17 @@ class Cosines:
 
 
 def _verdict_row(name: str, shown: Sequence[Judged]) -> dict[str, Any]:
-    said = np.array([METHODS[name](it) for it in shown])
+    said = np.array([METHODS[name](it) for it in shown], dtype=bool)
     used = _used(shown)
     labels = {
         "given": used,
-        "only": np.array([it.one.only for it in shown]),
-        "quoted": np.array([it.one.quoted for it in shown]),
+        "only": np.array([it.one.only for it in shown], dtype=bool),
+        "quoted": np.array([it.one.quoted for it in shown], dtype=bool),
     }
     row: dict[str, Any] = {"rule": name}
     row |= _with_interval("precision", shown, used & said, said)
-    for label, positive in labels.items():
-        row |= _with_interval(f"recall_{label}", shown, positive & said, positive)
+    for label, labelled_so in labels.items():
+        row |= _with_interval(f"recall_{label}", shown, labelled_so & said, labelled_so)
     row |= {"f1": _f1(said, used)}
     row |= _with_interval("ignored_right", shown, ~used & ~said, ~said)
     return row
@@ -194,11 +215,11 @@ def _with_interval(name: str, shown: Sequence[Judged], hits: Bools, of: Bools) -
 
 def _threshold_rows(name: str, shown: Sequence[Judged]) -> list[dict[str, Any]]:
     """The curve, and the threshold that is best on one half of the conversations, measured on the other."""
-    score, used = np.array([SCORES[name](it) for it in shown]), _used(shown)
-    quoted = np.array([it.one.quoted for it in shown])
+    score, used = np.array([SCORES[name](it) for it in shown], dtype=float), _used(shown)
+    quoted = np.array([it.one.quoted for it in shown], dtype=bool)
     groups = sorted({it.case.group for it in shown})
-    half = np.array([groups.index(it.case.group) % 2 == 0 for it in shown])
-    area = round(auroc(score[used], score[~used]), 4)
+    half = np.array([groups.index(it.case.group) % 2 == 0 for it in shown], dtype=bool)
+    area = rounded(auroc(score[used], score[~used]))
     best = [float(max(GRID, key=lambda at: _f1(score[part] > at, used[part]))) for part in (half, ~half)]
     across = np.where(half, score > best[1], score > best[0])
     marks = [(f"> {at:.2f}", score > at) for at in THRESHOLDS] if name != "similarity alone" else []
@@ -237,7 +258,7 @@ def _false_rows(everything: Sequence[Judged], short: Sequence[Judged]) -> list[d
         for name in RULES:
             false = sum(METHODS[name](it) for it in of_kind)
             least, most = wilson(false, len(of_kind))
-            row[name] = f"{false / len(of_kind):.4f} [{least:.4f}, {most:.4f}]"
+            row[name] = f"{false / len(of_kind):.4f} [{least:.4f}, {most:.4f}]" if of_kind else None
         rows.append(row)
     return rows
 
@@ -251,24 +272,25 @@ def _length_rows(shown: Sequence[Judged]) -> list[dict[str, Any]]:
     }
     for name, length in lengths.items():
         sizes = np.array([length(it) for it in shown])
-        cuts = np.quantile(sizes[_used(shown)], [0, 0.25, 0.5, 0.75, 1]).astype(int)
+        given = sizes[_used(shown)]
+        cuts = np.quantile(given if len(given) else sizes, [0, 0.25, 0.5, 0.75, 1]).astype(int)
         cuts[0], cuts[-1] = 0, sizes.max() + 1
         for low, high in pairwise(cuts.tolist()):
             part = [it for it, size in zip(shown, sizes, strict=True) if low <= size < high]
             used = _used(part)
             row: dict[str, Any] = {"by": name, "from": low, "to": high - 1, "given": int(used.sum())}
             for rule in ("words", "beyond the query", "and similarity"):
-                said = np.array([METHODS[rule](it) for it in part])
+                said = np.array([METHODS[rule](it) for it in part], dtype=bool)
                 row[f"{rule}: recall"] = _ratio(used & said, used)
                 row[f"{rule}: false"] = _ratio(~used & said, ~used)
-            score = np.array([SCORES["words"](it) for it in part])
-            row["auroc of words"] = round(auroc(score[used], score[~used]), 4)
+            score = np.array([SCORES["words"](it) for it in part], dtype=float)
+            row["auroc of words"] = rounded(auroc(score[used], score[~used]))
             rows.append(row)
     return rows
 
 
 def _collection_rows(folder: Path, cosine: Cosines, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    collection = read_collection(folder)
+    collection = labelled(folder)
     with bars(), opened(collection, arguments.model, cache=arguments.cache) as spaces:
         cases = searched(collection, spaces, arguments.queries)
     forms = {
@@ -281,14 +303,14 @@ def _collection_rows(folder: Path, cosine: Cosines, arguments: argparse.Namespac
         shown = judge(said, cosine)
         used = _used(shown) & (form != "the question")
         for name in (*RULES, "similarity alone"):
-            found = np.array([METHODS[name](it) for it in shown])
+            found = np.array([METHODS[name](it) for it in shown], dtype=bool)
             row: dict[str, Any] = {"set": collection.name, "response": form, "rule": name}
             row |= {"used": int(used.sum()), "shown": len(shown)}
             row |= {"precision": _ratio(used & found, found), "recall": _ratio(used & found, used)}
             row["false_use"] = _ratio(~used & found, ~used)
             if name in SCORES and used.any():
-                score = np.array([SCORES[name](it) for it in shown])
-                row["auroc"] = round(auroc(score[used], score[~used]), 4)
+                score = np.array([SCORES[name](it) for it in shown], dtype=float)
+                row["auroc"] = rounded(auroc(score[used], score[~used]))
             rows.append(row)
     return rows
 
@@ -298,7 +320,7 @@ def _used(shown: Sequence[Judged]) -> Bools:
 
 
 def _ratio(hits: Bools, of: Bools) -> float | None:
-    return round(float(hits.sum() / of.sum()), 4) if of.any() else None
+    return ratio(hits.sum(), of.sum())
 
 
 def _f1(said: Bools, used: Bools) -> float:

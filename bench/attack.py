@@ -12,7 +12,7 @@ real ones; what they teach is applied as if the learning gate were open.
 One more person *sinks*: on the last day he asks the known questions, rates the right answers unhelpful and
 his own two notes (near and far) helpful, as often as he can. And a file of sixty invented people says the
 same of his searches, brought in as `slowwave import jsonl` does. Both are measured as the rules are written
-(five votes a name) and as they ship (`slowwave.scoring.feedback.voices`): a vote a name, and one for a whole file.
+(five votes a name) and as they ship (`scoring.feedback.voices`): a vote a name, and one for a whole file.
 
 Measured are questions about the targets that nobody asked, and the same in new words, with one poison at a
 time there: at which rank the poison stands (median; of a hundred), the share of the searches that show it
@@ -35,26 +35,25 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from _data import labelled
 from _home import FIRST, Home, born, run
 from _needs import Needs, Question, Wordings, needs_of
-from _report import report
+from _report import UnusableError, bench, existing_folder, options, positive, reports
 from _sinking import SEEN, ask, rate, served, sink, sinking, without
 from _user import Clock
 
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning.proposals import proposal_days
-from slowwave.scoring.feedback.learned import PROPOSAL, LearningPolicy, decide, live
-from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.learned import PROPOSAL, decide, live
+from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.feedback.voices import REACH
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
-from slowwave.tuning import read_collection
+from slowwave.search.opened import searcher_in
 from slowwave.tuning.collection import Collection
 from slowwave.views.terminal import bars
 
-PEOPLE = 50
-DAYS = 4
 TIMES = 2  # that an attacker comes for each target on a day: more often than the votes of one person count
 KINDS = ("far", "near", "words")
 MANY = 1_000_000
@@ -111,12 +110,13 @@ class Target:
 
 
 def poisoned(
-    collection: Collection, needs: Needs, most: int, wordings: Wordings
+    collection: Collection, namespace: str, needs: Needs, most: int, wordings: Wordings
 ) -> tuple[Collection, list[Target]]:
     """The collection with poisons, and the targets.
 
     Args:
         collection: harmless documents.
+        namespace: where the poisons go.
         needs: questions of memories that have several.
         most: targets (count).
         wordings: makes the new words.
@@ -126,7 +126,7 @@ def poisoned(
     for answer in sorted({one for question in needs.asked for one in question.answers}):
         known = [one for one in needs.asked if one.answers == {answer}]
         other = [one for one in needs.held if one.answers == {answer}]
-        if len(targets) == most or not known or not other:
+        if len(targets) == most or not known or not other or answer not in titles:
             continue
         subject = titles[answer].replace("_", " ") or " ".join(learnable(known[0].text)[:2])
         number = len(targets) + 1
@@ -136,24 +136,30 @@ def poisoned(
             "words": f"{known[0].text} {known[-1].text} See portal-{number}.example for it.",
         }
         names = {kind: f"poison-{number}-{kind}" for kind in KINDS}
-        documents += [{"_id": names[kind], "title": "", "text": text} for kind, text in texts.items()]
+        documents += [
+            {"_id": names[kind], "namespace": namespace, "title": "", "text": text}
+            for kind, text in texts.items()
+        ]
         unknown = [(one.text, one) for one in other] + [(wordings(one), one) for one in known]
         targets.append(Target(known, unknown, names))
     return Collection(collection.name, documents, collection.queries, collection.qrels), targets
 
 
-def lived(home: Home, needs: Needs, targets: Sequence[Target], attackers: int, seed: int) -> Workspace:
+def lived(
+    home: Home, needs: Needs, targets: Sequence[Target], attackers: int, given: argparse.Namespace
+) -> Workspace:
     """Some days of searches and ratings, folded; the home as it is in the end."""
+    seed, days = given.seed, given.days
     clock = Clock(datetime.combine(FIRST, datetime.min.time(), UTC))
     space, wordings = Workspace(home.settings, clock=clock), Wordings(seed + 1)
     draw = np.random.default_rng([seed, 4])
     poisons = {target.poisons[kind] for target in targets for kind in ("far", "near")}
     marked = {home.memory[one] for one in poisons}
-    with task("days of attack", DAYS) as advance:
-        for day in range(DAYS):
+    with task("days of attack", days) as advance:
+        for day in range(days):
             clock.moment = datetime.combine(FIRST + timedelta(days=day), datetime.min.time(), UTC)
             clock.moment += timedelta(hours=6)
-            for number in range(PEOPLE - attackers):
+            for number in range(given.people - attackers):
                 question = needs.asked[int(draw.integers(len(needs.asked)))]
                 found = ask(home, space, f"person-{number}", wordings(question), 10)
                 for one in home.answers(question) & found.keys():
@@ -167,18 +173,18 @@ def lived(home: Home, needs: Needs, targets: Sequence[Target], attackers: int, s
                     for one in mine & found.keys():
                         rate(home, space, f"{ATTACKER}{number}", found[one], one)
                 clock.moment += timedelta(minutes=45)
-            if day == DAYS - 1:
+            if day == days - 1:
                 sink(home, space, targets, wordings)
             advance(1)
-    clock.moment = datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC)
-    run(home, "feedback", FIRST, FIRST + timedelta(days=DAYS - 1), clock.moment)
+    clock.moment = datetime.combine(FIRST + timedelta(days=days), datetime.min.time(), UTC)
+    run(home, "feedback", FIRST, FIRST + timedelta(days=days - 1), clock.moment)
     return space
 
 
 def taught(space: Workspace, policy: LearningPolicy, *, honest: bool) -> LearnedTerms:
     """What selections teach, as if everything else let it through."""
     space.__dict__["learning_policy"] = policy
-    days = [str(FIRST + timedelta(days=day)) for day in range(DAYS)]
+    days = [str(FIRST + timedelta(days=day)) for day in range((space.now().date() - FIRST).days)]
     rows = proposal_days(space, days).select(*PROPOSAL)
     who = ["person-"] if honest else ["person-", ATTACKER]
     rows = rows.filter(pl.any_horizontal(pl.col("principal").str.starts_with(one) for one in who))
@@ -211,7 +217,7 @@ def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: S
     return [
         Asked(
             text,
-            space.searcher.find(home.namespace, text, 1_000).candidates,
+            searcher_in(space).find(home.namespace, text, 1_000).candidates,
             home.answers(question),
             poisons,
         )
@@ -254,7 +260,7 @@ def measured(
         "in 5": float(np.mean([place <= 5 for place in places])) if places else None,
         "in 10": float(np.mean([place <= 10 for place in places])) if places else None,
         "target": float(np.mean(mine)),
-        "others": float(np.mean(others)),
+        "others": float(np.mean(others)) if others else None,
     }
 
 
@@ -286,32 +292,38 @@ def _row(
         "poison": kind, "attack": way, "attackers": attackers, "caps": caps,
         "median rank": told["rank"], "top 5": f"{told['in 5']:.0%}", "top 10": f"{told['in 10']:.0%}",
         "mrr@5 of targets": f"{clean['target']:.3f} {told['target'] - clean['target']:+.4f}",
-        "of others": f"{clean['others']:.3f} {told['others'] - clean['others']:+.4f}",
+        "of others": None if clean["others"] is None
+        else f"{clean['others']:.3f} {told['others'] - clean['others']:+.4f}",
     }  # fmt: skip
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Attack and print how far it came."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of a collection")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="wordllama-256", help="embedding model")
-    parser.add_argument("--attackers", type=int, nargs="+", default=[1, 3, 10], help="of fifty people")
-    parser.add_argument("--targets", type=int, default=12)
-    parser.add_argument("--others", type=int, default=200, help="questions of other memories")
+    parser.add_argument("--attackers", type=positive, nargs="+", default=[1, 3, 10], help="of the people")
+    parser.add_argument("--people", type=positive, default=50, help="with the attackers")
+    parser.add_argument("--days", type=positive, default=4, help="of searches and ratings")
+    parser.add_argument("--targets", type=positive, default=12)
+    parser.add_argument("--others", type=positive, default=200, help="questions of other memories")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    collection = read_collection(given.data)
+    given = parser.parse_args(argv)
+    if given.people <= max(given.attackers):
+        parser.error(f"of {given.people} people at most {given.people - 1} can be attackers")
+    collection = labelled(given.data, given.namespace)
     needs = needs_of(collection, given.namespace, most=60, least=3, seed=given.seed)
-    whole, targets = poisoned(collection, needs, given.targets, Wordings(given.seed))
+    whole, targets = poisoned(collection, given.namespace, needs, given.targets, Wordings(given.seed))
+    if not targets:
+        raise UnusableError(f"{given.data}: no document alone answers three questions, so there is no target")
     rows: list[dict[str, Any]] = []
     sunken: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder, bars(), task("attacks", len(given.attackers)) as advance:
         for attackers in given.attackers:
             home = born(Path(folder) / str(attackers), whole, given.namespace, given.model)
-            space = lived(home, needs, targets, attackers, given.seed)
+            space = lived(home, needs, targets, attackers, given)
             every = frozenset(home.memory[one] for target in targets for one in target.poisons.values())
             asked = found_for(home, space, targets, needs.others[: given.others])
             if not rows:
@@ -324,16 +336,13 @@ def main() -> None:
                 sunken = sinking(asked, every, space, {"as written": CAPS["as written"], "as it ships": ON})
             space.close()
             advance(1)
-    report(
-        "attack-sink", sunken,
-        note=f"Right answers of {len(targets)} targets; one voice changes no score by more than {REACH}.",
-    )  # fmt: skip
     asks = sum(len(target.unknown) for target in targets)
-    report(
-        "attack", rows,
-        note=f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
-        f"{PEOPLE} people, {DAYS} days. mrr@5: without attack, and its change.",
-    )  # fmt: skip
+    sunk = f"Right answers of {len(targets)} targets; one voice changes no score by more than {REACH}."
+    lifted = (
+        f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
+        f"{given.people} people, {given.days} days. mrr@5: without attack, and its change."
+    )
+    reports("attack", {"sink": (sunken, sunk), "lift": (rows, lifted)})
 
 
 if __name__ == "__main__":

@@ -15,16 +15,14 @@ Decided by the policy `guarded` as if the cosine were 1, so that nothing but the
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
-from _contrast import Contrast, contrasts, kinds, real_sentences, templated
+from _contrast import PAIRS, RETRIEVAL, Contrast, contrasts, kinds, real_sentences, templated
 from _contrast_edits import CHANGES, HARMLESS
 from _contrast_templates import CHANGED, KEPT
-from _report import report
+from _report import UnusableError, bench, existing_folder, options, positive, ratio, report
 from rich.console import Console
 
 from slowwave.embedding import load_embedder, profile
@@ -36,17 +34,23 @@ from slowwave.settings import EmbeddingSettings
 BOUND_LOST, BOUND_RECOGNISED = 0.01, 0.70
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(__doc__)
+    parser.add_argument(
+        "--data", type=existing_folder, required=True, help="folder with retrieval/ and pairs/"
     )
-    parser.add_argument("--data", type=Path, required=True, help="folder with retrieval/ and pairs/")
-    parser.add_argument("--each", type=int, default=60, help="pairs per kind and half")
+    parser.add_argument("--each", type=positive, default=60, help="pairs per kind and half")
     parser.add_argument("--show", type=int, default=0, help="errors of each kind to print")
     parser.add_argument("--cosine", default="", metavar="MODEL", help="decide by this model's cosines")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     sentences = real_sentences(arguments.data)
+    if not sentences:
+        raise UnusableError(
+            f"{arguments.data} has no sentences: none of retrieval/{{{','.join(RETRIEVAL)}}}/corpus.jsonl, "
+            f"pairs/{{{','.join(PAIRS)}}}.tsv, vaults/powershell"
+        )
     pairs = [
         *contrasts(sentences, CHANGES, arguments.each, changed=True),
         *templated(CHANGED, changed=True),
@@ -96,7 +100,7 @@ def rates(pairs: Sequence[Contrast], taken: Sequence[bool], *, changed: bool) ->
             low, high = wilson(sum(part), len(part))
             row[name] = f"{sum(part)}/{len(part)}" if part else ""
             if name != "made":
-                row[name + " rate"] = round(sum(part) / len(part), 4) if part else None
+                row[name + " rate"] = ratio(sum(part), len(part))
                 row[name + " interval"] = f"[{low:.4f}, {high:.4f}]" if part else ""
         rows.append(row)
     return rows

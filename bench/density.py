@@ -11,39 +11,39 @@ length. Junk is generated from a seed. A row compares one kind of junk of about 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from _data import lines
 from _junk import KINDS, NOTES
-from _report import report
+from _notes import vault_notes
+from _report import UnusableError, bench, existing_folder, options, positive, report, rounded
 
-from slowwave.notes.folder import iter_vault
-from slowwave.notes.model import Note
-from slowwave.notes.reading import read_notes
 from slowwave.quality.density import signal_density
 from slowwave.scoring.evaluation import auroc
 
 LENGTHS = (200, 1_000, 5_000)
 LEAST = 50
-MAX_BYTES = 4 << 20
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(__doc__)
+    parser.add_argument(
+        "--vault", type=existing_folder, action="append", default=[], help="folder of real notes"
     )
-    parser.add_argument("--vault", type=Path, action="append", default=[], help="folder of real notes")
-    parser.add_argument("--xquad", type=Path, help="folder with a corpus.jsonl of paragraphs")
-    parser.add_argument("--chat", type=Path, action="append", default=[], help="folder with chat turns")
-    parser.add_argument("--sample", type=int, default=600, help="most real texts per source")
-    parser.add_argument("--each", type=int, default=60, help="junk texts per kind and length")
+    parser.add_argument("--xquad", type=existing_folder, help="folder with a corpus.jsonl of paragraphs")
+    parser.add_argument(
+        "--chat", type=existing_folder, action="append", default=[], help="folder with chat turns"
+    )
+    parser.add_argument("--sample", type=positive, default=600, help="most real texts per source")
+    parser.add_argument("--each", type=positive, default=60, help="junk texts per kind and length")
     parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     rng = random.Random(arguments.seed)
     real = real_texts(arguments, rng)
     start = time.perf_counter()
@@ -74,16 +74,12 @@ def real_texts(arguments: argparse.Namespace, rng: random.Random) -> dict[str, l
     """Texts by source, at least `LEAST` characters long, at most ``--sample`` of each."""
     found: dict[str, list[str]] = {"notes in seven languages": list(NOTES)}
     for vault in arguments.vault:
-        found[f"vault {vault.name}"] = [
-            note.content
-            for file in iter_vault(vault)
-            for note in read_notes(file.path.read_bytes(), file.source, max_bytes=MAX_BYTES)
-            if isinstance(note, Note)
-        ]
+        found[f"vault {vault.name}"] = [note.content for note in vault_notes(vault)]
     for folder in [*([arguments.xquad] if arguments.xquad else []), *arguments.chat]:
-        lines = (folder / "corpus.jsonl").read_text().splitlines()
-        found[folder.name] = [json.loads(line)["text"] for line in lines if line.strip()]
+        found[folder.name] = [one["text"] for one in lines(folder / "corpus.jsonl", "text")]
     kept = {name: [text for text in texts if len(text.strip()) >= LEAST] for name, texts in found.items()}
+    if empty := [name for name, texts in kept.items() if not texts]:
+        raise UnusableError(f"{', '.join(empty)}: no text of at least {LEAST} characters")
     return {name: rng.sample(texts, min(len(texts), arguments.sample)) for name, texts in kept.items()}
 
 
@@ -101,7 +97,7 @@ def _row(kind: str, length: int | str, scores: list[float], real: np.ndarray) ->
     same = None
     if isinstance(length, int):
         near = (real[:, 0] >= length / 2) & (real[:, 0] <= length * 2)
-        same = round(auroc(real[near, 1], junk), 4)
+        same = rounded(auroc(real[near, 1], junk))
     return {
         "kind": kind, "length": length, "n": len(junk), "auroc": round(auroc(real[:, 1], junk), 4),
         "auroc_same_length": same, "mean": round(float(junk.mean()), 4),

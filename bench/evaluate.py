@@ -15,18 +15,17 @@ with the first. ``ranx`` computes MRR@5, nDCG@10, Recall@20 and HitRate@1 of the
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
-import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import orjson
 import polars as pl
-from _report import report
+from _processes import peak_mb
+from _report import bench, numbers, options, positive, report
 
 from slowwave.common import ids
 from slowwave.evaluation.logged import SEARCHES_AT_ONCE, of_entries
@@ -48,21 +47,19 @@ VARIANTS = (
 RANX = {"MRR@5": "mrr@5", "nDCG@10": "ndcg@10", "Recall@20": "recall@20", "HitRate@1": "hit_rate@1"}
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure each size in a process of its own."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--queries", default="1000,10000,30000", help="numbers of searches")
-    parser.add_argument("--candidates", type=int, default=100, help="chunks that each search considers")
-    parser.add_argument("--repeat", type=int, default=3, help="of each, of which the best time counts")
-    arguments = parser.parse_args()
-    sizes = [int(part) for part in arguments.queries.split(",")]
-    if odd := [size for size in sizes if size > SEARCHES_AT_ONCE and size % SEARCHES_AT_ONCE]:
+    parser = options(__doc__)
+    parser.add_argument("--queries", type=numbers, default="1000,10000,30000", help="numbers of searches")
+    parser.add_argument("--candidates", type=positive, default=100, help="chunks that each search considers")
+    parser.add_argument("--repeat", type=positive, default=3, help="of each, of which the best time counts")
+    arguments = parser.parse_args(argv)
+    if odd := [size for size in arguments.queries if size > SEARCHES_AT_ONCE and size % SEARCHES_AT_ONCE]:
         parser.error(f"{odd}: above {SEARCHES_AT_ONCE} give multiples of it")
     rows: list[dict[str, Any]] = []
     context = multiprocessing.get_context("spawn")
-    for size in sizes:
+    for size in arguments.queries:
         with context.Pool(1) as pool:
             rows += pool.apply(measure, (size, arguments.candidates, arguments.repeat))
     report(
@@ -89,17 +86,17 @@ def measure(queries: int, candidates: int, repeat: int) -> list[dict[str, Any]]:
     names = [variant.name for variant in VARIANTS]
     rankings = pl.DataFrame({"search": pl.int_range(queries, eager=True), "variant": [names] * queries})
     rankings = rankings.explode("variant").with_columns(query_id=pl.format("q{}", "search"))
-    before = _peak()
+    before = peak_mb()
     found["replay"], results = _best(repeat, lambda: replay(batch, VARIANTS))
     found["score"], scores = _best(repeat, lambda: evaluate_frame(rankings, results, judgments))
     shown = results.filter(pl.col("variant") == names[0]).drop("variant")
     lists = rankings.select("search", "variant")
     found["shadow"], _ = _best(repeat, lambda: compare_results(lists, shown, results))
-    ours = _peak()
+    ours = peak_mb()
     found |= _ranx(results, judgments, scores, repeat)
     about = {"queries": queries, "candidates": candidates, "results": results.height}
     rows = [about | {"run": run, "seconds": round(took, 3)} for run, took in found.items()]
-    rows[0] |= {"peak_mb": round(ours), "before_replay_mb": round(before)}
+    rows[0] |= {"peak_mb": ours, "before_replay_mb": before}
     return rows
 
 
@@ -156,10 +153,6 @@ def _best(repeat: int, run: Callable[[], Any]) -> tuple[float, Any]:
     return min(times), found
 
 
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def _judgments(judged: list[list[str]], queries: int) -> pl.DataFrame:
     rng = np.random.default_rng(1)
     memories = [judged[at % len(judged)] for at in range(queries)]
@@ -175,7 +168,7 @@ def _entries(rng: np.random.Generator, queries: int, size: int) -> tuple[pl.Data
     names = [ids.memory_id("bench", str(at)) for at in range(MEMORIES)]
     payloads, judged = [], []
     for at in range(queries):
-        memories = [names[one] for one in rng.choice(MEMORIES, max(size // 2, 1), replace=False)]
+        memories = [names[one] for one in rng.choice(MEMORIES, (size + 1) // 2, replace=False)]
         chunks = [ids.chunk_id(memories[one // 2], one % 2) for one in range(size)]
         cosine = np.round(np.sort(rng.beta(8, 4, size))[::-1], 6)
         bm25 = np.where(rng.random(size) < 0.5, np.round(rng.gamma(2, 4, size), 6), -1.0)
@@ -194,7 +187,7 @@ def _entries(rng: np.random.Generator, queries: int, size: int) -> tuple[pl.Data
             "title": (np.round(rng.random(size), 2) * (rng.random(size) < 0.1)).tolist(),
             "coverage": (np.round(rng.random(size), 2) * (rng.random(size) < 0.2)).tolist(),
             "triggers": {memories[0]: ["a phrase", 0.5]} if rng.random() < 0.1 else {},
-            "follows": {memories[2]: memories[1]},
+            "follows": dict([memories[2:0:-1]]) if len(memories) > 2 else {},
             "confidence": {
                 name: ["high", 6, "state"] if place == 3 else ["medium", 0, ""]
                 for place, name in enumerate(memories)

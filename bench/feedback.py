@@ -13,25 +13,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from _report import report
+from _processes import child, peak_mb
+from _report import bench, options, positive, report
 
 from slowwave.common import ids
 from slowwave.journal import Entry, Journal
 
 FIRST = date(2025, 1, 1)
 SHOWN = 8
+LEAST_EVENTS = 10  # one answer with its results, and its ratings
 RATED = 0.2  # share of the events that are ratings; the others are verdicts
 MEMORIES, PRINCIPALS = 10_000, 20
 MODEL = "wordllama-256"
@@ -130,12 +129,12 @@ def run(home: Path, ranges: list[tuple[str, str]]) -> dict[str, Any]:
                 if event.is_step_success:
                     name = event.step_key
                     steps[name] = steps.get(name, 0.0) + event.step_success_data.duration_ms / 1e3
-    return {"seconds": time.perf_counter() - start, "peak_mb": peak(), "steps": steps}
+    return {"seconds": time.perf_counter() - start, "peak_mb": peak_mb(), "steps": steps}
 
 
 def in_memory(home: Path) -> dict[str, Any]:
     """The bare group-by and the rules on the same signals, alternating, the best of three each."""
-    from slowwave.feedback.fold import FOLDED
+    from slowwave.feedback.rows import FOLDED
     from slowwave.home.workspace import Workspace
     from slowwave.scoring.feedback.effectiveness import fold_effectiveness
     from slowwave.scoring.feedback.policy import FeedbackPolicy
@@ -158,7 +157,7 @@ def in_memory(home: Path) -> dict[str, Any]:
         fold_effectiveness(signals, no_effects, explicit, policy)
         fold_strength(signals, no_strengths, policy)
         folds.append(time.perf_counter() - start)
-    return {"events": signals.height, "bare": min(bare), "folds": min(folds), "peak_mb": peak()}
+    return {"events": signals.height, "bare": min(bare), "folds": min(folds), "peak_mb": peak_mb()}
 
 
 def slowest(steps: dict[str, float]) -> str:
@@ -167,26 +166,14 @@ def slowest(steps: dict[str, float]) -> str:
     return ", ".join(f"{name} {seconds:.1f}" for name, seconds in ordered)
 
 
-def peak() -> int:
-    """Most memory that this process has had, in MB."""
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
-
-
-def child(*arguments: object) -> dict[str, Any]:
-    """One measurement in a process of its own."""
-    command = [sys.executable, __file__, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def measure(days: int, events: int, seed: int, *, daily: bool) -> list[dict[str, Any]]:
     """All rows of a number of days."""
     last = FIRST + timedelta(days=days - 1)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         write_journal(home, days, events, seed)
-        whole = child("--home", home, "--ranges", json.dumps([(str(FIRST), str(last))]))
-        memory = child("--home", home, "--in-memory")
+        whole = child(__file__, "--home", home, "--ranges", json.dumps([(str(FIRST), str(last))]))
+        memory = child(__file__, "--home", home, "--in-memory")
         bare = memory["bare"]
         common = {"days": days, "events": memory["events"]}
         rows = [
@@ -200,7 +187,7 @@ def measure(days: int, events: int, seed: int, *, daily: bool) -> list[dict[str,
             other = Path(folder) / "daily"
             write_journal(other, days, events, seed)
             each = [str(FIRST + timedelta(days=n)) for n in range(days)]
-            done = child("--home", other, "--ranges", json.dumps([(day, day) for day in each]))
+            done = child(__file__, "--home", other, "--ranges", json.dumps([(day, day) for day in each]))
             rows.append(
                 {**common, "what": "day by day", "seconds": done["seconds"], "ratio": done["seconds"] / bare,
                  "peak_mb": done["peak_mb"], "steps": slowest(done["steps"])}
@@ -208,19 +195,20 @@ def measure(days: int, events: int, seed: int, *, daily: bool) -> list[dict[str,
     return rows
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--days", type=int, default=365)
-    parser.add_argument("--events", type=int, default=10_000, help="pieces of evidence per day")
+    parser = options(__doc__)
+    parser.add_argument("--days", type=positive, default=365)
+    parser.add_argument("--events", type=positive, default=10_000, help="pieces of evidence per day")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-daily", action="store_true", help="leave the day-by-day runs out")
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--ranges", help=argparse.SUPPRESS)
     parser.add_argument("--in-memory", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
+    if given.events < LEAST_EVENTS:
+        parser.error(f"--events {given.events}: a day has at least {LEAST_EVENTS}")
     if given.home:
         print(
             json.dumps(

@@ -15,7 +15,6 @@ is embedded and nothing is stored: duplicates are decided later, with vectors.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import statistics
@@ -26,8 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from _data import lines
 from _junk import KINDS
-from _report import report
+from _notes import MAX_BYTES, vault_notes
+from _report import UnusableError, bench, existing_folder, options, positive, ratio, reports
 from _talk import (
     FACTS,
     FILLER,
@@ -43,9 +44,7 @@ from _talk import (
 )  # fmt: skip
 
 from slowwave.journal.acts import entries_frame, save_entry
-from slowwave.lifecycle import stages
 from slowwave.notes.arguments import note_of
-from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
 from slowwave.quality.content import applicable_scores
@@ -54,6 +53,7 @@ from slowwave.quality.gate import GatePolicy, judge
 from slowwave.quality.junk import junk_reasons
 from slowwave.quality.structure import structure_faults
 from slowwave.scoring.intervals import wilson
+from slowwave.store import staging
 
 POLICY = GatePolicy()
 PARTS: dict[str, Callable[[pl.DataFrame], object]] = {
@@ -71,56 +71,63 @@ impeller is one size too large. Ishbel has the papers; the spare one lies in the
 - order the small impeller before the autumn
 - tell the harbour office when the pump is off
 """
-MAX_BYTES = 4 << 20
 MOMENT = datetime(2026, 3, 14, tzinfo=UTC)
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--vault", type=Path, required=True, help="folder of notes")
-    parser.add_argument("--repeat", type=int, default=200, help="calls on the one note")
-    parser.add_argument("--data", type=Path, help="folder with retrieval/ and pairs/")
-    parser.add_argument("--sample", type=int, default=1_500, help="most texts of a source")
+    parser = options(__doc__)
+    parser.add_argument("--vault", type=existing_folder, required=True, help="folder of notes")
+    parser.add_argument("--repeat", type=positive, default=200, help="calls on the one note")
+    parser.add_argument("--data", type=existing_folder, help="folder with retrieval/ and pairs/")
+    parser.add_argument("--sample", type=positive, default=1_500, help="most texts of a source")
     parser.add_argument("--no-cost", action="store_true", help="only what is refused")
-    arguments = parser.parse_args()
+    parser.add_argument("--each", type=positive, default=40, help="generated junk texts per kind and length")
+    arguments = parser.parse_args(argv)
+    if not arguments.data and arguments.no_cost:
+        parser.error("--no-cost leaves nothing to measure without --data")
+    notes = vault_notes(arguments.vault)
+    tables = {}
     if arguments.data:
-        refused(arguments.vault, arguments.data, arguments.sample)
+        tables["refused"] = refused(notes, arguments)
     if not arguments.no_cost:
-        cost(arguments)
+        tables["cost"] = cost(notes, arguments.repeat)
+    reports("gate", tables)
 
 
-def cost(arguments: argparse.Namespace) -> None:
-    """Print what judging takes."""
+def cost(notes: Sequence[Note], repeat: int) -> tuple[list[dict[str, Any]], str]:
+    """What judging takes, and of what."""
     one = staged(
         [note for note in read_notes(SHORT, "pump.md", max_bytes=MAX_BYTES) if isinstance(note, Note)]
     )
-    batch = staged(vault_notes(arguments.vault))
+    batch = staged(notes)
     rows: list[dict[str, Any]] = []
     for part, run in PARTS.items():
-        alone = statistics.median(_seconds(run, one, arguments.repeat))
+        alone = statistics.median(_seconds(run, one, repeat))
         best = min(_seconds(run, batch, 3))
         rows.append(
             {
                 "part": part,
                 "one note ms": round(alone * 1e3, 3),
                 "batch s": round(best, 3),
-                "batch notes/s": round(batch.height / best),
+                "batch notes/s": ratio(batch.height, best, 0),
             }
         )
     length = batch["content"].str.len_chars().mean()
     note = f"one note: {len(SHORT)} characters; batch: {batch.height:,} notes of {length:,.0f} on average"
-    report("gate", rows, note=note)
+    return rows, note
 
 
-def refused(vault: Path, data: Path, sample: int) -> None:
-    """Print what each preset refuses."""
+def refused(notes: list[Note], given: argparse.Namespace) -> tuple[list[dict[str, Any]], str]:
+    """What each preset refuses."""
     rng = random.Random(0)
     rows = []
-    for kind, notes in {**real(vault, data, sample, rng), **junk(rng)}.items():
-        frame = staged(notes)
+    texts = real(given.data, given.sample, rng) | {f"real: vault {given.vault.name}": notes}
+    for kind, some in {**texts, **junk(rng, given.each)}.items():
+        if not some:
+            continue
+        frame = staged(some)
         row: dict[str, Any] = {"kind": kind, "n": frame.height}
         for formula in ("applicable", "seeds"):
             judged = judge(frame, GatePolicy(score=formula))
@@ -131,38 +138,39 @@ def refused(vault: Path, data: Path, sample: int) -> None:
                 told = judged["reasons"].explode().drop_nulls().value_counts(sort=True)
                 row["reasons"] = ", ".join(f"{name} {times}" for name, times in told.rows())
         rows.append(row)
-    report("gate: refused", rows, note=f"at most {sample:,} texts of a source")
+    return rows, f"at most {given.sample:,} texts of a source"
 
 
-def real(vault: Path, data: Path, sample: int, rng: random.Random) -> dict[str, list[Note]]:
+def real(data: Path, sample: int, rng: random.Random) -> dict[str, list[Note]]:
     """Real texts by source."""
     texts: dict[str, list[str]] = {"terse facts": list(FACTS), "short facts, unseen": unseen("fact")["fact"]}
-    for folder in sorted((data / "retrieval").iterdir()):
-        lines = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
-        lines = [line for line in lines if line["text"].strip()]
-        for role in sorted({line.get("role", "") for line in lines}):
+    corpora, tables = sorted(data.glob("retrieval/*/corpus.jsonl")), sorted(data.glob("pairs/*.tsv"))
+    if not corpora and not tables:
+        raise UnusableError(f"{data} has neither retrieval/*/corpus.jsonl nor pairs/*.tsv")
+    for folder in (file.parent for file in corpora):
+        rows = [row for row in lines(folder / "corpus.jsonl", "text") if row["text"].strip()]
+        for role in sorted({row.get("role", "") for row in rows}):
             name = f"{folder.name} {role}".strip()
-            texts[name] = [line["text"] for line in lines if line.get("role", "") == role]
+            texts[name] = [row["text"] for row in rows if row.get("role", "") == role]
         if folder.name == "locomo_dev":
             texts["locomo_dev, bare turns"] = [_STAMP.sub("", text) for text in texts[folder.name]]
-    for file in sorted((data / "pairs").glob("*.tsv")):
-        pairs = [line.split("\t")[-2:] for line in file.read_text().splitlines()[1:]]
+    for file in tables:
+        pairs = [line.split("\t")[-2:] for line in file.read_text(encoding="utf-8").splitlines()[1:]]
         texts[f"sentences of {file.stem}"] = sorted({text for pair in pairs for text in pair})
-    notes = {
+    return {
         f"real: {name}": [
             note_of({"content": text}, at, fallback_key=f"saved/{at}")
             for at, text in enumerate(rng.sample(every, min(sample, len(every))))
         ]
         for name, every in texts.items()
     }
-    return notes | {f"real: vault {vault.name}": vault_notes(vault)}
 
 
-def junk(rng: random.Random) -> dict[str, list[Note]]:
+def junk(rng: random.Random, each: int) -> dict[str, list[Note]]:
     """Junk by kind: generated at several lengths, and as people and programs leave it."""
     texts = {
         f"{kind}, {'200 and more' if long else '50 to 120'}": [
-            make(rng, length, scripts[at % len(scripts)]) for length in lengths for at in range(40)
+            make(rng, length, scripts[at % len(scripts)]) for length in lengths for at in range(each)
         ]
         for kind, (make, scripts) in KINDS.items()
         for long, lengths in ((False, (50, 80, 120)), (True, (200, 500, 1_000, 5_000)))
@@ -188,8 +196,7 @@ def junk(rng: random.Random) -> dict[str, list[Note]]:
 def unseen(label: str) -> dict[str, list[str]]:
     """Short texts that no rule was chosen with, by kind; facts are one, talk in other languages another."""
     found: dict[str, list[str]] = {}
-    for line in Path(__file__).with_name("short.jsonl").read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
+    for one in lines(Path(__file__).with_name("short.jsonl")):
         if one["label"] == label:
             kind = one["kind"] if one["language"] == "en" else f"{one['kind']}, fifteen languages"
             found.setdefault(label if label == "fact" else kind, []).append(one["text"])
@@ -200,19 +207,9 @@ TITLE = "How the pump on the north pier is serviced, and where its papers are ke
 _STAMP = re.compile(r"^\[.*?\] \w+: ")
 
 
-def vault_notes(folder: Path) -> list[Note]:
-    """The notes of a folder that can be read."""
-    return [
-        note
-        for file in iter_vault(folder)
-        for note in read_notes(file.path.read_bytes(), file.source, max_bytes=MAX_BYTES)
-        if isinstance(note, Note)
-    ]
-
-
 def staged(notes: Sequence[Note]) -> pl.DataFrame:
     """Notes as the gate gets them."""
-    return stages.stage(
+    return staging.stage(
         entries_frame(
             [
                 save_entry(

@@ -1,6 +1,6 @@
 """How fast a vault goes in, beside the embedding model alone on the same chunks (the floor).
 
-    python bench/ingest.py --vault FOLDER [--model NAME ...] [--notes N]
+    python bench/ingest.py --vault FOLDER [--model NAME ...] [--notes N] [--lines NAME ...]
 
 Each line is a process of its own. ``embedder`` embeds the distinct chunk texts of the vault and nothing else;
 ``night`` is `ingest` and the night's job on a fresh home; ``save_many`` saves the same notes through the API;
@@ -14,47 +14,54 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from _report import report
+from _notes import vault_notes
+from _processes import child, peak_mb
+from _report import bench, existing_folder, options, ratio, report
 
 Measured = tuple[float, int, int, float]  # seconds, notes, chunks, seconds in the embedding model
+LEAST = 50  # characters of a note that goes in
 LINES = ("embedder", "night", "second night", "save_many")
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run every line in a process of its own, model by model."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--vault", type=Path, required=True, help="folder of notes")
+    parser = options(__doc__)
+    parser.add_argument("--vault", type=existing_folder, required=True, help="folder of notes")
     parser.add_argument("--model", nargs="+", default=["wordllama-256", "bge-small-en-v1.5"])
     parser.add_argument("--notes", type=int, default=0, help="only the first N notes; 0: all")
+    parser.add_argument("--lines", nargs="+", default=LINES, choices=LINES, help="beside the embedder")
     parser.add_argument("--line", default="", help=argparse.SUPPRESS)
     parser.add_argument("--home", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
+    if "second night" in arguments.lines and "night" not in arguments.lines:
+        parser.error("--lines: a second night follows a first one")
     if arguments.line:
         print(json.dumps(_measure(arguments.line, arguments.vault, arguments.model[0], arguments.home)))
         return
+    vault_notes(arguments.vault, most=arguments.notes, least=LEAST)  # says so where there is none
     rows = []
     for model in arguments.model:
         with tempfile.TemporaryDirectory() as folder:
             vault = _subset(arguments.vault, arguments.notes, Path(folder) / "vault")
             floor = 0.0
-            for line in LINES:
+            for line in (name for name in LINES if name in {LINES[0], *arguments.lines}):
                 home = Path(folder) / ("saved" if line == "save_many" else "home")
-                row = _in_process(line, vault, model, home)
-                floor = row["seconds"] if line == "embedder" else floor
-                row["ratio"] = round(row["seconds"] / floor, 2)
-                rows.append(row)
+                print(f"{model}: {line} ...", file=sys.stderr)
+                seconds, row = child(
+                    __file__, "--vault", vault, "--model", model, "--line", line, "--home", home
+                ).values()
+                floor = seconds if line == "embedder" else floor
+                rows.append({**row, "ratio": ratio(seconds, floor, 2)})
     report("ingest", rows, note=f"{arguments.vault}; peak memory is of the whole process")
 
 
@@ -67,16 +74,11 @@ def _subset(vault: Path, count: int, target: Path) -> Path:
     for file in list(iter_vault(vault))[:count]:
         link = target / file.source
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.hardlink_to(file.path)
+        try:
+            link.hardlink_to(file.path)
+        except OSError:  # another file system
+            shutil.copy2(file.path, link)
     return target
-
-
-def _in_process(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--vault", str(vault), "--model", model]
-    command += ["--line", line, "--home", str(home)]
-    print(f"{model}: {line} ...", file=sys.stderr)
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 def _measure(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
@@ -84,7 +86,7 @@ def _measure(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
         "embedder": _embedder, "night": _first_night, "second night": _second_night, "save_many": _save_many
     }  # fmt: skip
     seconds, notes, chunks, in_model = measures[line](vault, model, home)
-    return {
+    row = {
         "model": model,
         "run": line,
         "notes": notes,
@@ -92,21 +94,11 @@ def _measure(line: str, vault: Path, model: str, home: Path) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "in_model": round(in_model, 2),
         "rest": round(seconds - in_model, 2),
-        "notes/s": round(notes / seconds, 1),
-        "chunks/s": round(chunks / seconds, 1),
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "notes/s": ratio(notes, seconds, 1),
+        "chunks/s": ratio(chunks, seconds, 1),
+        "peak_mb": peak_mb(),
     }
-
-
-def _notes(vault: Path) -> list[Any]:
-    from slowwave.notes import Note, iter_vault, read_notes
-
-    found = [
-        note
-        for file in iter_vault(vault)
-        for note in read_notes(file.path.read_bytes(), file.source, max_bytes=2_000_000)
-    ]
-    return [note for note in found if isinstance(note, Note) and len(note.content) >= 50]
+    return {"seconds": seconds, "row": row}
 
 
 def _embedder(vault: Path, model: str, home: Path) -> Measured:
@@ -114,7 +106,7 @@ def _embedder(vault: Path, model: str, home: Path) -> Measured:
     from slowwave.notes.chunking import Chunker, indexed_text
     from slowwave.settings import EmbeddingSettings
 
-    notes, chunker = _notes(vault), Chunker()
+    notes, chunker = vault_notes(vault, least=LEAST), Chunker()
     texts = [
         indexed_text(note.title, chunk.headings, chunk.text)
         for note in notes
@@ -145,7 +137,7 @@ def _night(vault: Path, model: str, home: Path, *, days_ago: int) -> Measured:
     import dagster as dg
 
     from slowwave.home.workspace import Workspace
-    from slowwave.orchestration.cli import dagster_home
+    from slowwave.orchestration.instance import dagster_home
     from slowwave.orchestration.night import run_night
     from slowwave.settings import load
     from slowwave.vaults.vault import scan, watch
@@ -178,7 +170,10 @@ def _night(vault: Path, model: str, home: Path, *, days_ago: int) -> Measured:
 def _save_many(vault: Path, model: str, home: Path) -> Measured:
     import slowwave
 
-    notes = [{"content": note.content, "title": note.title, "key": note.source} for note in _notes(vault)]
+    notes = [
+        {"content": note.content, "title": note.title, "key": note.source}
+        for note in vault_notes(vault, least=LEAST)
+    ]
     with slowwave.open(home, namespace="default", embedding={"model": model}) as memory:
         memory.embedder.embed_query("warm")
         memory.save(

@@ -12,14 +12,13 @@ entries already. ``full`` waits for the disk; ``normal`` survives the end of the
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import multiprocessing
 import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing.synchronize import Barrier
@@ -29,7 +28,17 @@ from typing import Any
 import numpy as np
 import orjson
 from _postgres import server, version
-from _report import report
+from _report import (
+    UnusableError,
+    bench,
+    existing_folder,
+    numbers,
+    options,
+    positive,
+    ratio,
+    report,
+    spread,
+)
 from rich.progress import track
 
 import slowwave
@@ -39,6 +48,7 @@ from slowwave.journal.codec import encode
 
 VAULT = Path(__file__).parents[1] / "examples" / "vault"
 QUERY = "how long does the battery of a gauge last in winter?"
+DATABASES = ("sqlite", "postgresql")
 BLOCK = 20  # writes of one kind in a row
 WARM_UP = 2  # blocks
 BATCH = 1_000
@@ -65,34 +75,45 @@ class Turn:
     times: list[float]
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure every combination."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folder", type=Path, help="where the databases are; default: for temporary files")
-    parser.add_argument("--processes", default="1,2,4", help="how many write at once")
-    parser.add_argument("--writes", type=int, default=300, help="measured, of each kind and process")
+    parser = options(__doc__)
+    parser.add_argument("--folder", type=existing_folder, help="where the databases are; else temporary")
+    parser.add_argument("--processes", type=numbers, default="1,2,4", help="how many write at once")
+    parser.add_argument("--writes", type=positive, default=300, help="measured, of each kind and process")
     parser.add_argument("--entries", type=int, default=100_000, help="that the journal has before")
-    parser.add_argument("--databases", default="sqlite,postgresql")
-    arguments = parser.parse_args()
-    kinds = {"feedback": _rating(), "search": _search()}
+    parser.add_argument("--databases", default=",".join(DATABASES), help="of these, with commas")
+    parser.add_argument("--acts", default="feedback,search", help="of these, with commas")
+    arguments = parser.parse_args(argv)
+    databases, acts = arguments.databases.split(","), arguments.acts.split(",")
+    if odd := [name for name in databases if name not in DATABASES]:
+        parser.error(f"--databases: {odd} is none of {DATABASES}")
+    if odd := [name for name in acts if name not in PAYLOADS]:
+        parser.error(f"--acts: {odd} is none of {list(PAYLOADS)}")
+    libraries = [f"SQLite {sqlite3.sqlite_version}"]
+    if "postgresql" in databases:
+        try:
+            libraries.append(version())
+        except FileNotFoundError as error:
+            raise UnusableError(f"{error}, or give --databases sqlite") from None
+    kinds = {act: PAYLOADS[act]() for act in acts}
     sizes = {kind: len(_bytes(_entry(kind, payload))) for kind, payload in kinds.items()}
-    cells = [(kind, int(count)) for kind in kinds for count in arguments.processes.split(",")]
+    cells = [(kind, count) for kind in kinds for count in arguments.processes]
     rows: list[dict[str, Any]] = []
-    for database in arguments.databases.split(","):
+    for database in databases:
         with _places(database, arguments.folder) as places:
             for place in places:
                 _fill(place, arguments.entries)
                 name = f"{database}, {place.durability}"
                 for kind, count in track(cells, description=name):
-                    rows += _measure(place, kind, kinds[kind], count, arguments.writes // BLOCK)
+                    rows += _measure(place, kind, kinds[kind], count, -(-arguments.writes // BLOCK))
     told = ", ".join(f"a {kind} is {size:,} bytes" for kind, size in sizes.items())
-    libraries = f"SQLite {sqlite3.sqlite_version}, {version()}"
     report(
         "journal",
         rows,
-        note=f"{told} as stored; {arguments.entries:,} entries before; ratio: p50 over bare. {libraries}",
+        note=f"{told} as stored; {arguments.entries:,} entries before; ratio: p50 over bare. "
+        + ", ".join(libraries),
     )
 
 
@@ -136,6 +157,9 @@ def _search() -> dict[str, Any]:
     return dict(entry.payload)
 
 
+PAYLOADS: dict[str, Callable[[], dict[str, Any]]] = {"feedback": _rating, "search": _search}
+
+
 def _entry(kind: str, payload: dict[str, Any]) -> Entry:
     """A new act."""
     event_id, search_id = ids.new_event_id(), ids.new_event_id()
@@ -152,8 +176,8 @@ def _bytes(entry: Entry) -> bytes:
 def _fill(place: Place, count: int) -> None:
     payload = _rating()
     with Journal(place.url, durability="normal") as journal:
-        for _ in range(0, count, BATCH):
-            journal.append([_entry("feedback", payload) for _ in range(BATCH)])
+        for at in range(0, count, BATCH):
+            journal.append([_entry("feedback", payload) for _ in range(min(BATCH, count - at))])
 
 
 def _measure(
@@ -190,7 +214,7 @@ def _measure(
             "processes": processes,
             "run": run,
             **figures,
-            "ratio": round(figures["p50_ms"] / bare, 2),
+            "ratio": ratio(figures["p50_ms"], bare, 2),
         }
         for run, figures in by_run.items()
     ]
@@ -207,8 +231,7 @@ def _of(turns: list[Turn], run: str) -> dict[str, Any]:
     times = 1e3 * np.concatenate([turn.times for turn in mine])
     return {
         "writes_per_second": round(len(times) / taken),
-        "p50_ms": round(float(np.median(times)), 3),
-        "p95_ms": round(float(np.percentile(times, 95)), 3),
+        **spread(times, 3),
     }
 
 

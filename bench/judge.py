@@ -24,7 +24,6 @@ over queries.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from _graded import Graded, of_collection, of_esci, signals
-from _report import report
+from _report import UnusableError, bench, existing_file, existing_folder, options, positive, report
 
 from slowwave.evaluation.judging.words_and_model import THRESHOLDS, Signal
 from slowwave.views.terminal import bars
@@ -49,20 +48,27 @@ Bools = npt.NDArray[np.bool_]
 _NEAR = np.abs(np.subtract.outer(np.arange(GRADES), np.arange(GRADES))) <= 1
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(__doc__)
+    parser.add_argument(
+        "--data", type=existing_folder, nargs="*", default=[], help="folders of the collections"
     )
-    parser.add_argument("--data", type=Path, nargs="*", default=[], help="folders of the collections")
     parser.add_argument("--fit", nargs="*", default=[], help="collections to fit on; default: all")
-    parser.add_argument("--esci", type=Path, help="judgments of products, as the workbench imports them")
-    parser.add_argument("--products", type=Path, help="JSON lines with the products' texts")
-    parser.add_argument("--queries", type=int, default=150, help="at most so many of each collection")
-    parser.add_argument("--pairs", type=int, default=1_500, help="at most so many ESCI pairs")
+    parser.add_argument(
+        "--esci", type=existing_file, help="judgments of products, as the workbench imports them"
+    )
+    parser.add_argument("--products", type=existing_file, help="JSON lines with the products' texts")
+    parser.add_argument("--queries", type=positive, default=150, help="at most so many of each collection")
+    parser.add_argument("--pairs", type=positive, default=1_500, help="at most so many ESCI pairs")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model of the searches")
     parser.add_argument("--cache", type=Path, help="keep the collections and signals here, for the next time")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
+    if not arguments.data and arguments.esci is None:
+        parser.error("give --data or --esci")
+    if odd := [name for name in arguments.fit if name not in {folder.name for folder in arguments.data}]:
+        parser.error(f"--fit: {odd} is no folder of --data")
     notes, pairs = [], list[Graded]()
     for folder in arguments.data:
         with bars():
@@ -71,6 +77,8 @@ def main() -> None:
         found, lacking = of_esci(arguments.esci, arguments.products, arguments.pairs)
         pairs += found
         notes.append(f"ESCI: {lacking:,} judged pairs have no product text here and cannot be graded")
+    if not pairs:
+        raise UnusableError(f"no pair can be graded; {'; '.join(notes)}")
     seen = signals(pairs, arguments.cache)
     rows, fitted = measured(pairs, seen, arguments.fit or [folder.name for folder in arguments.data])
     notes.append(f"thresholds in force {THRESHOLDS}; fitted here: {fitted}")
@@ -92,7 +100,7 @@ def measured(
         "words": np.array([one.words for one in seen]),
         "cosine": np.array([one.cosine for one in pairs]),
     }
-    halves = [shown & (half == 0) & (collection == name) for name in fit if (collection == name).any()]
+    halves = [one for one in (shown & (half == 0) & (collection == name) for name in fit) if one.any()]
     fitted: dict[str, Any] = {name: _best(value, gold > 0, halves) for name, value in values.items()}
     fitted["judge by shares"] = [_share(values["judge"], gold > 0, halves, share) for share in SHARES]
     given = {
@@ -107,13 +115,15 @@ def measured(
             if not some.any():
                 continue
             before = gold[mask & (half == 0) & (collection == name)]
-            majority = np.full(len(pairs), np.bincount(before).argmax())
+            majority = np.full(len(pairs), np.bincount(before, minlength=1).argmax())
             runs = {"judge": given["judge"], "majority": majority, **given} if kind == "shown" else given
             rows += [
                 {"set": name, "pairs": kind, "run": run, **_figures(gold[some], grade[some], queries[some])}
                 for run, grade in runs.items()
                 if kind == "shown" or run == "judge"
             ]
+    if not rows:
+        raise UnusableError("no set has two queries: one half fits thresholds, the other is measured")
     return rows, fitted
 
 

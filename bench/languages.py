@@ -1,19 +1,21 @@
 """How well an embedding model knows a language: the mean say of its channel over a few sentences of each.
 
-    python bench/languages.py [--model NAME]
+    python bench/languages.py [--model NAME] [--sentences FILE]
 
 ``say`` is `Embedder.knows`, in [0, 1]: it is a property of the query, so the least and the most of the sentences
-stand beside the mean. Statements about everyday matters, eight a language, written for this bench.
+stand beside the mean. Statements about everyday matters, eight a language, written for this bench; those of a FILE
+instead are JSON lines with `language` and `text`.
 """
 
 # ruff: noqa: E501 - sentences
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
 
 import numpy as np
-from _report import report
+from _data import lines
+from _report import UnusableError, bench, existing_file, options, report
 
 from slowwave.embedding import knows, load_embedder
 from slowwave.settings import EmbeddingSettings
@@ -232,16 +234,23 @@ SENTENCES: dict[str, tuple[str, ...]] = {
 }
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--model", nargs="+", default=["bge-small-en-v1.5", "wordllama-256"])
-    arguments = parser.parse_args()
+    parser.add_argument("--sentences", type=existing_file, help="JSON lines in place of those of this script")
+    arguments = parser.parse_args(argv)
+    every = dict(SENTENCES)
+    if arguments.sentences is not None:
+        every = {}
+        for one in lines(arguments.sentences, "language", "text"):
+            every[one["language"]] = (*every.get(one["language"], ()), one["text"])
+        if not every:
+            raise UnusableError(f"{arguments.sentences} has no sentence")
     rows = []
     models = {name: load_embedder(EmbeddingSettings(model=name)) for name in arguments.model}
-    for language, sentences in SENTENCES.items():
+    for language, sentences in every.items():
         row: dict[str, object] = {"language": language}
         for name, embedder in models.items():
             said = np.array([knows(embedder, text) for text in sentences])

@@ -1,8 +1,8 @@
-"""What learned terms cost a search: none, 1,000 and 100,000 of them in the namespace, side by side.
+"""What learned terms cost a search: none, and as many as --sizes says in the namespace, side by side.
 
-    python bench/learned_overhead.py [--chunks 20000] [--searches 300]
+    python bench/learned_overhead.py [--chunks 20000] [--searches 300] [--sizes 1000,100000]
 
-Homes with the same chunks (see bench/latency.py) are searched turn about with the same queries. Every term is
+Homes with the same chunks (see bench/_chunks.py) are searched turn about with the same queries. Every term is
 live, taught by two questions, and of words as common as those of the queries. ``terms`` finds the memories of
 a query's terms; ``matching`` is all that a search does for them beside: whether the table or the approval has
 changed, the proof that no full-text search reaches them. ``search`` is `Memory.search` with its journal, in
@@ -13,11 +13,10 @@ nothing.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,46 +24,51 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from _report import report
-from latency import CHUNKS_PER_MEMORY, WARM_UP, _fill, _vocabulary
+from _chunks import CHUNKS_PER_MEMORY, NAMESPACE, WORDS, asked, fill, vocabulary
+from _report import bench, numbers, options, positive, report
 from rich.progress import track
 
 import slowwave
 from slowwave.common import ids
 from slowwave.learning import acts
 from slowwave.learning.isolation import prove
+from slowwave.search.opened import knowledge_in
 
-SIZES = (0, 1_000, 100_000)
-NAMESPACE = "bench"
+WARM_UP = 20
+MOST = 0.1  # of all pairs of a memory and a word that can be learned: more are not drawn in time
 DAYS = 30
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure the homes turn about."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--chunks", type=int, default=20_000)
-    parser.add_argument("--searches", type=int, default=300)
+    parser = options(__doc__)
+    parser.add_argument("--chunks", type=positive, default=20_000)
+    parser.add_argument("--searches", type=positive, default=300)
     parser.add_argument("--model", default="bge-small-en-v1.5")
-    given = parser.parse_args()
-    options: dict[str, Any] = {
+    parser.add_argument("--sizes", type=numbers, default="1000,100000", help="learned terms, with commas")
+    given = parser.parse_args(argv)
+    memories = -(-given.chunks // CHUNKS_PER_MEMORY)
+    if max(given.sizes) > MOST * memories * WORDS:
+        parser.error(f"--sizes: {memories:,} memories learn at most {int(MOST * memories * WORDS):,} terms")
+    sizes = (0, *sorted(set(given.sizes)))
+    groups: dict[str, Any] = {
         "embedding": {"model": given.model},
         "learning": {"enabled": True, "interleave": 0.0},
     }
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         first = Path(folder) / "0"
-        with slowwave.open(first, namespace=NAMESPACE, **options) as memory:
-            _fill(memory, given.chunks)
-        for size in SIZES[1:]:
+        with slowwave.open(first, namespace=NAMESPACE, **groups) as memory:
+            fill(memory, given.chunks)
+        for size in sizes[1:]:
             shutil.copytree(first, Path(folder) / str(size))
-        memories = {
-            size: stack.enter_context(slowwave.open(Path(folder) / str(size), namespace=NAMESPACE, **options))
-            for size in SIZES
+        homes = {
+            size: stack.enter_context(slowwave.open(Path(folder) / str(size), namespace=NAMESPACE, **groups))
+            for size in sizes
         }
-        for size, memory in memories.items():
-            _teach(memory, size, given.chunks // CHUNKS_PER_MEMORY)
-        report("learned_overhead", _measured(memories, given.searches), note="times in ms")
+        for size, memory in homes.items():
+            _teach(memory, size, memories)
+        report("learned_overhead", _measured(homes, given.searches), note="times in ms")
 
 
 def _teach(memory: slowwave.Memory, size: int, memories: int) -> None:
@@ -72,7 +76,7 @@ def _teach(memory: slowwave.Memory, size: int, memories: int) -> None:
     if not size:
         return
     random = np.random.default_rng(2)
-    words, share = _vocabulary()
+    words, share = vocabulary()
     pairs: set[tuple[int, int]] = set()
     while len(pairs) < size:
         numbers = random.integers(0, memories, size).tolist()
@@ -104,9 +108,7 @@ def _teach(memory: slowwave.Memory, size: int, memories: int) -> None:
 
 
 def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[str, Any]]:
-    random = np.random.default_rng(1)
-    words, share = _vocabulary()
-    queries = [" ".join(random.choice(words, size=6, p=share)) for _ in range(searches + WARM_UP)]
+    queries = asked(searches + WARM_UP)
     now = datetime.now(UTC)
     first = {size: _took(_match, memory, queries[0], now) for size, memory in memories.items()}
     proof = {size: _took(prove, memory.store) for size, memory in memories.items()}
@@ -114,7 +116,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
     for turn, query in enumerate(track(queries, description="searching")):
         order = list(memories.items())
         for size, memory in order[turn % len(order) :] + order[: turn % len(order)]:
-            held = memory._space.knowledge._learned._held.get(NAMESPACE)
+            held = knowledge_in(memory.home)._learned._held.get(NAMESPACE)
             taken = {
                 "terms": _took(held.terms.match, query, now) if held else 0.0,
                 "matching": _took(_match, memory, query, now),
@@ -142,7 +144,7 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
 
 
 def _match(memory: slowwave.Memory, query: str, now: datetime) -> object:
-    return memory._space.knowledge.learned(NAMESPACE, query, now)
+    return knowledge_in(memory.home).learned(NAMESPACE, query, now)
 
 
 def _took(act: Callable[..., object], *given: object) -> float:

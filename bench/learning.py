@@ -28,27 +28,31 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from _data import labelled
 from _home import ANSWER, FIRST, Home, born, configured, run
 from _needs import Asking, Needs, Question, Wordings, asked_on, needs_of
-from _report import report
+from _report import UnusableError, bench, existing_folder, options, positive, reports
 from _user import Careless, Clock, User
 
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning import acts, lessons
+from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gate
+from slowwave.learning.isolation import TABLE
 from slowwave.learning.proposals import proposal_days
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.scoring.evaluation import MEASURES, compare
 from slowwave.scoring.evaluation.evaluate import evaluate
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
-from slowwave.scoring.feedback.learned import PROPOSAL, SEEDS, decide
+from slowwave.scoring.feedback.learned import PROPOSAL, decide
 from slowwave.scoring.feedback.learned import live as terms_in_force
+from slowwave.scoring.feedback.policy import SEEDS
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import LearnedTerms
-from slowwave.tuning import read_collection
+from slowwave.search.opened import searcher_in
 from slowwave.views.terminal import bars
 
 WEEK = 7
@@ -76,7 +80,7 @@ def live(home: Home, plan: Mapping[date, Sequence[Asking]], user: Careless) -> W
             for job in ("feedback", "evaluation"):
                 run(home, job, week[0], week[-1], clock.moment)
             approve(home, space)
-            for first, last in consecutive(lessons.due_days(space)):
+            for first, last in consecutive(lessons.due_days(Evidence(space))):
                 run(home, "learning", first, last, clock.moment)
             advance(len(week))
     return space
@@ -128,7 +132,7 @@ def measured(
         A row a question, by the ranking; and the share of the questions that a term matches.
     """
     now, policy = space.now(), space.policy
-    found = [space.searcher.find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
+    found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
     proposed = {
         name: [_with(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
         for name, some in terms.items()
@@ -147,10 +151,10 @@ def measured(
 def proposed_terms(home: Home, space: Workspace) -> dict[str, LearnedTerms]:
     """All that was proposed and would have an effect, and what that were with the constants of the seeds."""
     now = space.now()
-    all_of = lessons.known(space, now.date().isoformat(), home.namespace)
+    all_of = Evidence(space, among=[home.namespace])
     seeds = as_seeds(space, all_of.proposals["day"].unique().to_list())
     return {
-        WOULD_BE: LearnedTerms(lessons.would_be(space, all_of, now), space.learning_policy.ttl),
+        WOULD_BE: LearnedTerms(all_of.would_be(now), space.learning_policy.ttl),
         AS_SEEDS: LearnedTerms(seeds, SEEDS.ttl),
     }
 
@@ -208,6 +212,9 @@ def timeline(home: Home, space: Workspace) -> dict[str, str]:
     found = {}
     for condition in CONDITIONS:
         mine = rows.filter(pl.col("condition") == condition)
+        if mine.is_empty():
+            found[condition] = "not looked at"
+            continue
         last = mine.row(-1, named=True)
         closed = mine.filter(pl.col("state") != "open")["day"].max()
         since = FIRST if closed is None else date.fromisoformat(str(closed)) + timedelta(days=1)
@@ -221,13 +228,13 @@ def timeline(home: Home, space: Workspace) -> dict[str, str]:
 def states(home: Home, space: Workspace) -> dict[str, Any]:
     """What became of selections and of the terms that they taught, at the end."""
     now = space.now()
-    all_of = lessons.known(space, now.date().isoformat(), home.namespace)
+    all_of = Evidence(space, among=[home.namespace])
     reasons = dict(all_of.decided.reasons["reason"].value_counts().iter_rows())
     key = ["memory_id", "term"]
     taught = all_of.decided.lessons
     unexpired = taught.filter(pl.col("expires_at") > now).select(key).unique()
-    would = lessons.would_be(space, all_of, now)
-    applied = space.store.read(lessons.TABLE, f"namespace = '{home.namespace}'")
+    would = all_of.would_be(now)
+    applied = space.store.read(TABLE, f"namespace = '{home.namespace}'")
     said = gate(space, home.namespace).conditions
     noise = next(one.value for one in said if one.name == "noise")
     done = [one.action for one in acts.acts(space.journal, home.namespace)]
@@ -294,14 +301,14 @@ def life_of(home: Home, needs: Needs, given: argparse.Namespace, wrong: float) -
 
 def show(lives: Mapping[str, Told], said: str) -> None:
     """Print the gates and terms of all lives side by side, then the metrics."""
+    tables: dict[str, tuple[list[dict[str, Any]], str]] = {}
     for title, found in (
         ("gate", {name: one.gate for name, one in lives.items()}),
         ("terms", {name: one.terms for name, one in lives.items()}),
     ):
         keys = dict.fromkeys(key for one in found.values() for key in one)
-        report(
-            "learning", [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in keys]
-        )
+        rows = [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in keys]
+        tables[title] = rows, ""
     for kind, note in NOTES.items():
         rows = [
             {"life": name} | {
@@ -310,32 +317,34 @@ def show(lives: Mapping[str, Told], said: str) -> None:
             }
             for name, one in lives.items() for row in one.rows
         ]  # fmt: skip
-        report("learning", rows, note=f"{note} {said}")
+        tables[kind] = rows, f"{note} {said}"
+    reports("learning", tables)
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Live all lives and print what they came to."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of a collection")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="wordllama-256", help="embedding model")
-    parser.add_argument("--days", type=int, default=90)
-    parser.add_argument("--per-day", type=int, default=80, help="searches a day")
-    parser.add_argument("--needs", type=int, default=100, help="memories that are needed")
-    parser.add_argument("--people", type=int, default=12)
+    parser.add_argument("--days", type=positive, default=90)
+    parser.add_argument("--per-day", type=positive, default=80, help="searches a day")
+    parser.add_argument("--needs", type=positive, default=100, help="memories that are needed")
+    parser.add_argument("--people", type=positive, default=12)
     parser.add_argument("--words", type=int, default=0, help="of the question beside a private name; 0: none")
     parser.add_argument("--wrong", type=float, nargs="+", default=[0.0, 0.2, 0.4], help="share of selections")
     parser.add_argument("--bias", type=float, default=0.5, help="of the people: rank r is looked at r^-bias")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="one life, fewer searches and needs")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     if given.quick:
         given.per_day, given.needs, given.days = 20, 25, 63
         given.wrong = given.wrong[:1]
-    collection = read_collection(given.data)
+    collection = labelled(given.data, given.namespace)
     needs = needs_of(collection, given.namespace, most=given.needs, seed=given.seed)
+    if not needs.asked:
+        raise UnusableError(f"{given.data}: no document answers two questions, so there is no need to learn")
     lives, start = dict[str, Told](), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, bars():
         first = born(Path(folder) / "first", collection, given.namespace, given.model)

@@ -1,6 +1,6 @@
 """What one tenant's big saves cost another one's search, over HTTP.
 
-    python -m bench.mcp_load [--saves 6] [--bytes 900000] [--searches 20]
+    python bench/mcp_load.py [--saves 6] [--bytes 900000] [--searches 20]
 
 A server of its own is started on an empty home with two tokens. One client searches alone, then beside
 another tenant's saves, which are all sent at once. Given is the ratio of the two: median, and slowest.
@@ -8,7 +8,6 @@ another tenant's saves, which are all sent at once. Given is the ratio of the tw
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -21,7 +20,15 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from _report import UnusableError, bench, options, positive, ratio, report, spread
+
+import slowwave
+from slowwave.mcp.tokens import add_token
 
 QUERY = "how long does the battery of the northern gauge last in winter?"
 NOTE = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
@@ -51,6 +58,7 @@ def call(url: str, token: str, tool: str, **arguments: object) -> float:
 
 
 def big_note(size: int, seed: int) -> str:
+    """A text of so many characters of made-up sentences."""
     drawn = random.Random(seed)
     parts, length = [], 0
     while length < size:
@@ -60,13 +68,17 @@ def big_note(size: int, seed: int) -> str:
 
 
 def searches(url: str, token: str, count: int, until: threading.Event | None = None) -> list[float]:
+    """Seconds of so many searches, and of more until the event is set."""
     taken: list[float] = []
     while len(taken) < count or (until is not None and not until.is_set() and len(taken) < 20 * count):
         taken.append(call(url, token, "memory_search", query=f"{QUERY} {len(taken)}"))
     return taken
 
 
-def measure(url: str, tokens: dict[str, str], saves: int, size: int, count: int) -> dict[str, float]:
+def measure(
+    url: str, tokens: dict[str, str], saves: int, size: int, count: int
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Searches of one tenant alone and beside the saves of the other, and what became of these."""
     call(url, tokens["ada"], "memory_save", content=NOTE)
     searches(url, tokens["ada"], 3)
     alone = searches(url, tokens["ada"], count)
@@ -86,53 +98,68 @@ def measure(url: str, tokens: dict[str, str], saves: int, size: int, count: int)
     waiting.start()
     beside = searches(url, tokens["ada"], count, done)
     waiting.join()
-    return {
-        "alone_p50_s": statistics.median(alone),
-        "alone_max_s": max(alone),
-        "beside_p50_s": statistics.median(beside),
-        "beside_max_s": max(beside),
-        "ratio_p50": statistics.median(beside) / statistics.median(alone),
-        "ratio_max": max(beside) / max(alone),
-        "searches_beside": len(beside),
-        "saves_s": time.perf_counter() - start,
-        "saves_refused": len(refused),
-    }
+    rows = [
+        {
+            "searches": name, "count": len(taken), **spread(taken, 4, "_s"), "max_s": round(max(taken), 4),
+            "ratio_p50": ratio(statistics.median(taken), statistics.median(alone), 2),
+            "ratio_max": ratio(max(taken), max(alone), 2),
+        }
+        for name, taken in (("alone", alone), ("beside", beside))
+    ]  # fmt: skip
+    return rows, {
+        "saves": saves, "saves_refused": len(refused), "saves_s": round(time.perf_counter() - start, 3)
+    }  # fmt: skip
 
 
-def main() -> None:
-    given = argparse.ArgumentParser(description=__doc__)
-    given.add_argument("--saves", type=int, default=6)
-    given.add_argument("--bytes", type=int, default=900_000)
-    given.add_argument("--searches", type=int, default=20)
-    given.add_argument("--model", default="wordllama-256")
-    asked = given.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
-        environment = {**os.environ, "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": asked.model}
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the benchmark."""
+    parser = options(__doc__)
+    parser.add_argument("--saves", type=positive, default=6, help="big ones, all at once")
+    parser.add_argument("--bytes", type=positive, default=900_000, help="of each")
+    parser.add_argument("--searches", type=positive, default=20, help="alone, and at least as many beside")
+    parser.add_argument("--model", default="wordllama-256", help="embedding model")
+    asked = parser.parse_args(argv)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder) / "home", asked.model) as (url, tokens),
+    ):
+        rows, totals = measure(url, tokens, asked.saves, asked.bytes, asked.searches)
+    report("mcp_load", rows, note="seconds; ratio: beside over alone", totals=totals)
 
-        def command(*words: str) -> list[str]:
-            return [sys.executable, "-c", MAIN, *words]
 
-        subprocess.run(command("init", str(home)), env=environment, check=True, stdout=subprocess.DEVNULL)
-        tokens = {}
-        for name in ("ada", "bob"):
-            words = command("mcp", "token", "--namespace", name, "--principal", name, "--json")
-            made = subprocess.run(words, env=environment, check=True, capture_output=True)
-            tokens[name] = json.loads(made.stdout)["token"]
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        server = subprocess.Popen(command("mcp", "--http", "--port", str(port)), env=environment)
-        try:
-            limit = time.monotonic() + LONGEST_S
-            while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < limit:
-                time.sleep(0.1)
-            found = measure(f"http://127.0.0.1:{port}/mcp", tokens, asked.saves, asked.bytes, asked.searches)
-        finally:
-            server.terminate()
-            server.wait(30)
-    for name, value in found.items():
-        print(f"{name:>16}  {value:,.3f}")
+@contextmanager
+def serving(home: Path, model: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """A server on an empty home: its address, and a token for each of two tenants.
+
+    Raises:
+        UnusableError: it does not start; its error is above.
+    """
+    with slowwave.open(home, namespace="ada", embedding={"model": model}) as memory:
+        assert memory.store.count("meta") > 0  # makes the home
+        tokens = {name: add_token(memory.settings, name, name) for name in ("ada", "bob")}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {**os.environ, "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": model}
+    command = [sys.executable, "-c", MAIN, "mcp", "--http", "--port", str(port)]
+    server = subprocess.Popen(command, env=environment)
+    try:
+        limit = time.monotonic() + LONGEST_S
+        while not answers(port):
+            if server.poll() is not None or time.monotonic() > limit:
+                raise UnusableError("the server did not start")
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp", tokens
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def answers(port: int) -> bool:
+    """Whether something listens there."""
+    with socket.socket() as probe:
+        return not probe.connect_ex(("127.0.0.1", port))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ judgments: it should come to the same verdicts, more cautiously.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from _report import report
+from _data import labelled, space_of
+from _home import ANSWER, FIRST
+from _report import bench, existing_folder, options, positive, report
 from _user import Clock, User, asked_on
 
 from slowwave.common import ids
@@ -33,12 +34,9 @@ from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation import compare
 from slowwave.settings import Settings, load
-from slowwave.tuning import read_collection
 from slowwave.tuning.collection import Collection, notes_of
 from slowwave.views.terminal import bars
 
-ANSWER = "Here is the answer."  # says nothing of any memory: only the citations count
-FIRST = date(2026, 1, 1)
 WEEK = 7
 
 
@@ -70,11 +68,11 @@ def born(home: Path, collection: Collection, namespace: str, model: str) -> Life
     return Life(
         settings,
         namespace,
-        _relevant(collection, {one["key"]: ids.memory_id(namespace, one["key"]) for one in notes}),
+        _relevant(collection, namespace, {one["key"]: ids.memory_id(namespace, one["key"]) for one in notes}),
     )
 
 
-def _relevant(collection: Collection, by_key: Mapping[str, str]) -> dict[str, frozenset[str]]:
+def _relevant(collection: Collection, namespace: str, by_key: Mapping[str, str]) -> dict[str, frozenset[str]]:
     return {
         query["text"]: frozenset(
             by_key[one]
@@ -82,6 +80,7 @@ def _relevant(collection: Collection, by_key: Mapping[str, str]) -> dict[str, fr
             if grade > 0 and one in by_key
         )
         for query in collection.answerable()
+        if space_of(query) == namespace
     }
 
 
@@ -181,23 +180,22 @@ def rows_of(life: Life, cycle: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Live a month and print what it came to."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of a collection")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
-    parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--per-day", type=int, default=20, help="searches a day")
+    parser.add_argument("--days", type=positive, default=30)
+    parser.add_argument("--per-day", type=positive, default=20, help="searches a day")
     parser.add_argument("--bias", type=float, default=0.5, help="of the user: rank r is looked at r^-bias")
     parser.add_argument("--noise", type=float, default=0.05, help="wrong results taken, of those looked at")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nightly", action="store_true", help="run the jobs day by day")
     parser.add_argument("--home", type=Path, help="keep the home here")
-    given = parser.parse_args()
-    collection = read_collection(given.data)
+    given = parser.parse_args(argv)
+    collection = labelled(given.data, given.namespace)
     days = day_range(FIRST, FIRST + timedelta(days=given.days - 1))
     with tempfile.TemporaryDirectory() as folder, bars():
         start = time.perf_counter()
@@ -218,7 +216,9 @@ def main() -> None:
         for one in cycles.filter(pl.col("status") == "closed").iter_rows(named=True)
     )
     report(
-        "month", rows, note=f"{searches:,} searches in {given.days} days, {seconds:,.0f} s. Closed: {closed}"
+        "month",
+        rows,
+        note=f"{searches:,} searches in {given.days} days, {seconds:,.0f} s. Closed: {closed or 'none'}",
     )
 
 

@@ -21,7 +21,6 @@ are neither refused as a duplicate nor merged. Intervals are 95 % Wilson interva
 
 from __future__ import annotations
 
-import argparse
 import csv
 import hashlib
 import tempfile
@@ -32,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from _report import report
+from _report import UnusableError, bench, existing_file, options, ratio, report
 from rich.console import Console
 from rich.progress import track
 
@@ -69,16 +68,17 @@ class Judged:
     outcome: Outcome
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(__doc__)
+    parser.add_argument(
+        "--pairs", type=existing_file, nargs="+", required=True, help="tables of labelled pairs"
     )
-    parser.add_argument("--pairs", type=Path, nargs="+", required=True, help="tables of labelled pairs")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
     parser.add_argument("--cache", type=Path, help="folder that keeps the vectors for the next run")
     parser.add_argument("--show", type=int, default=0, help="examples of each kind of error to print")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     pairs = [pair for path in arguments.pairs for pair in read_pairs(path)]
     if arguments.cache is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -101,19 +101,36 @@ def read_pairs(path: Path) -> list[Pair]:
     """The pairs of one table.
 
     Raises:
-        ValueError: the header is none of the three forms.
+        UnusableError: the header is none of the three forms, or a line has not what it says.
     """
     with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        header = reader.fieldnames or ()
+        rows = list(reader)
     forms: dict[str, Callable[[dict[str, str]], bool | None]] = {
         "category": _by_label,
         "relatedness_1_5": _by_relatedness,
         "score_0_5": _by_score,
     }
-    known = next((form for form in forms if rows and form in rows[0]), None)
-    if known is None:
-        raise ValueError(f"{path}: the header must hold one of {', '.join(forms)}, and a and b")
-    return [Pair(path.stem, row["a"], row["b"], forms[known](row)) for row in rows]
+    known = next((form for form in forms if form in header), None)
+    wanted = {"a", "b"} | (set() if known == "score_0_5" else {"label"})
+    if known is None or not wanted <= {*header}:
+        raise UnusableError(
+            f"{path}: the header must hold a, b, and score_0_5 or label with category or relatedness_1_5"
+        )
+    pairs = []
+    for number, row in enumerate(rows, start=2):
+        try:
+            whole = None not in row.values()  # a line that is too short lacks its last columns
+            same = forms[known](row) if whole else None
+        except ValueError:
+            whole = False
+        if not whole:
+            raise UnusableError(f"{path}, line {number} is not {', '.join(header)}")
+        pairs.append(Pair(path.stem, row["a"], row["b"], same))
+    if not pairs:
+        raise UnusableError(f"{path} has no pair")
+    return pairs
 
 
 def _by_label(row: dict[str, str]) -> bool | None:
@@ -209,7 +226,7 @@ def rates(
                 "policy": policy,
                 "set": table,
                 "measure": measure,
-                "rate": round(len(wrong) / n, 4) if n else None,
+                "rate": ratio(len(wrong), n),
                 "low": round(low, 4),
                 "high": round(high, 4),
                 "n": n,

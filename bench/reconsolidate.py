@@ -11,7 +11,6 @@ matrix product.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import random
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from _report import report
+from _report import bench, numbers, options, report
 
 from slowwave.common import ids
 from slowwave.home.workspace import Workspace
@@ -32,43 +31,15 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.notes import plain_note
 from slowwave.settings import load
+from slowwave.store import staging
 from slowwave.store.vectors import mean_vectors
 
 DIMENSION = 384
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-WORDS = (
-    "gauge",
-    "pier",
-    "battery",
-    "lantern",
-    "harbour",
-    "ferry",
-    "tide",
-    "storm",
-    "mast",
-    "cable",
-    "winter",
-    "summer",
-    "report",
-    "repair",
-    "captain",
-    "seal",
-    "radar",
-    "sensor",
-    "logger",
-    "uplink",
-    "datum",
-    "offset",
-    "linkspan",
-    "buoy",
-    "survey",
-    "release",
-    "broker",
-    "token",
-    "rota",
-    "index",
-    "partition",
-)
+WORDS = """
+gauge pier battery lantern harbour ferry tide storm mast cable winter summer report repair captain seal
+radar sensor logger uplink datum offset linkspan buoy survey release broker token rota index partition
+""".split()
 
 
 class Clustered:
@@ -96,20 +67,19 @@ def _noise(text: str) -> np.ndarray:
     return np.asarray(vector / np.linalg.norm(vector))
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--memories", default="1000,10000,100000", help="sizes, with commas")
-    parser.add_argument("--notes", default="250,1000", help="new notes per batch, with commas")
+    parser = options(__doc__)
+    parser.add_argument("--memories", type=numbers, default="1000,10000,100000", help="sizes, with commas")
+    parser.add_argument("--notes", type=numbers, default="250,1000", help="new notes per batch, with commas")
     parser.add_argument("--policy", default="guarded", choices=("off", "guarded", "literal"))
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
-    for size in map(int, arguments.memories.split(",")):
+    for size in arguments.memories:
         with tempfile.TemporaryDirectory() as home:
             space = _filled(Path(home), size, arguments.policy)
-            for turn, count in enumerate(map(int, arguments.notes.split(","))):
+            for turn, count in enumerate(arguments.notes):
                 rows += _measure(space, size, count, arguments.policy, start=10_000_000 * (turn + 1))
             space.close()
     report("reconsolidate", rows, note=f"policy {arguments.policy}, {DIMENSION} numbers a vector")
@@ -134,6 +104,7 @@ def _filled(home: Path, size: int, policy: str) -> Workspace:
         memories = staged.join(mean_vectors(chunks, DIMENSION), on="memory_id", how="left").with_columns(
             status=pl.lit("live"), frequency=pl.lit(1, pl.Int32), chunk_count=pl.lit(1, pl.Int32),
             absorbed=pl.lit([], dtype=pl.List(pl.String)), updated_at="occurred_at",
+            dated=pl.when("dated").then("created_at"),
         )  # fmt: skip
         columns = [name for name in store.specs["memories"].schema.names if name in memories.columns]
         store.upsert("memories", memories.select(columns))
@@ -150,7 +121,7 @@ def _staged(numbers: range, at: datetime) -> pl.DataFrame:
         )
         for number in numbers
     ]  # fmt: skip
-    return stages.stage(entries_frame(entries))
+    return staging.stage(entries_frame(entries))
 
 
 def _embedded(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:

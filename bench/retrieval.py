@@ -13,24 +13,25 @@ ranking of ``Memory.search``. Failed queries count as 0; queries without a relev
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from _report import report
+from _data import labelled, space_of
+from _report import bench, existing_folder, options, positive, report
 from rich.progress import track
 
 import slowwave
-from slowwave.scoring.evaluation import compare, evaluate, mean_interval, parse_measure
-from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.scoring.evaluation import compare, evaluate, mean_interval, panel, parse_measure
+from slowwave.scoring.ranking import RankingPolicy, rank
+from slowwave.search.opened import searcher_in
 from slowwave.search.run import read_by_cross_encoder
-from slowwave.tuning import Collection, opened, read_collection
+from slowwave.tuning import Collection, opened
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars
 
@@ -40,24 +41,23 @@ HEARD = ("bm25", "vector", "as if the model knew")
 """Measured as if the model knew every language: what the channels give by themselves."""
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="folders of the collections")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, nargs="+", required=True, help="the collections")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
     parser.add_argument(
         "--cross-encoder", action="store_true", help="also with the cross-encoder (half a second a query)"
     )
     parser.add_argument("--cache", type=Path, help="keep the embedded collections here, for the next time")
     parser.add_argument("--untitled", action="store_true", help="leave out the titles of the documents")
-    parser.add_argument("--queries", type=int, default=100_000, help="at most so many per collection")
-    arguments = parser.parse_args()
+    parser.add_argument("--queries", type=positive, default=100_000, help="at most so many per collection")
+    arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
     notes = []
     for folder in arguments.data:
-        collection = read_collection(folder)
+        collection = labelled(folder)
         if arguments.untitled:
             plain = [{**document, "title": ""} for document in collection.documents]
             collection = replace(collection, name=f"{collection.name}_untitled", documents=plain)
@@ -70,10 +70,7 @@ def main() -> None:
 def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
     """What is measured beside the full ranking; none abstains, so every query gets its list."""
     full = replace(present, abstention_floor=0.0)
-    plain = replace(
-        full, mpab=False, title_weight=0.0, trigger_weight=0.0, neighbour_weight=0.0, sparse_recall=False
-    )
-    model = {"vector_weight": full.vector_weight, "cosine_floor": full.cosine_floor}
+    plain = replace(full, trigger_weight=0.0, **panel.off(panel.OF_TEXT))
     return {
         "full": full,
         "bm25": replace(plain, vector_weight=0.0),
@@ -81,13 +78,10 @@ def policies(present: RankingPolicy) -> dict[str, RankingPolicy]:
         "as if the model knew": full,
         "rrf": replace(plain, fusion="rrf"),
         "fused": plain,
-        "no mpab": replace(full, mpab=False),
-        "no neighbours": replace(full, neighbour_weight=0.0),
-        "no titles": replace(full, title_weight=0.0),
-        "no sparse recall": replace(full, sparse_recall=False),
-        "no feedback share": replace(full, effectiveness_weight=0.0),
+        **{name.lower(): replace(full, **panel.off([name])) for name in panel.OF_TEXT},
+        "no feedback share": replace(full, **panel.off(["no effectiveness"])),
         "mpab as in the seeds": replace(full, mpab_coefficient=0.3, mpab_cap=math.inf),
-        "seeds": replace(SEEDS, abstention_floor=0.0, **model),
+        "seeds": replace(panel.seeds(full), abstention_floor=0.0),
     }
 
 
@@ -102,9 +96,9 @@ def _measure(
         runs["cross-encoder"] = {}
     took: dict[str, list[float]] = {"full": [], "cross-encoder": []}
     for query in track(queries, description="searching"):
-        memory = spaces[query.get("namespace") or "default"]
+        memory = spaces[space_of(query)]
         start = time.perf_counter()
-        found = memory._space.searcher.find(
+        found = searcher_in(memory.home).find(
             memory.namespace, query["text"], memory.settings.ranking.candidates
         )
         source = dict(zip(found.candidates.memory_ids, found.shown.column("source").to_pylist(), strict=True))
@@ -118,7 +112,7 @@ def _measure(
         if cross_encoder:
             policy = replace(measured["full"], rerank_weight=CROSS_ENCODER_WEIGHT)
             start = time.perf_counter()
-            read = read_by_cross_encoder(memory._space, found, policy, query["text"], AS_OF)
+            read = read_by_cross_encoder(memory.home, found, policy, query["text"], AS_OF)
             ranking = rank(read.candidates, policy, as_of=AS_OF, limit=20)
             took["cross-encoder"].append((time.perf_counter() - start) * 1e3 + took["full"][-1])
             runs["cross-encoder"][query["_id"]] = [source[one.memory_id] for one in ranking.results]

@@ -9,39 +9,41 @@ difference of the two, which is what shadow scoring costs a search; nothing else
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from _report import report
+from _data import labelled, space_of
+from _report import bench, existing_folder, options, positive, report, spread
 
 from slowwave.common import ids
 from slowwave.common.progress import task
 from slowwave.journal import Entry, Journal
 from slowwave.scoring.ranking import rank
 from slowwave.search.log import logged
-from slowwave.tuning import opened, read_collection
+from slowwave.search.opened import searcher_in
+from slowwave.tuning import opened
 from slowwave.views.terminal import bars
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--queries", type=int, default=300)
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True)
+    parser.add_argument("--queries", type=positive, default=300)
     parser.add_argument("--model", default="wordllama-256")
-    given = parser.parse_args()
-    collection = read_collection(given.data)
+    given = parser.parse_args(argv)
+    collection = labelled(given.data)
     rows = []
     with bars(), opened(collection, given.model) as memories, tempfile.TemporaryDirectory() as folder:
         memory = next(iter(memories.values()))
-        asked = [one["text"] for one in collection.queries[: given.queries]]
-        found = [memory._space.searcher.find(memory.namespace, text, 100) for text in asked]
+        asked = [one["text"] for one in collection.queries if space_of(one) == memory.namespace]
+        asked = asked[: given.queries] or [one["text"] for one in collection.queries[: given.queries]]
+        found = [searcher_in(memory.home).find(memory.namespace, text, 100) for text in asked]
         for durability in ("full", "normal"):
             with Journal.open_path(Path(folder) / f"{durability}.db", durability=durability) as journal:
                 taken: dict[str, list[float]] = {"whole": [], "without candidates": []}
@@ -64,8 +66,7 @@ def main() -> None:
                         advance(1)
                 whole, bare = (np.array(values) for values in taken.values())
                 for name, values in (*taken.items(), ("candidates", whole - bare)):
-                    p50, p95 = np.percentile(values, [50, 95])
-                    rows.append({"durability": durability, "what": name, "p50_ms": p50, "p95_ms": p95})
+                    rows.append({"durability": durability, "what": name, **spread(values, 4)})
     chunks = int(np.median([len(one.candidates) for one in found]))
     report("shadow_logging", rows, note=f"{len(asked)} searches, {chunks} candidates each (median)")
 

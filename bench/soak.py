@@ -13,19 +13,19 @@ has just opened the same home, searched and saved.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import _soak_user as user
-import numpy as np
-from _report import report
+from _processes import Nobody
+from _report import bench, existing_folder, options, positive, ratio, report, spread
 
 from slowwave.common.progress import listening, task
 from slowwave.views.terminal import bars
@@ -34,18 +34,21 @@ MODEL = "wordllama-256"
 QUARTERS = {"first": 0, "last": 3}
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the load that was asked for and print its figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--minutes", type=float, default=10, help="of the mixed load")
-    parser.add_argument("--processes", type=int, default=8, help="of the mixed load")
+    parser.add_argument("--processes", type=positive, default=8, help="of the mixed load")
     parser.add_argument("--no-nights", action="store_true", help="a mixed load without nights")
-    parser.add_argument("--one-by-one", type=int, metavar="N", help="instead: N saves of one process")
+    parser.add_argument("--one-by-one", type=positive, metavar="N", help="instead: N saves of one process")
     parser.add_argument("--model", default=MODEL, help="embedding model")
-    parser.add_argument("--folder", help="where the home is made, and removed; else where the system has it")
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--folder",
+        type=existing_folder,
+        help="where the home is made, and removed; else where the system has it",
+    )
+    arguments = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder, bars():
         home = Path(folder) / "home"
         os.environ |= {"SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": arguments.model}
@@ -60,7 +63,7 @@ def one_by_one(home: Path, count: int) -> tuple[list[dict[str, Any]], dict[str, 
     """Save notes one after the other in this process; a row for every tenth of them, and what came of it."""
     rows, times = [], []
     step = max(1, count // 10)
-    with user.opened() as memory, task("saving", count) as advance, listening(user.Nobody()):
+    with user.opened() as memory, task("saving", count) as advance, listening(Nobody()):
         for number in range(count):
             start = time.perf_counter()
             memory.save(user.note(0, number))
@@ -77,14 +80,14 @@ def one_by_one(home: Path, count: int) -> tuple[list[dict[str, Any]], dict[str, 
 
 def _against_fresh(rss: float) -> dict[str, float]:
     fresh = json.loads(_user("fresh", stdout=subprocess.PIPE).communicate()[0])["rss"]
-    return {"rss": rss, "rss_fresh": fresh, "rss_ratio": round(rss / fresh, 2)}
+    return {"rss": rss, "rss_fresh": fresh, "rss_ratio": ratio(rss, fresh, 2)}
 
 
 def mixed(
     home: Path, minutes: float, processes: int, *, nights: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Several users at once, and nights; a row per act, and what became of the home."""
-    with user.opened() as memory, listening(user.Nobody()):
+    with user.opened() as memory, listening(Nobody()):
         memory.save(user.note(processes, 0))
     users = [
         _user("use", number, minutes * 60, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -148,14 +151,7 @@ def _row(act: str, told: list[dict[str, Any]], seconds: float) -> dict[str, Any]
 
 
 def _spread(times: list[float]) -> dict[str, float]:
-    if not times:
-        return {}
-    values = np.array(times)
-    return {
-        "p50": round(float(np.median(values)), 3),
-        "p95": round(float(np.percentile(values, 95)), 3),
-        "max": round(float(values.max()), 3),
-    }
+    return {**spread(times, 3, ""), "max": round(max(times), 3)} if times else {}
 
 
 def sizes(home: Path) -> dict[str, Any]:
@@ -164,7 +160,7 @@ def sizes(home: Path) -> dict[str, Any]:
     journal = _bytes_of(home.glob("journal.db*"))
     return {
         "files": len(tables), "tables": round(sum(tables) / 1e6, 1), "journal": round(sum(journal) / 1e6, 1),
-        "ratio": round(sum(tables) / sum(journal), 1),
+        "ratio": ratio(sum(tables), sum(journal), 1),
     }  # fmt: skip
 
 

@@ -11,20 +11,20 @@ how many of them were not what was asked for.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _report import report
+from _report import bench, options, positive, ratio, report
 from rich.progress import track
 
 import slowwave
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.search.opened import searcher_in
 from slowwave.tuning.fit import AS_OF
 from slowwave.views.terminal import bars
 
@@ -61,17 +61,8 @@ SENTENCES = (
     "The report on {0} gives {3} pages to the {2} and says of the {1} that nothing has to be done this year.",
 )
 THINGS = (
-    "antenna",
-    "solar panel",
-    "logger",
-    "cable duct",
-    "bracket",
-    "float",
-    "enclosure",
-    "ladder",
-    "cleat",
-)
-WORDS_PER_NOTE = 1_100
+    "antenna", "solar panel", "logger", "cable duct", "bracket", "float", "enclosure", "ladder", "cleat",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,15 +74,16 @@ class Question:
     kind: str
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
-    parser.add_argument("--limit", type=int, default=10, help="results asked for")
-    arguments = parser.parse_args()
-    notes, questions = fixtures()
+    parser.add_argument("--limit", type=positive, default=10, help="results asked for")
+    parser.add_argument("--places", type=positive, default=len(PLACES), help="the first so many")
+    parser.add_argument("--words", type=positive, default=1_100, help="of a long note")
+    arguments = parser.parse_args(argv)
+    notes, questions = fixtures(PLACES[: arguments.places], arguments.words)
     with (
         tempfile.TemporaryDirectory() as home,
         slowwave.open(
@@ -105,18 +97,18 @@ def main() -> None:
     report("sparse", rows, note=note)
 
 
-def fixtures() -> tuple[list[dict[str, Any]], list[Question]]:
+def fixtures(places: Sequence[str], words: int) -> tuple[list[dict[str, Any]], list[Question]]:
     """The notes and the questions, always the same."""
     random = np.random.default_rng(0)
     notes: list[dict[str, Any]] = []
     questions: list[Question] = []
-    for place in PLACES:
+    for place in places:
         for number, (question, fact) in enumerate(SHORT):
             key = f"{place} fact {number}"
             notes.append({"key": key, "content": fact.format(place)})
             questions.append(Question(question.format(place), key, "short"))
         for at, topic in enumerate(TOPICS):
-            sentences = _padding(random, place)
+            sentences = _padding(random, place, words)
             key = f"{place} {topic}"
             if at < len(DENSE):
                 asked, told = DENSE[at]
@@ -127,10 +119,10 @@ def fixtures() -> tuple[list[dict[str, Any]], list[Question]]:
     return notes, questions
 
 
-def _padding(random: np.random.Generator, place: str) -> list[str]:
+def _padding(random: np.random.Generator, place: str, most: int) -> list[str]:
     sentences: list[str] = []
     words = 0
-    while words < WORDS_PER_NOTE:
+    while words < most:
         first, second = random.choice(THINGS, 2, replace=False)
         pattern = SENTENCES[int(random.integers(len(SENTENCES)))]
         sentences.append(pattern.format(place, first, second, int(random.integers(2, 60))))
@@ -155,7 +147,7 @@ def _measure(memory: slowwave.Memory, questions: list[Question], limit: int) -> 
     by_id: list[bool] = []
     size = max(memory.settings.ranking.candidates, 3 * limit)
     for question in track(questions, description="searching"):
-        one = memory._space.searcher.find(memory.namespace, question.text, size)
+        one = searcher_in(memory.home).find(memory.namespace, question.text, size)
         source: Mapping[str, str] = dict(
             zip(one.candidates.memory_ids, one.shown.column("source").to_pylist(), strict=True)
         )
@@ -185,7 +177,7 @@ def _rate(name: str, kind: str, passed: list[bool]) -> dict[str, Any]:
         "run": name,
         "answer_in": kind,
         "questions": len(passed),
-        "pass_rate": round(sum(passed) / len(passed), 3),
+        "pass_rate": ratio(sum(passed), len(passed), 3),
         "low": round(low, 3),
         "high": round(high, 3),
     }

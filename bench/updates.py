@@ -13,44 +13,44 @@ retrieval quality. Intervals are 95 % Wilson intervals.
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import ir_measures
-from _report import report
+from _data import labelled, space_of
+from _report import bench, existing_folder, options, ratio, report
 from ir_measures import RR, nDCG
 from rich.progress import track
 
 import slowwave
 from slowwave.memory import Memory
+from slowwave.notes.decoding import says_nothing
 from slowwave.scoring.intervals import wilson
 
 DEPTH = 50
+Rows = Sequence[Mapping[str, Any]]
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of the chats")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of the chats")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
     parser.add_argument("--policy", default="guarded", choices=("guarded", "literal"))
     parser.add_argument("--show", type=int, default=0, help="print so many turns that were lost")
-    arguments = parser.parse_args()
-    turns = _lines(arguments.data / "corpus.jsonl")
-    queries = _lines(arguments.data / "queries.jsonl")
-    needed = _needed(arguments.data / "qrels.tsv")
+    arguments = parser.parse_args(argv)
+    collection = labelled(arguments.data)
+    turns, queries = collection.documents, collection.queries
     rows, lost = [], []
     for policy in ("off", arguments.policy):
         with tempfile.TemporaryDirectory() as home:
             spaces = _fill(Path(home), arguments.model, policy, turns)
-            row, missing = _measure(spaces, queries, needed)
+            row, missing = _measure(spaces, queries, collection.qrels)
             rows.append(
                 {"set": arguments.data.name, "model": arguments.model, "reconsolidation": policy, **row}
             )
@@ -58,29 +58,19 @@ def main() -> None:
             for memory in spaces.values():
                 memory.close()
     note = f"{len(turns):,} turns, {len(queries):,} questions; counts are turns unless they say otherwise"
-    report("updates", rows, note=note)
     texts = {turn["_id"]: turn["text"] for turn in turns}
     for policy, turn in lost[: arguments.show]:
-        print(policy, turn, texts[turn][:200])
+        print(policy, turn, texts.get(turn, "(not in corpus.jsonl)")[:200])
+    report("updates", rows, note=note)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-
-
-def _needed(path: Path) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in path.read_text().splitlines()[1:]:
-        query, document, grade = line.split("\t")
-        found[query][document] = int(grade)
-    return found
-
-
-def _fill(home: Path, model: str, policy: str, turns: list[dict[str, Any]]) -> dict[str, Memory]:
+def _fill(home: Path, model: str, policy: str, turns: Rows) -> dict[str, Memory]:
     """One memory per chat, in one home, its turns saved one by one."""
     spaces: dict[str, Memory] = {}
     for number, turn in enumerate(track(turns, description=f"saving turns, {policy}")):
-        name = turn["namespace"]
+        if says_nothing(turn["text"]):
+            continue
+        name = space_of(turn)
         if name not in spaces:
             spaces[name] = slowwave.open(
                 home, namespace=name, embedding={"model": model}, reconsolidation={"policy": policy},
@@ -95,7 +85,7 @@ def _fill(home: Path, model: str, policy: str, turns: list[dict[str, Any]]) -> d
 
 
 def _measure(
-    spaces: dict[str, Memory], queries: list[dict[str, Any]], needed: dict[str, dict[str, int]]
+    spaces: dict[str, Memory], queries: Rows, needed: Mapping[str, Mapping[str, int]]
 ) -> tuple[dict[str, Any], list[str]]:
     live, statuses = {}, Counter[str]()
     for memory in spaces.values():
@@ -106,9 +96,9 @@ def _measure(
     above = asked = 0
     run: dict[str, dict[str, float]] = {}
     for query in track(queries, description="searching"):
-        found = spaces[query["namespace"]].search(query["text"], limit=DEPTH)
-        run[query["id"] if "id" in query else query["_id"]] = {one.source: one.score for one in found}
-        if query["kind"] != "knowledge_update" or not query.get("updated"):
+        found = spaces[space_of(query)].search(query["text"], limit=DEPTH)
+        run[query["_id"]] = {one.source: one.score for one in found}
+        if query.get("kind") != "knowledge_update" or not query.get("updated"):
             continue
         places = {one.source: one.rank for one in found}
         new = min((places.get(turn, DEPTH + 1) for turn in query["updated"]), default=DEPTH + 1)
@@ -119,7 +109,7 @@ def _measure(
     answerable = {name: grades for name, grades in needed.items() if grades}
     scores = ir_measures.calc_aggregate([nDCG @ 10, RR @ 5], answerable, run)
     row = {
-        "updates": asked, "updated_above": above, "rate": above / max(asked, 1), "low": low, "high": high,
+        "updates": asked, "updated_above": above, "rate": ratio(above, asked, 9), "low": low, "high": high,
         "ndcg@10": scores[nDCG @ 10], "mrr@5": scores[RR @ 5], "merged": statuses["merged"],
         "superseded": statuses["superseded"], "needed_lost": len(lost),
     }  # fmt: skip

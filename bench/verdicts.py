@@ -1,6 +1,6 @@
 """How often a comparison of two policies is right: false verdicts where nothing differs, power where it does.
 
-    python bench/verdicts.py [--trials N] [--draws N]
+    python bench/verdicts.py [--trials N] [--draws N] [--sizes N,N] [--effects X X]
 
 Queries are simulated: each has a difficulty, two policies rank its one answer by chance at a place that
 depends on it, and on the share ``--same`` of the queries both show the same. Values are reciprocal ranks, 0
@@ -15,32 +15,34 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from _report import report
+from _report import bench, numbers, options, positive, ratio, report
 
 from slowwave.scoring.evaluation import compare
 from slowwave.scoring.intervals import wilson
 
-SIZES, EFFECTS = (50, 100, 200, 400), (0.0, 0.02, 0.05, 0.10)
+SIZES, EFFECTS = "50,100,200,400", (0.0, 0.02, 0.05, 0.10)
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--trials", type=int, default=400, help="comparisons a row")
-    parser.add_argument("--draws", type=int, default=1_000, help="draws of each bootstrap and test")
+    parser = options(__doc__)
+    parser.add_argument("--trials", type=positive, default=400, help="comparisons a row")
+    parser.add_argument("--draws", type=positive, default=1_000, help="draws of each bootstrap and test")
     parser.add_argument("--margin", type=float, default=0.02, help="difference that does not matter")
     parser.add_argument("--same", type=float, default=0.5, help="share of queries with equal results")
     parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+    parser.add_argument("--sizes", type=numbers, default=SIZES, help="queries of a comparison, with commas")
+    parser.add_argument("--effects", type=float, nargs="+", default=EFFECTS, help="mean differences")
+    arguments = parser.parse_args(argv)
     rows = [
         row(n, effect, arguments, np.random.default_rng([arguments.seed, n, int(effect * 1_000)]))
-        for effect in EFFECTS
-        for n in SIZES
+        for effect in arguments.effects
+        for n in arguments.sizes
     ]
     note = (
         f"{arguments.trials} comparisons a row; false better, 95 % interval of all rows without an effect: "
@@ -70,7 +72,7 @@ def row(n: int, effect: float, arguments: argparse.Namespace, rng: np.random.Gen
     return {
         "effect": effect, "n": n, **shares, "insufficient": found["insufficient evidence"] / arguments.trials,
         "needed": round(statistics.median(needed)) if needed else None,
-        "settled": round(sum(settled) / len(settled), 4) if settled else None,
+        "settled": ratio(sum(settled), len(settled)),
     }  # fmt: skip
 
 

@@ -8,15 +8,15 @@ same columns of the same rows read from the table, and nothing else; measured tu
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from _report import report
+from _report import bench, options, positive, ratio, report, spread
 
 import slowwave
 from slowwave.common import ids
@@ -29,15 +29,14 @@ TEXT = (
 )
 
 
-def main() -> None:
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--notes", type=int, default=5_000, help="notes in the home")
-    parser.add_argument("--budget", type=int, default=2_000, help="tokens of the packet")
-    parser.add_argument("--times", type=int, default=50, help="packets measured")
-    arguments = parser.parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--notes", type=positive, default=5_000, help="notes in the home")
+    parser.add_argument("--budget", type=positive, default=2_000, help="tokens of the packet")
+    parser.add_argument("--times", type=positive, default=50, help="packets measured")
+    arguments = parser.parse_args(argv)
     with (
         tempfile.TemporaryDirectory() as home,
         slowwave.open(Path(home), namespace="bench", embedding={"model": "wordllama-256"}) as memory,
@@ -56,9 +55,8 @@ def main() -> None:
         {
             "notes": arguments.notes,
             "run": name,
-            "p50_ms": round(float(np.median(values[3:])), 2),
-            "p95_ms": round(float(np.percentile(values[3:], 95)), 2),
-            "ratio": round(float(np.median(values[3:])) / floor, 2),
+            **spread(values[3:]),
+            "ratio": ratio(np.median(values[3:]), floor, 2),
         }
         for name, values in times.items()
     ]

@@ -1,1 +1,1 @@
-"""Dagster: definitions, the job, the schedule, sensors, checks, the IO manager, the commands."""
+"""Dagster: definitions, the job, the schedule, sensors, checks, the commands."""

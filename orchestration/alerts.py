@@ -7,7 +7,8 @@ from dagster._core.execution.plan.objects import StepFailureData
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.alerts import alert
-from slowwave.learning.acts import REGRESSION, acts
+from slowwave.journal.kinds.learning import REGRESSION
+from slowwave.learning.acts import acts
 from slowwave.settings import load
 
 WILL_RETRY_TAG = "dagster/will_retry"

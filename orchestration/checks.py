@@ -10,7 +10,8 @@ from slowwave.assets import evaluation, feedback, ingest, learning
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.feedback.pending import folded_days, unfolded_days
-from slowwave.home.apart import remembered
+from slowwave.home import ledger
+from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gates_now
 from slowwave.learning.isolation import prove
 from slowwave.lifecycle.gate_notice import notice
@@ -210,7 +211,7 @@ def _every_namespace_check(asset: dg.AssetKey, stages: Sequence[str]) -> dg.Asse
     def every_namespace(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
         faults = [
             (stage, day, namespace, why)
-            for stage, days in remembered(slowwave.space.store).items()
+            for stage, days in ledger.faults(slowwave.space.store).items()
             if stage in stages
             for day, told in days.items()
             for namespace, why in told.items()
@@ -253,14 +254,13 @@ def isolation(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 )
 def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     """The gates of all namespaces as they are now."""
-    space = slowwave.space
-    now = gates_now(space)
+    now = gates_now(Evidence(slowwave.space))
     return dg.AssetCheckResult(
         passed=any(one.open for one in now),
         severity=dg.AssetCheckSeverity.WARN,
         description=" | ".join(one.describe() for one in now) or "Nothing was ever searched.",
         metadata={
-            "evidence": learning.evidence(now),
+            "evidence": learning.conditions_table(now),
             "what to do": "; ".join(_next(one) for one in now) or "search, and say what was of use",
             "open gates": sum(one.open for one in now),
             "conditions that hold": sum(part.state == "open" for one in now for part in one.conditions),

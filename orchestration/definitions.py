@@ -8,12 +8,10 @@ import dagster as dg
 from dagster_duckdb import DuckDBResource
 
 from slowwave.assets import evaluation, feedback, ingest, learning, warehouse
-from slowwave.assets.ingest import IO_MANAGER
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.orchestration import alerts, learning_jobs
 from slowwave.orchestration.checks import CHECKS
-from slowwave.orchestration.io_manager import LancePartitionIOManager
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
 from slowwave.orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
 from slowwave.settings import load
@@ -36,7 +34,6 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
             "slowwave": slowwave,
             "one_night": OneNight(slowwave=slowwave),
             "duckdb": DuckDBResource(database=""),
-            IO_MANAGER: LancePartitionIOManager(slowwave=slowwave),
         },
         executor=dg.in_process_executor,
     )

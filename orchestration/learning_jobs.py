@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from slowwave.assets.learning import evidence
+from slowwave.assets.learning import conditions_table
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.learning.acts import Act, LearningError
@@ -55,7 +55,7 @@ def approve(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwave
         act = learning.approve(who=config.who, why=config.why)
     except LearningError as error:
         raise _refused(error) from None
-    context.add_output_metadata(_metadata(act) | {"evidence": evidence([learning.gate()])})
+    context.add_output_metadata(_metadata(act) | {"evidence": conditions_table([learning.gate()])})
 
 
 @dg.op(description="Withdraw the approval: nothing that was learned is used from now on.")
@@ -114,7 +114,7 @@ JOBS = [approve_learning, withdraw_learning, rollback_learning]
 
 
 def _refused(error: LearningError) -> dg.Failure:
-    shown = {"evidence": evidence([error.decision])} if isinstance(error, RefusedError) else {}
+    shown = {"evidence": conditions_table([error.decision])} if isinstance(error, RefusedError) else {}
     return dg.Failure(description=str(error), metadata=shown, allow_retries=False)
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import dagster as dg
+import polars as pl
 from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_END_TAG,
     ASSET_PARTITION_RANGE_START_TAG,
@@ -20,13 +21,14 @@ from slowwave.assets.resources import SlowwaveResource
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
-from slowwave.home.apart import remembered
+from slowwave.home.ledger import faults, notes_due
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
+from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle.gate_notice import Notice, notice
-from slowwave.orchestration.cli import dagster_home
 from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.instance import dagster_home
 from slowwave.settings import Settings
 from slowwave.upkeep.erasure.running import finish, unfinished
 
@@ -97,10 +99,8 @@ def _pending(settings: Settings) -> tuple[list[str], list[str]]:
     """
     space = Workspace(settings)
     try:
-        days = space.journal.days(ACTS)
-        seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
-        rows = days.select("day", "last_seq").iter_rows()
-        notes = sorted({day for day, last_seq in rows if last_seq > seen.get(day, 0)})
+        last = space.journal.days(ACTS).group_by("day").agg(pl.col("last_seq").max())
+        notes = notes_due(space.store, dict(last.iter_rows()))
         feedback = unfolded_days(space.journal, space.store)
     finally:
         space.close()
@@ -162,7 +162,7 @@ def learn_due(settings: Settings) -> list[dict[str, Any]]:
     """Apply what is to be learned of the days behind an open gate, a run for each; a report for each run."""
     space = Workspace(settings)
     try:
-        due = _partitions(lessons.due_days(space), settings)
+        due = _partitions(lessons.due_days(Evidence(space)), settings)
     finally:
         space.close()
     reports: list[dict[str, Any]] = []
@@ -268,7 +268,7 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
     if worse != "none":
         warnings.append(f"what was learned is taken back, it made results worse: {worse}")
     warnings += filter(None, [left_out(settings)])
-    for stage, days in remembered(space.store).items():
+    for stage, days in faults(space.store).items():
         for day, told in days.items():
             warnings += [
                 f"{stage} of {day} is not done for {one}, and due again: {why}" for one, why in told.items()

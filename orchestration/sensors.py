@@ -12,11 +12,11 @@ from dagster._core.storage.tags import (
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
-from slowwave.evaluation.due import RECORD, due_days, grounds
+from slowwave.evaluation.due import due_days, grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
 from slowwave.learning import lessons
-from slowwave.learning.acts import acts
-from slowwave.learning.gate import gates, gates_now, namespaces
+from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import gates, gates_now
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
 from slowwave.settings import load
 from slowwave.vaults.vault import fingerprint, is_there
@@ -119,28 +119,26 @@ def learning_gate_opens(
     context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for each day that has something to learn behind an open gate, once for each state of it."""
-    space = slowwave.space
+    evidence = Evidence(slowwave.space)
     today = slowwave.clock().date().isoformat()
-    due = [day for day in lessons.due_days(space) if slowwave.first_partition <= day <= today]
+    due = [day for day in lessons.due_days(evidence) if slowwave.first_partition <= day <= today]
     if due:
-        state = ids.digest(
-            *(f"{act.event_id}" for act in acts(space.journal)), str(space.store.list_meta(RECORD))
-        )
+        state = ids.digest(*(act.event_id for act in evidence.acts), str(evidence.evaluated))
         requests = [dg.RunRequest(run_key=f"learn-{day}-{state}", partition_key=day) for day in due]
         return dg.SensorResult(run_requests=requests)
-    evaluated = max(space.store.list_meta(RECORD), default="")
-    if not evaluated:
+    if not evidence.evaluated:
         return dg.SkipReason("Nothing was evaluated yet, so nothing can be learned.")
-    names = namespaces(space)
-    then = gates(space, [evaluated], among=names[:TOLD])
+    names = evidence.namespaces
+    last = max(evidence.evaluated)
+    then = gates(evidence, [last], among=names[:TOLD])
     says = [
         now.describe() + ("" if before.open or not now.open else f", but before: {before.describe()}")
-        for now, before in zip(gates_now(space, names[:TOLD]), then.values(), strict=True)
+        for now, before in zip(gates_now(evidence, names[:TOLD]), then.values(), strict=True)
     ]
     if len(names) > TOLD:
         says.append(f"and {len(names) - TOLD} more namespaces, see the asset learning_gate")
     told = " | ".join(says) or "nothing was ever searched"
-    return dg.SkipReason(f"{told} (evaluated up to {evaluated})")
+    return dg.SkipReason(f"{told} (evaluated up to {last})")
 
 
 def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:

@@ -119,7 +119,7 @@ def applicable_scores(notes: pl.DataFrame) -> pl.DataFrame:
     """Content quality of notes by what applies to each (rule 1, L2, what ships).
 
     The score is the density of the content; zero if it states nothing
-    (:func:`slowwave.quality.statement.states_something`). What describes a note raises it by up to `LIFT`: the
+    (:func:`quality.statement.states_something`). What describes a note raises it by up to `LIFT`: the
     weighted mean of title, triggers, anchors and metadata, as `content_scores` counts them. So a note that
     is described better never scores less, and a title makes no filler pass. A part that does not apply is
     null and takes nothing away: a title that is missing or only the first words of the text, no triggers,

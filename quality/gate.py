@@ -1,6 +1,6 @@
 """The save gate's verdict on a note by itself: L1 structure, L2 content and the named kinds of junk (rule 1).
 
-What a note is to the others (L3: duplicates) is decided in :mod:`slowwave.quality.admission`, one note after the
+What a note is to the others (L3: duplicates) is decided in :mod:`quality.admission`, one note after the
 other, because it needs vectors and depends on the order. The night judges a day's batch, `Memory.save` a
 batch of one; both call :func:`judge`.
 """

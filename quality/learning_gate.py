@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import floor, inf, isfinite
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from slowwave.scoring.days import DAY
 from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.promised import require_within
@@ -24,6 +25,7 @@ CONDITIONS: Final = (
     ENABLED, CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY, ISOLATION, REGRESSION, APPROVAL,
 )  # fmt: skip
 """Every condition, in the order in which they are shown; all must be open."""
+COLUMNS: Final = ("namespace", "condition", "state", "value", "bound", "number")
 _ROUNDING = 1e-9  # 0.49 is not more than 2 % below 0.50, whatever binary fractions say
 
 
@@ -130,7 +132,7 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class GateEvidence:
     """All that the gate of a namespace looks at, as it was known at a moment.
 
     Attributes:
@@ -173,6 +175,11 @@ class Condition:
     bound: str
     state: State
     number: float | None = None
+
+    @property
+    def lacking(self) -> str:
+        """What it is and what it has to be: "40/200 evaluated (needs 200 evaluated)"."""
+        return f"{self.value} (needs {self.bound})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +228,24 @@ class GateDecision:
         """In a line: "ada: 150/200 searches, 20/28 days, …"."""
         if self.open:
             return f"{self.namespace}: open"
-        parts = [f"{one.name} {one.value} (needs {one.bound})" for one in self.missing]
-        return f"{self.namespace}: {'; '.join(parts)}"
+        return f"{self.namespace}: {'; '.join(f'{one.name} {one.lacking}' for one in self.missing)}"
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The table of conditions, wherever it is shown or kept: a row with each of `COLUMNS`."""
+        return [
+            dict(
+                zip(
+                    COLUMNS,
+                    (self.namespace, one.name, one.state, one.value, one.bound, one.number),
+                    strict=True,
+                )
+            )
+            for one in self.conditions
+        ]
 
 
-def decide_gate(namespace: str, evidence: Evidence, as_of: datetime, bounds: GateBounds) -> GateDecision:
+def decide_gate(namespace: str, evidence: GateEvidence, as_of: datetime, bounds: GateBounds) -> GateDecision:
     """Whether what use taught may be applied, and each reason why not.
 
     Args:
@@ -237,19 +257,19 @@ def decide_gate(namespace: str, evidence: Evidence, as_of: datetime, bounds: Gat
     return GateDecision(namespace, as_of, tuple(_conditions(evidence, as_of, bounds)))
 
 
-def _conditions(known: Evidence, as_of: datetime, bounds: GateBounds) -> Iterable[Condition]:
-    done = known.progress
-    yield Condition(ENABLED, "on" if known.enabled else "off", "on", _met(known.enabled))
+def _conditions(evidence: GateEvidence, as_of: datetime, bounds: GateBounds) -> Iterable[Condition]:
+    done = evidence.progress
+    yield Condition(ENABLED, "on" if evidence.enabled else "off", "on", _met(evidence.enabled))
     yield _count(CYCLES, done.cycles, bounds.cycles, "closed")
     yield _count(SEARCHES, done.searches, bounds.searches, "evaluated", done.open_searches)
     yield _count(DAYS, done.days, bounds.days, "of closed cycles", done.open_days)
-    yield _shadow(known.first_proposal, as_of, bounds.shadow_days)
-    yield _noise(known.noisy, known.judged, bounds)
-    yield _quality(known.effect, bounds)
-    yield _isolation(known.leaks)
+    yield _shadow(evidence.first_proposal, as_of, bounds.shadow_days)
+    yield _noise(evidence.noisy, evidence.judged, bounds)
+    yield _quality(evidence.effect, bounds)
+    yield _isolation(evidence.leaks)
     bound = "none since the approval"
-    yield Condition(REGRESSION, known.regression or "none", bound, _met(not known.regression))
-    yield _approval(known.approval)
+    yield Condition(REGRESSION, evidence.regression or "none", bound, _met(not evidence.regression))
+    yield _approval(evidence.approval)
 
 
 def _met(holds: bool) -> State:
@@ -267,7 +287,7 @@ def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
     bound = f"{days:g} days since the first proposal"
     if first is None:
         return Condition(SHADOW_WEEK, "no proposal yet", bound, "insufficient")
-    passed = (as_of - first) / timedelta(days=1)
+    passed = (as_of - first) / DAY
     state: State = "open" if passed >= days else "insufficient"
     shown = floor(min(passed, days) * 10) / 10  # or the last hour of a week would look like all of it
     return Condition(SHADOW_WEEK, f"{shown:.1f}/{days:g} days", bound, state, passed)

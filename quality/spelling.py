@@ -1,6 +1,6 @@
 """Whether letters follow each other as in words: a model of letter pairs, for texts too short for statistics.
 
-The pairs are those of the words in `slowwave.quality._lexicons` and `slowwave.quality._social`, some thousands from large
+The pairs are those of the words in `_lexicons` and `_social`, some thousands from large
 languages in the Latin, Cyrillic and Greek alphabets. Letters of other scripts are not judged: there are too
 few words of them.
 """

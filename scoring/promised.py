@@ -37,3 +37,7 @@ def require_rising(**values: float | None) -> None:
         if low > high:
             order = " ≤ ".join(values)
             raise ValueError(f"{lower} = {low:g} is above {upper} = {high:g}; it has to be {order}")
+
+
+COEFFICIENT = 0.7
+"""Share of its cap that a full match of learned terms is worth, at most (rule 3.8)."""

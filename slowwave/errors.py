@@ -37,3 +37,15 @@ class ModelError(SlowwaveError):
 
 class NotFoundError(SlowwaveError):
     """No such memory, checkpoint or source in this namespace."""
+
+
+class JournalError(SlowwaveError, RuntimeError):
+    """The journal cannot be opened, read or written; the message says which one, why, and what to do."""
+
+
+class JournalEntryError(JournalError, ValueError):
+    """An entry, or an argument of a query, has a value that the journal does not take."""
+
+
+class JournalConflictError(JournalError):
+    """An event id was appended before with other content; nothing of the batch was written."""

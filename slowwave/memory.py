@@ -8,13 +8,16 @@ memory.save("We deploy on Thursday since 2 March; Friday is for repairs only.", 
 for result in memory.search("when do we deploy?"):
     print(result.score, result.title, result.text)
 ```
+
+It is one file because it is one page for applications: more than half of it is what its calls promise, and
+each hands on to the room that does the work.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -22,10 +25,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from slowwave.common import ids
 from slowwave.common.boundary import public, public_calls
-from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.errors import SlowwaveError
+from slowwave.home.tenant import MemoryRecord, Saved, Tenant
 from slowwave.settings import Settings, load
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from slowwave.embedding import Embedder
     from slowwave.evaluation.judging.labels import Judged
     from slowwave.feedback import Concluded, MemoryStats, Observed, Rated
@@ -33,7 +39,9 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry, Journal
     from slowwave.learning.review import Learning
-    from slowwave.notes.chunking import Chunker
+    from slowwave.lifecycle.gate_notice import Notice
+    from slowwave.lifecycle.gate_report import GateReport
+    from slowwave.quality.gate import GatePolicy
     from slowwave.scoring.ranking import RankingPolicy
     from slowwave.search import Result, SearchResponse
     from slowwave.search.wakeup import Packet
@@ -41,67 +49,6 @@ if TYPE_CHECKING:
     from slowwave.upkeep.erasure import Erased, Plan
 
 _NAMESPACE = re.compile(r"\w[\w\-./]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """What became of one saved note.
-
-    Attributes:
-        memory_id: the memory's id, also when it was refused.
-        status: ``live`` (searchable now), ``merged`` (another memory says it now), ``superseded`` (a newer
-            one says otherwise), ``quarantined``, or ``replaced`` (a later note of the call had the same key:
-            the memory has that text now, and `warnings` says which note it is).
-        reasons: why it was quarantined, all of it; of a stored note, why it would be if the gate did more
-            than warn.
-        duplicate_of: the memory that says the same already.
-        outcome: what reconsolidation made of it: merge, supersede, related, duplicate, superseded or nothing.
-        other: the memory that it was merged into, superseded, is related to or was superseded by.
-        decision_id: for `Memory.undo`.
-        quality: the content score of the gate (L2), in [0, 1].
-        warnings: what a person should know.
-    """
-
-    memory_id: str
-    source: str
-    status: str
-    reasons: tuple[str, ...] = ()
-    duplicate_of: str | None = None
-    outcome: str = ""
-    other: str | None = None
-    decision_id: str | None = None
-    quality: float | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryRecord:
-    """One memory, whole; `context` is what it is found by beside its text, `follows` the memory before it.
-
-    `sources` are its own and those of all that it absorbed, in order.
-    """
-
-    memory_id: str
-    namespace: str
-    source: str
-    title: str
-    content: str
-    status: str
-    memory_type: str
-    importance_tier: str
-    sensitivity: str
-    tags: tuple[str, ...]
-    trigger_phrases: tuple[str, ...]
-    metadata: str
-    created_at: datetime
-    updated_at: datetime
-    chunk_count: int
-    frequency: int = 1
-    replaced_by: str | None = None
-    absorbed: tuple[str, ...] = ()
-    context: str | None = None
-    follows: str | None = None
-    sources: tuple[str, ...] = ()
 
 
 @public_calls
@@ -135,8 +82,14 @@ class Memory:
         self.namespace = namespace
         self.principal = principal
         self._space = space or Workspace(settings)
+        self.tenant = Tenant(self._space, namespace, principal)
 
     # -- parts -----------------------------------------------------------------------------------
+
+    @property
+    def home(self) -> Workspace:
+        """The home, for what is not about one namespace: its clock, tables, journal, models and policies."""
+        return self._space
 
     @property
     def settings(self) -> Settings:
@@ -164,8 +117,18 @@ class Memory:
         return self._space.policy
 
     @property
-    def _chunker(self) -> Chunker:
-        return self._space.chunker
+    def gate_policy(self) -> GatePolicy:
+        """The save gate's settings, and from when it refuses."""
+        self._space.look_at_gate()
+        return self._space.gate_policy
+
+    def prepare(self) -> None:
+        """Open now what calls open when they first need it: tables, journal, embedding model, policies."""
+        from slowwave.lifecycle.served import served_in
+        from slowwave.search.opened import searcher_in
+
+        served_in(self._space), searcher_in(self._space)
+        _ = self.store, self.journal, self.policy, self.gate_policy
 
     def close(self) -> None:
         """Release the journal's connections and the search thread."""
@@ -224,6 +187,7 @@ class Memory:
                 one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
         from slowwave.journal.acts import KEYLESS, placed, save_entry
+        from slowwave.lifecycle.intake import written
         from slowwave.notes.arguments import note_of
 
         now = self._space.now()
@@ -247,20 +211,14 @@ class Memory:
                 zip(placed(made, named, self.journal, self.namespace), events, strict=True)
             )
         ]
-        return self._take_in(self._written(entries))
-
-    def _written(self, acts: Sequence[Entry]) -> list[Entry]:
-        """Write acts; as they are in the journal now, with the place that each has among all acts."""
-        self.journal.append(acts)
-        written = self.journal.entries([act.event_id for act in acts])
-        return [written[act.event_id] for act in acts]
+        return self._take_in(written(self._space, entries))
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each, also by what came after it."""
         from slowwave.lifecycle.intake import take_in
 
         outcomes = [
-            Saved(**_plain(became), source=entry.subject)
+            Saved(**_fields(became), source=entry.subject)
             for entry, became in zip(entries, take_in(self._space, entries), strict=True)
         ]
         last = {
@@ -480,37 +438,9 @@ class Memory:
         Raises:
             NotFoundError: this namespace has no such memory.
         """
-        columns = [part.name for part in fields(MemoryRecord) if part.name != "sources"]
-        from slowwave.search.tiers import with_tiers
-        from slowwave.store import one_of
+        from slowwave.lifecycle.reading import record_of
 
-        rows = self.store.read(
-            "memories",
-            self._mine(f"{one_of('memory_id', [memory_id])} AND content_hash IS NOT NULL"),
-            columns=columns,
-        )
-        if rows.is_empty():
-            raise NotFoundError(
-                f"Namespace {self.namespace!r} has no memory {memory_id!r}. "
-                f"Ids come from save() and search()."
-            )
-        rows = with_tiers(rows, self._space.knowledge.promoted(self.namespace))
-        row: dict[str, Any] = rows.row(0, named=True)
-        lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
-        return MemoryRecord(**row | lists, sources=(row["source"], *self._sources(lists["absorbed"])))
-
-    def _sources(self, absorbed: tuple[str, ...]) -> Iterator[str]:
-        """Of memories that were merged away, each followed by those of what it had absorbed before."""
-        if not absorbed:
-            return
-        from slowwave.store import one_of
-
-        mine = self._mine(one_of("memory_id", absorbed))
-        rows = self.store.read("memories", mine, columns=["memory_id", "source", "absorbed"])
-        told = {name: (source, tuple(parts or ())) for name, source, parts in rows.iter_rows()}
-        for source, parts in (told[name] for name in absorbed if name in told):
-            yield source
-            yield from self._sources(parts)
+        return record_of(self.tenant, memory_id)
 
     def forget(self, memory_id: str, *, viewer: Viewer | None = None) -> bool:
         """Take a memory out of every search. Its text stays in the history; :meth:`remember` brings it back.
@@ -532,22 +462,24 @@ class Memory:
         from slowwave.home.visibility import Viewer, sight
         from slowwave.journal.acts import forget_entry
         from slowwave.lifecycle.forgetting import require_forgettable
+        from slowwave.lifecycle.intake import happen
 
         if viewer is not None:
             sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
         known = self.get(memory_id)
         if viewer is Viewer.ASSISTANT:
-            require_forgettable(self, known)
+            require_forgettable(self.tenant, known)
         if known.status == "retired":
             return False
-        self._happen(
+        happen(
+            self._space,
             forget_entry(
                 namespace=self.namespace,
                 source=known.source,
                 origin="",
                 occurred_at=self._space.now(),
                 principal=self.principal,
-            )
+            ),
         )
         return True
 
@@ -561,11 +493,12 @@ class Memory:
             NotFoundError: this namespace has no such memory, or its text was erased.
         """
         from slowwave.lifecycle.forgetting import remember_entry
+        from slowwave.lifecycle.intake import happen
 
         known = self.get(memory_id)
         if known.status != "retired":
             return False
-        self._happen(remember_entry(self._space, known, principal=self.principal))
+        happen(self._space, remember_entry(self._space, known, principal=self.principal))
         return True
 
     def to_erase(self, *memory_ids: str, source: str = "", everything: bool = False) -> Plan:
@@ -610,14 +543,34 @@ class Memory:
 
         return erase(self._space, planned, principal=self.principal, why=why)
 
-    def _happen(self, act: Entry) -> None:
-        """Journal a forget or an undo and carry it out."""
-        self._carry_out(*self._written([act]))
+    # -- the save gate ---------------------------------------------------------------------------
 
-    def _carry_out(self, act: Entry) -> None:
-        from slowwave.lifecycle.intake import take_in
+    def gate_report(self, *, days: int) -> GateReport:
+        """What the save gate refused, or would refuse if it did more than warn, by reason.
 
-        take_in(self._space, [act])
+        Args:
+            days: that are counted, today with them (count).
+        """
+        from slowwave.lifecycle.gate_report import gate_report
+
+        return gate_report(self._space, self.namespace, days=days, as_of=self._space.now())
+
+    def gate_notice(self) -> Notice:
+        """When the save gate begins to refuse and what that comes to, in words."""
+        from slowwave.lifecycle.gate_notice import notice
+
+        return notice(self._space, self._space.now(), self.namespace)
+
+    def would_refuse(self, *, days: int | None = None, reason: str = "") -> pl.DataFrame:
+        """The notes that entered while the save gate only warned, and that it would have refused.
+
+        Args:
+            days: only of so many days (count); None: since the gate was activated.
+            reason: only with this reason.
+        """
+        from slowwave.lifecycle.gate_report import would_refuse
+
+        return would_refuse(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
 
     # -- what was decided ------------------------------------------------------------------------
 
@@ -642,7 +595,7 @@ class Memory:
         if waiting:
             if outcome:
                 raise SlowwaveError("What waits has no outcome yet: give waiting or an outcome, not both.")
-            return listed(self, memory_id=memory_id, limit=limit)
+            return listed(self.tenant, memory_id=memory_id, limit=limit)
 
         return decisions.listed(
             self._space, self.namespace, memory_id=memory_id, outcome=outcome, limit=limit
@@ -679,7 +632,7 @@ class Memory:
         """
         from slowwave.lifecycle.waiting import settle
 
-        return settle(self, decision_id, accept=True, viewer=viewer)
+        return settle(self.tenant, decision_id, accept=True, viewer=viewer)
 
     def decline(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
         """Leave the two memories of a decision that waits as they are, and never ask about them again.
@@ -694,7 +647,7 @@ class Memory:
         """
         from slowwave.lifecycle.waiting import settle
 
-        return settle(self, decision_id, accept=False, viewer=viewer)
+        return settle(self.tenant, decision_id, accept=False, viewer=viewer)
 
     def undo(self, decision_id: str, *, viewer: Viewer | None = None) -> dict[str, Any]:
         """Take a merge, a superseding or a relation back: both memories are what they were before.
@@ -717,6 +670,7 @@ class Memory:
         from slowwave.home.visibility import Viewer
         from slowwave.lifecycle import decisions
         from slowwave.lifecycle.forgetting import require_undoable
+        from slowwave.lifecycle.intake import happen
 
         row = decisions.undoable(self._space, self.namespace, decision_id, viewer)
         if viewer is Viewer.ASSISTANT:
@@ -724,7 +678,7 @@ class Memory:
         if row["refused"]:
             self.release(f"{row['memory_id']}:{row['revision']}")
         else:
-            self._happen(self._undo_entry(decision_id, self._space.now()))
+            happen(self._space, self._undo_entry(decision_id, self._space.now()))
         return decisions.one(self._space, self.namespace, decision_id)
 
     def quarantine(
@@ -748,6 +702,7 @@ class Memory:
             NotFoundError: this namespace holds no such note.
             SlowwaveError: it was settled already, or it could not be read.
         """
+        from slowwave.lifecycle.intake import take_in, written
         from slowwave.lifecycle.quarantine import held, release_entry
 
         row = held(self.store, self.namespace, quarantine_id)
@@ -755,10 +710,10 @@ class Memory:
         acts = [release_entry(self.journal, row, occurred_at=now, principal=self.principal)]
         if row["duplicate_of"]:  # the two are kept apart from now on
             acts.append(self._undo_entry(ids.decision_id(row["memory_id"], row["revision"]), now))
-        written = self._written(acts)  # as a release before it wrote them, if that one was killed
-        saved = self._take_in(written[:1])[0]
-        for act in written[1:]:
-            self._carry_out(act)
+        there = written(self._space, acts)  # as a release before it wrote them, if that one was killed
+        saved = self._take_in(there[:1])[0]
+        for act in there[1:]:
+            take_in(self._space, [act])
         return saved
 
     def _undo_entry(self, decision_id: str, now: datetime) -> Entry:
@@ -770,13 +725,7 @@ class Memory:
 
     def count(self) -> int:
         """Live memories of this namespace."""
-        return self.store.count("memories", self._mine("status = 'live'"))
-
-    def _mine(self, condition: str) -> str:
-        """The condition, within this namespace only. Every read of this class goes through here."""
-        from slowwave.store import quote
-
-        return f"namespace = {quote(self.namespace)} AND ({condition})"
+        return self.store.count("memories", self.tenant.mine("status = 'live'"))
 
 
 @public
@@ -802,6 +751,6 @@ def open_memory(
     return Memory(load(path, **settings), namespace=namespace, principal=principal)
 
 
-def _plain(became: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(became: Mapping[str, Any]) -> dict[str, Any]:
     """What became of an act, with tuples where another process sent lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in became.items()}

@@ -21,6 +21,7 @@ from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.memory import Memory
 from slowwave.notes import plain_note
+from slowwave.records import adopt
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
 
@@ -47,6 +48,19 @@ def pytest_configure(config: pytest.Config) -> None:
     asked = config.option.basetemp or os.environ.get("PYTEST_DEBUG_TEMPROOT")
     if not asked and MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free > ENOUGH_MEMORY:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY_FOLDER)
+
+
+LONGEST = ("e2e", "faults", "bench", "orchestration")  # folders, in the order of their longest tests
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with long tests come first, so that none of them is what everybody waits for in the end.
+
+    A file stays together, and what its tests share is made once.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (item.path not in slow, places.get(item.path.parent.name, len(places))))
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -115,11 +129,29 @@ def fast_embedder() -> Any:
     return load_embedder(EmbeddingSettings(model=FAST_MODEL))
 
 
+def _prepared(folder: Path, model: str, dimension: int) -> Path:
+    """A home of empty tables, whose journal knows them as it does from the first change of a row on."""
+    home = folder / "home"
+    home.mkdir(mode=0o700)
+    store = Store(str(home / "lance"), model=model, dimension=dimension)
+    with Journal.open_path(home / "journal.db") as journal:
+        adopt(store, journal, first=True)
+    return home
+
+
+def _take_over(prepared: Path, home: Path) -> None:
+    """Make a home as its first opening does, but at once; a journal that is there already stays as it is."""
+    if (home / "lance").exists():
+        return
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copytree(prepared / "lance", home / "lance")
+    if not (home / "journal.db").exists():
+        shutil.copy(prepared / "journal.db", home / "journal.db")
+
+
 @pytest.fixture(scope="session")
-def _empty_fast_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("fast-store") / "lance"
-    Store(str(folder), model=FAST_MODEL, dimension=256)
-    return folder
+def _empty_fast_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _prepared(tmp_path_factory.mktemp("fast-home"), FAST_MODEL, 256)
 
 
 @pytest.fixture
@@ -129,15 +161,13 @@ def learning_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_memory(home: Path, fast_embedder: Any, _empty_fast_store: Path) -> Iterator[Callable[..., Memory]]:
+def open_memory(home: Path, fast_embedder: Any, _empty_fast_home: Path) -> Iterator[Callable[..., Memory]]:
     """Opens a namespace of `home` (or of another folder) with the fast model; closed after the test."""
     opened: list[Memory] = []
 
     def open_(namespace: str = "ada", *, path: Path | None = None, **groups: Any) -> Memory:
         folder = path or home
-        if not (folder / "lance").exists():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copytree(_empty_fast_store, folder / "lance")  # as the first opening makes it, but at once
+        _take_over(_empty_fast_home, folder)
         memory = Memory(load(folder, **{"embedding": {"model": FAST_MODEL}, **groups}), namespace=namespace)
         memory._space.__dict__["embedder"] = fast_embedder
         opened.append(memory)
@@ -168,19 +198,17 @@ def hash_embedder() -> type[HashEmbedder]:
 
 
 @pytest.fixture(scope="session")
-def _empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("store") / "lance"
-    Store(str(folder), model="hash-8", dimension=8)
-    return folder
+def _empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _prepared(tmp_path_factory.mktemp("empty-home"), "hash-8", 8)
 
 
 @pytest.fixture
-def make_store(tmp_path_factory: pytest.TempPathFactory, _empty_store: Path) -> Callable[[], Store]:
+def make_store(tmp_path_factory: pytest.TempPathFactory, _empty_home: Path) -> Callable[[], Store]:
     """Makes an empty store for vectors of 8 numbers (model ``hash-8``)."""
 
     def make() -> Store:
         folder = tmp_path_factory.mktemp("store") / "lance"
-        shutil.copytree(_empty_store, folder)
+        shutil.copytree(_empty_home / "lance", folder)
         return Store(str(folder), model="hash-8", dimension=8)
 
     return make
@@ -194,16 +222,14 @@ def store(make_store: Callable[[], Store]) -> Store:
 
 @pytest.fixture
 def make_space(
-    tmp_path_factory: pytest.TempPathFactory, _empty_store: Path
+    tmp_path_factory: pytest.TempPathFactory, _empty_home: Path
 ) -> Iterator[Callable[..., Workspace]]:
     """Opens a new home (or the one at `path`) whose model is `HashEmbedder`; takes groups of settings."""
     opened: list[Workspace] = []
 
     def open_(path: Path | None = None, **groups: Any) -> Workspace:
         folder = path or tmp_path_factory.mktemp("space") / "home"
-        if not (folder / "lance").exists():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copytree(_empty_store, folder / "lance")
+        _take_over(_empty_home, folder)
         space = Workspace(load(folder, **groups))
         space.__dict__["embedder"] = HashEmbedder()
         opened.append(space)

@@ -13,9 +13,8 @@ from warehouse_rows import put
 
 from slowwave.common import ids
 from slowwave.home.workspace import Workspace
-from slowwave.lifecycle import stages
 from slowwave.memory import Memory
-from slowwave.store import Store
+from slowwave.store import Store, staging
 
 NOTES = {
     "deploy": "The deploy day of the harbour is Thursday, and Friday where the tide is low for the crane.",
@@ -69,7 +68,7 @@ def fill(memory: Memory, keys: Iterable[str] = NOTES) -> None:
 def stage_days(space: Workspace, days: Sequence[str]) -> None:
     """What the asset ``staged_notes`` does."""
     entries = space.journal.read(kinds=("save", "forget", "undo", "unreadable"), days=days)
-    space.store.replace_partition("staged_notes", stages.stage(entries), days)
+    space.store.replace_partition("staged_notes", staging.stage(entries), days)
 
 
 def take_in(space: Workspace, days: Sequence[str]) -> None:
@@ -99,11 +98,11 @@ def judge(store: Store, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def frame(store: Store, rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    """Judgments as `said_until` reads them, by way of a real table."""
-    from slowwave.evaluation.known import said_until
+    """Judgments as `judgments_until` reads them, by way of a real table."""
+    from slowwave.evaluation.judgments import judgments_until
 
     judge(store, rows)
-    return said_until(store, "9999")
+    return judgments_until(store, "9999")
 
 
 def strict_json(text: str) -> Any:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import uuid
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
@@ -14,14 +20,15 @@ from polars.testing import assert_frame_equal
 
 from bench._user import Clock
 from slowwave.assets import evaluation, learning
-from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.common import ids
-from slowwave.evaluation.judging.entries import Said, write_said
+from slowwave.embedding import load_embedder
+from slowwave.evaluation.judging.entries import Judgment, write_judgments
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
-from slowwave.settings import Settings, load
+from slowwave.settings import EmbeddingSettings, Settings, load
 
 TABLES = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
@@ -58,11 +65,11 @@ def label(
 ) -> None:
     """Labels by hand: query, memory, grade and moment."""
     rows = [
-        Said(query, memory, grade, "graded" if grade is not None else "unrateable", "", "ann", when)
+        Judgment(query, memory, grade, "graded" if grade is not None else "unrateable", "", "ann", when)
         for query, memory, grade, when in said
     ]
     with Journal.open_path(settings.journal_file) as opened:
-        write_said(opened, namespace, rows)
+        write_judgments(opened, namespace, rows)
 
 
 def asked(
@@ -83,7 +90,49 @@ def fold(settings: Settings, first: int, last: int, embedder: Any) -> None:
     space.close()
 
 
+@dataclass(frozen=True)
+class Run:
+    """What an asset sees of the run that makes it."""
+
+    asset_key: dg.AssetKey
+    partition_keys: Sequence[str]
+    run: Any
+    log: logging.Logger
+
+
 def evaluate(settings: Settings, first: int, last: int, *, now: str = NOW) -> dict[str, dict[str, Any]]:
+    """Do what the job does for a range of days, asset by asset, without Dagster; metadata of its assets.
+
+    For tests of what comes of it. `evaluate_in_dagster` is the run itself, with the checks between the
+    assets: it takes twice as long, and the same tables and metadata come of it.
+    """
+    resource, names = SlowwaveResource(home=str(settings.home), now=now), _names(first, last)
+    resource.space.__dict__["embedder"] = _embedder()
+    run, told = SimpleNamespace(run_id=str(uuid.uuid4())), {}
+    with resource.space.one_night(nullcontext()):
+        for asset in (*evaluation.ASSETS, *learning.PROPOSED_ASSETS):
+            context = Run(asset.key, names, run, logging.getLogger("tests.evaluation"))
+            done = asset.op.compute_fn.decorated_fn(context, resource, OneNight(slowwave=resource))
+            told[asset.key.path[-1]] = {
+                key: value.value if isinstance(value, dg.MetadataValue) else value
+                for key, value in done.metadata.items()
+            }
+    resource.space.close()
+    return told
+
+
+def _names(first: int, last: int) -> list[str]:
+    return [days.name(day) for day in range(first, last + 1)]
+
+
+@cache
+def _embedder() -> Any:
+    return load_embedder(EmbeddingSettings(model="wordllama-256"))
+
+
+def evaluate_in_dagster(
+    settings: Settings, first: int, last: int, *, now: str = NOW
+) -> dict[str, dict[str, Any]]:
     """Run the job for a range of days, as one run, without the warehouse; metadata of its assets."""
     defs = definitions(SlowwaveResource(home=str(settings.home), now=now))
     tags = {

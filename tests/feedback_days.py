@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.feedback import fold
+from slowwave.feedback import effect, fold
 from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.feedback.texts import texts_in
 from slowwave.home.workspace import Workspace
@@ -94,7 +94,7 @@ def fold_days(
     store.replace_partition("usage_signals", signals, days)
     for table in ("effectiveness", "strength", "promotions"):
         store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy), days)
-    fold.take_effect(store, days, policy, texts_in(space))
+    effect.take_effect(store, days, policy, texts_in(space))
     finish(store, "test")
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from slowwave.learning import acts
 from slowwave.memory import Memory
-from slowwave.scoring.feedback.learned import LearningPolicy
+from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.store import Store
 
 TTL = LearningPolicy().ttl

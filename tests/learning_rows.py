@@ -9,12 +9,13 @@ import polars as pl
 from warehouse_rows import put
 
 from slowwave.common import ids
-from slowwave.evaluation.due import RECORD
 from slowwave.evaluation.truth import with_query_ids
+from slowwave.home.ledger import EVALUATION
 from slowwave.home.workspace import Workspace
 from slowwave.learning.acts import APPROVE, write_act
+from slowwave.learning.evidence import Evidence
 from slowwave.learning.isolation import prove
-from slowwave.learning.lessons import known, taught
+from slowwave.learning.lessons import taught
 from slowwave.learning.log import log_refusals, log_taught
 from slowwave.store import Store
 
@@ -49,10 +50,8 @@ def put_open(
     put_news(space.store, now, namespace, memory)
     if approved:
         write_act(space.journal, namespace, APPROVE, who="ida", why="", at=now - DAY, detail={})
-    days = {
-        f"{RECORD}{now - ago * DAY:%F}": {"chain": "", "judgments": 0, "notes": 0} for ago in range(1, 12)
-    }
-    space.store.put_metas(days)
+    nothing = {"chain": "", "judgments": 0, "notes": 0}
+    EVALUATION.finish(space.store, {f"{now - ago * DAY:%F}": nothing for ago in range(1, 12)})
     prove(space.store)  # writes its canary
 
 
@@ -143,15 +142,14 @@ def put_effect(
 
 def night(space: Workspace, namespace: str = "ada", *, opened: bool = True) -> pl.DataFrame:
     """What a night writes of all that is proposed, behind an open gate or a closed one."""
-    now = space.now()
-    found = known(space, f"{now:%F}", namespace)
+    found = Evidence(space, among=[namespace])
     days = found.proposals["day"].unique().to_list()
     if not opened:
         log_refusals(
             space.store, found, dict.fromkeys(((day, namespace) for day in days), "gate_closed"), days
         )
         return space.store.empty("learned_triggers")
-    rows = taught(space, found, [(day, namespace) for day in days], now)
+    rows = taught(found, [(day, namespace) for day in days])
     log_taught(space.store, rows, space.store.empty("learned_triggers"))
     space.store.upsert("learned_triggers", rows)
     return rows

@@ -19,7 +19,7 @@ from slowwave.lifecycle.reconsolidate import reconsolidate
 from slowwave.quality.calibration import Targets
 from slowwave.settings import Settings, load
 from slowwave.store.damage import missing
-from slowwave.store.indexes import create_full_text_indexes
+from slowwave.store.text import create_full_text_indexes
 
 NAMESPACE = "ada"
 SETTINGS = """\
@@ -116,7 +116,7 @@ def lived(home: Path, folder: Path, embedder: Any) -> Settings:
             calibrate(life.space, [pairs], Targets(), clock.moment)
         except Exception:  # a fit that keeps to no target is a fact of its own here
             life.space.store.put_meta("calibration-other", {"duplicate": 0.9, "merge": 0.8, "conflict": 0.7})
-        reconsolidate(memory, policy="literal")
+        reconsolidate(memory.tenant, policy="literal")
     assert nights.run("night", 1, 4).success
     nights.night(1, 4)
     with Life(settings, embedder, namespace=NAMESPACE) as life:

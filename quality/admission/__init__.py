@@ -3,15 +3,21 @@
 from slowwave.quality.admission.batch import admit, reconsider
 from slowwave.quality.admission.labels import NAMES as LABELS
 from slowwave.quality.admission.labels import Labels, unite
-from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.machine import Machine, Verdict
+from slowwave.quality.admission.memories import Memories, merge_lines
 from slowwave.quality.admission.records import (
+    ACCEPTED,
+    CHANGED,
     DEFAULT_SENSITIVITY,
+    DIFFERENT_SENSITIVITY,
     EXACT_DUPLICATE,
     LIVE,
     MERGED,
     NEAR_DUPLICATE,
+    REORDERED,
     RETIRED,
     SUPERSEDED,
+    UNDONE_BY_HAND,
     Act,
     Admission,
     AdmissionPolicy,
@@ -25,14 +31,19 @@ from slowwave.quality.admission.records import (
 from slowwave.quality.admission.state import Surroundings
 
 __all__ = [
+    "ACCEPTED",
+    "CHANGED",
     "DEFAULT_SENSITIVITY",
+    "DIFFERENT_SENSITIVITY",
     "EXACT_DUPLICATE",
     "LABELS",
     "LIVE",
     "MERGED",
     "NEAR_DUPLICATE",
+    "REORDERED",
     "RETIRED",
     "SUPERSEDED",
+    "UNDONE_BY_HAND",
     "Act",
     "Admission",
     "AdmissionPolicy",
@@ -40,10 +51,13 @@ __all__ = [
     "Decision",
     "Labels",
     "Lapse",
+    "Machine",
+    "Memories",
     "Outcome",
     "Record",
     "Surroundings",
     "Vector",
+    "Verdict",
     "admit",
     "merge_lines",
     "reconsider",

@@ -12,20 +12,11 @@ from dataclasses import replace
 
 from slowwave.quality.admission.deciding import Decider
 from slowwave.quality.admission.labels import apart
-from slowwave.quality.admission.merging import merge_lines
-from slowwave.quality.admission.records import (
-    LIVE,
-    MERGED,
-    RETIRED,
-    SUPERSEDED,
-    Act,
-    Admission,
-    Decision,
-    Lapse,
-    Record,
-)
-from slowwave.quality.admission.state import Memories, Surroundings
-from slowwave.quality.admission.turns import Place, Placed
+from slowwave.quality.admission.machine import Machine, Verdict
+from slowwave.quality.admission.memories import merge_lines
+from slowwave.quality.admission.records import LIVE, Act, Admission, Decision, Record
+from slowwave.quality.admission.state import BatchMemories, Surroundings
+from slowwave.quality.admission.turns import Place
 from slowwave.quality.divergence import contradicted
 
 
@@ -72,34 +63,30 @@ def reconsider(names: Sequence[str], around: Surroundings) -> Admission:
 
 
 class _Batch:
-    """One batch under way."""
+    """One batch under way; the source of the machine's verdicts, which are made now."""
 
     def __init__(self, around: Surroundings) -> None:
-        self.memories = Memories(around)
+        self.memories = BatchMemories(around)
         self.decisions: list[Decision] = []
-        self._policy, self._around = around.policy, around
+        self._around, self._literal = around, around.policy.reconsolidation == "literal"
         self._decider = Decider(around, self.memories)
-        self._lapses: dict[tuple[str, str], tuple[str, str]] = {}
-        self._acting = ""
+        self._machine = Machine(self.memories, self)
 
     def result(self) -> Admission:
         """Everything that is different from before."""
-        lapses = [Lapse(*text, *why) for text, why in self._lapses.items()]
-        return Admission(self.decisions, *self.memories.changed(), lapses)
+        return Admission(self.decisions, *self.memories.changed(), self._machine.lapses())
 
     def take(self, act: Act) -> None:
         """Let one act happen."""
-        self._acting = act.memory_id
         if act.kind == "forget":
-            self._leave(act.memory_id, by="forgotten")
-            if act.memory_id in self.memories.records:
-                self.memories.put(replace(self.memories.records[act.memory_id], status=RETIRED))
+            self._machine.forget(act.memory_id, act.revision)
         elif act.kind == "undo":
-            self._undo(act)
+            self._machine.undo(act.memory_id, act.other or "", act.by)
         elif act.decision is not None:
             self._accept(act.decision)
         elif act.note is not None:
-            self._save(act.note)
+            verdict = self._machine.save(act.note)
+            self.decisions += [verdict.decision, *verdict.again]
 
     def look_again(self, name: str) -> None:
         """Decide about a memory that is live already."""
@@ -108,115 +95,28 @@ class _Batch:
             replace(record, vector=self.memories.vector(record)), gate=False
         )
         self.memories.withdrawn.discard(name)  # only now, or it would be found beside itself
-        self.decisions.append(decision)
-        self.happen(record, decision)
+        self._carry_out(decision)
 
-    def happen(self, record: Record, decision: Decision) -> None:
-        """Let a decision about a live memory take effect."""
-        other = decision.other
-        if decision.outcome == "merge" and other is not None:
-            self.memories.put(replace(record, status=MERGED, replaced_by=other))
-            target = self.memories.records[other]
-            self.memories.put(replace(target, absorbed=self.memories.in_turn(target.absorbed, record)))
-        elif decision.outcome == "supersede" and other is not None:
-            self.memories.put(
-                replace(self.memories.records[other], status=SUPERSEDED, replaced_by=record.memory_id)
-            )
-
-    def _save(self, note: Record) -> None:
-        old = self.memories.records.get(note.memory_id)
+    def about(self, note: Record, old: Record | None) -> Verdict:
+        """See `slowwave.quality.admission.machine.Verdicts`."""
         self.memories.withdrawn.discard(note.memory_id)
-        before = (self.memories.snapshot(), dict(self._lapses)) if old is not None else None
-        absorbed: tuple[str, ...] = ()
-        if old is not None:
-            self._part_contradicted(old, note)
-            old = self.memories.records[note.memory_id]
-            absorbed = old.absorbed if old.status != RETIRED else ()
-            self._leave(note.memory_id, by="changed", keep_absorbed=True)
-            self.memories.remove(note.memory_id)
-        entered = replace(note, absorbed=absorbed, status=LIVE, replaced_by=None)
-        decision = self._decider.decide(entered)
-        placed = None if decision.refused else self._in_turn(entered)
-        if placed is not None:
-            decision = placed.decision
-        self.decisions.append(decision)
-        if decision.refused:
-            if before is not None:
-                snapshot, self._lapses = before
-                self.memories.restore(snapshot)
-            return
-        if placed is not None:
-            self.decisions += placed.again
-            for actor in placed.changed:
-                self._lapse(actor, by="reordered")
-            return
-        self.memories.entered.add(note.memory_id)
-        self.memories.put(entered)
-        self.happen(entered, decision)
+        decision = self._decider.decide(note)
+        plain, off = Verdict(decision), self._around.policy.reconsolidation == "off"
+        if decision.refused or off or note.vector is None or not note.vector.any():
+            return plain
+        # It belongs where its date puts it, if any that resembles it is newer (rule 2.1).
+        return Place(self.memories, self._decider, self._around, note).verdict() or plain
 
-    def _in_turn(self, entered: Record) -> Placed | None:
-        """Put a note where it belongs among those that resemble it, if any of them is newer (rule 2.1)."""
-        if self._policy.reconsolidation == "off" or entered.vector is None or not entered.vector.any():
-            return None
-        place = Place(self.memories, self._decider, self._around, entered)
-        return place.take(self.happen)
-
-    def _lapse(self, actor: Record, by: str) -> None:
-        """What was decided about this text of a memory holds no longer."""
-        self._lapses.setdefault((actor.memory_id, actor.revision), (by, self._acting))
-
-    def _leave(self, name: str, *, by: str, keep_absorbed: bool = False) -> None:
-        """Dissolve what a memory did to others, and what others did to it."""
-        record = self.memories.records.get(name)
-        if record is None:
-            return
-        self._lapse(record, by)
-        if record.status == MERGED and record.replaced_by:
-            self._part(record, by)
-        elif record.status == SUPERSEDED and record.replaced_by:
-            actor = self.memories.known(record.replaced_by)
-            if actor is not None:
-                self._lapse(actor, by)
-            self.memories.put(replace(record, status=LIVE, replaced_by=None))
-        # What a superseded memory had superseded stays behind, or the oldest of a chain would come back.
-        freed = (
-            sorted(self.memories.behind.get(name, ()))
-            if by != "forgotten" or record.status != SUPERSEDED
-            else ()
-        )
-        for behind in freed:
-            other = self.memories.records[behind]
-            if other.replaced_by == name and other.status == SUPERSEDED:
-                self.memories.put(replace(other, status=LIVE, replaced_by=None))
-        if not keep_absorbed:
-            for part in record.absorbed:
-                if (merged := self.memories.known(part)) is not None and merged.status == MERGED:
-                    self._part(merged, by)
-
-    def _part(self, merged: Record, by: str) -> None:
-        """Take a merged memory out of the one that absorbed it."""
-        assert merged.replaced_by is not None
-        target = self.memories.known(merged.replaced_by)
-        if target is not None:
-            left = tuple(part for part in target.absorbed if part != merged.memory_id)
-            self.memories.put(replace(target, absorbed=left))
-        self.memories.put(replace(merged, status=LIVE, replaced_by=None))
-        self._lapse(merged, by)
-
-    def _part_contradicted(self, old: Record, note: Record) -> None:
-        """What a memory absorbed has to agree with its new text, or it is a memory of its own again.
+    def stays(self, part: Record, note: Record) -> bool:
+        """What was absorbed has to agree with the new text, or it is a memory of its own again.
 
         What is not for the same eyes as the new text never stays, nor what its labels cannot be united with.
         """
-        literal = self._policy.reconsolidation == "literal"
-        for name in old.absorbed:
-            part = self.memories.known(name)
-            if part is None or part.status != MERGED or part.replaced_by != old.memory_id:
-                continue
-            agrees = literal or not contradicted(note.content, part.content)
-            agrees = agrees and not apart(self.memories.standing(part), self.memories.standing(note))
-            if part.sensitivity != note.sensitivity or not agrees:
-                self._part(part, "changed")
+        return (
+            part.sensitivity == note.sensitivity
+            and (self._literal or not contradicted(note.content, part.content))
+            and not apart(self.memories.standing(part), self.memories.standing(note))
+        )
 
     def _accept(self, wanted: Decision) -> None:
         """Let happen what a person accepted, if both memories are what they were when it was proposed."""
@@ -233,16 +133,8 @@ class _Batch:
         appended: tuple[str, ...] = ()
         if wanted.outcome == "merge":
             _, appended = merge_lines(self.memories.content(other), self.memories.content(actor))
-        done = replace(wanted, appended=appended, other_revision=other.revision)
-        self.decisions.append(done)
-        self.happen(actor, done)
+        self._carry_out(replace(wanted, appended=appended, other_revision=other.revision))
 
-    def _undo(self, act: Act) -> None:
-        actor, other = self.memories.known(act.memory_id), self.memories.known(act.other or "")
-        if actor is None or other is None:
-            return
-        if actor.status == MERGED and actor.replaced_by == other.memory_id:
-            self._part(actor, act.by)
-        elif other.status == SUPERSEDED and other.replaced_by == actor.memory_id:
-            self.memories.put(replace(other, status=LIVE, replaced_by=None))
-            self._lapse(actor, act.by)
+    def _carry_out(self, decision: Decision) -> None:
+        self.decisions.append(decision)
+        self.memories.carry_out(decision)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from slowwave.quality.admission.labels import apart, different_types, unite, weaker
-from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.memories import merge_lines
 from slowwave.quality.admission.records import (
     A_PERSON_DECIDES,
     EXACT_DUPLICATE,
@@ -18,7 +18,7 @@ from slowwave.quality.admission.records import (
     Outcome,
     Record,
 )
-from slowwave.quality.admission.state import Memories, Surroundings
+from slowwave.quality.admission.state import BatchMemories, Surroundings
 from slowwave.quality.divergence import Guard, Statement, explain
 from slowwave.quality.neighbours import Also
 from slowwave.quality.reconsolidation import band, decide
@@ -33,7 +33,7 @@ NOT_COMPARED = (
 class Decider:
     """Decides about notes; changes nothing."""
 
-    def __init__(self, around: Surroundings, memories: Memories) -> None:
+    def __init__(self, around: Surroundings, memories: BatchMemories) -> None:
         self._around, self._memories = around, memories
         self._guard = Guard()
         self.by_hand = False  # whether all that may be near is loaded, so that it is looked for there

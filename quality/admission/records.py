@@ -20,6 +20,11 @@ A_PERSON_DECIDES = "a person has to decide"
 DEFAULT_SENSITIVITY = "internal"
 LIVE, MERGED, SUPERSEDED, RETIRED = "live", "merged", "superseded", "retired"
 
+# Why a decision holds no longer: one of its memories says something else now or was forgotten, an older note
+# came late, a person took it back or accepted what it proposed, or the two are not for the same eyes.
+CHANGED, FORGOTTEN, REORDERED = "changed", "forgotten", "reordered"
+UNDONE_BY_HAND, ACCEPTED, DIFFERENT_SENSITIVITY = "undo", "accepted", "sensitivity"
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
@@ -96,13 +101,18 @@ class Record:
         """What is newer has the greater one (rule 2.1): by the date it carries, then by the order of acts."""
         return self.moment, self.revision, self.memory_id
 
+    @property
+    def relations(self) -> tuple[str, str | None, tuple[str, ...]]:
+        """What it is to others."""
+        return self.status, self.replaced_by, self.absorbed
+
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """Something that happens to memories.
 
-    A save with its note, a forget of an id, an undo of a pair, or an accept with the decision that a person
-    lets happen.
+    A save with its note, a forget of an id (with the revision of the act), an undo of a pair, or an accept
+    with the decision that a person lets happen.
     """
 
     kind: Literal["save", "forget", "undo", "accept"]
@@ -111,6 +121,7 @@ class Act:
     other: str | None = None
     by: str = ""
     decision: Decision | None = None
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +165,7 @@ class Lapse:
     Attributes:
         memory_id: the note that they were about.
         revision: of its text then.
-        by: changed, forgotten, reordered (an older note came late), or what an undo says.
+        by: why, such as changed, forgotten, reordered, or what an undo says.
         act: the memory whose act it was.
     """
 
@@ -170,14 +181,14 @@ class Change:
 
     Attributes:
         content: with all that it absorbed.
-        vector: of the content.
+        vector: of the content; None where no vectors are known.
         parts: id and revision of all that it absorbed.
         labels: with those of all that it absorbed.
     """
 
     record: Record
     content: str
-    vector: Vector
+    vector: Vector | None
     parts: tuple[tuple[str, str], ...]
     labels: Labels
 

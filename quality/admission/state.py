@@ -1,18 +1,15 @@
-"""The memories of a namespace while a batch is taken: as they were, and as they are after each act.
-
-What a memory says is never edited in place. It has its own text, and the memories that it absorbed have
-theirs; its content is always made from these. So a merge can be taken back at any time, and exactly.
-"""
+"""The memories while a batch is taken: loaded when they are asked for, and found by what they say or said."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
-from slowwave.quality.admission.labels import Labels, Standing, unite
-from slowwave.quality.admission.merging import merge_lines
+from slowwave.quality.admission.labels import Standing
+from slowwave.quality.admission.memories import Memories
 from slowwave.quality.admission.records import (
     LIVE,
     MERGED,
@@ -57,55 +54,59 @@ class Surroundings:
     behind: Callable[[Iterable[str]], Iterable[Record]] = lambda _: ()
 
 
-class Memories:
+class BatchMemories(Memories):
     """The memories while a batch is taken.
 
     Attributes:
         before: as they were, by id.
-        records: as they are.
         entered: ids of the notes that were let in.
         elsewhere: live with another vector than the neighbours have.
         withdrawn: not to be found for now.
         by_hash: ids of all that say or said a text, by its hash.
-        behind: ids of all that another absorbed or superseded, by its id.
         version: counts the changes.
         latest: the latest turn of any that is or was here.
     """
 
     def __init__(self, around: Surroundings) -> None:
+        super().__init__()
         self._around = around
-        self.before = dict(around.known)
-        self.records = dict(around.known)
+        self.before: dict[str, Record] = {}
         self.entered: set[str] = set()
         self.elsewhere: set[str] = set()
         self.withdrawn: set[str] = set()
         self.by_hash: dict[str, set[str]] = {}
-        self.behind: dict[str, set[str]] = {}
         self.version = 0
         self._grown: set[str] = set()
         self._shelf: list[str] = []  # whose vectors are the rows of the next
         self._rows = np.zeros((0, 0), np.float32)
+        self._shelved: dict[str, list[Vector]] = {}
         self.latest: tuple[int, str, str] = (-(2**63), "", "")
         self._touched: set[str] = set()
         self._contents: dict[tuple[str, ...], str] = {}
         self._vectors: dict[tuple[str, str], Vector] = {}
-        for record in around.known.values():
-            self._index(record)
+        self.learn(around.known.values())
         self.recall_missing(around.neighbours.ids())
 
-    def snapshot(self) -> tuple[dict[str, Record], set[str]]:
-        """What `restore` takes."""
-        return dict(self.records), set(self.elsewhere)
+    def snapshot(self) -> Callable[[], None]:
+        """See `Memories`; what was loaded meanwhile stays loaded."""
+        records, loaded = dict(self.records), len(self.before)
+        elsewhere, entered, touched = set(self.elsewhere), set(self.entered), set(self._touched)
 
-    def restore(self, snapshot: tuple[dict[str, Record], set[str]]) -> None:
-        """Let everything be as it was; what was loaded meanwhile stays loaded."""
-        records, self.elsewhere = snapshot
-        self.records = self.before | records
-        self.version += 1
+        def restore() -> None:
+            self.records = records | dict(islice(self.before.items(), loaded, None))
+            self.elsewhere, self.entered, self._touched = set(elsewhere), set(entered), set(touched)
+            self.version += 1
+
+        return restore
+
+    def enter(self, note: Record) -> None:
+        """See `Memories`."""
+        self.entered.add(note.memory_id)
+        self.put(note)
 
     def remove(self, name: str) -> None:
-        """Take a memory away, since its next text is about to be judged."""
-        del self.records[name]
+        """See `Memories`."""
+        super().remove(name)
         self.version += 1
 
     def is_live(self, name: str) -> bool:
@@ -130,7 +131,8 @@ class Memories:
             name = record.memory_id
             names.append(name)
             if name not in self.before and name not in self.records:
-                self.before[name] = self.records[name] = record
+                self.before[name] = record
+                super().put(record)
                 self._index(record)
         return names
 
@@ -142,12 +144,10 @@ class Memories:
             if vector is not None:
                 self._shelve(record.memory_id, vector)
         self.by_hash.setdefault(record.content_hash, set()).add(record.memory_id)
-        if record.replaced_by:
-            self.behind.setdefault(record.replaced_by, set()).add(record.memory_id)
 
     def put(self, record: Record) -> None:
         """What a memory is from now on; those that absorbed it say something else then, too."""
-        self.records[record.memory_id] = record
+        super().put(record)
         self._index(record)
         self.version += 1
         one: Record | None = record
@@ -185,13 +185,6 @@ class Memories:
             return replace(record, status=LIVE, replaced_by=None, absorbed=parts)
         return replace(record, absorbed=parts)
 
-    def in_turn(self, absorbed: tuple[str, ...], part: Record) -> tuple[str, ...]:
-        """What a memory absorbed, with one more in its turn."""
-        at = len(absorbed)
-        while at and (before := self.known(absorbed[at - 1])) is not None and before.turn > part.turn:
-            at -= 1
-        return (*absorbed[:at], part.memory_id, *absorbed[at:])
-
     def resembling(self, vectors: Sequence[Vector], floor: float) -> list[Record]:
         """What is here and said at any time something that resembles one of these vectors."""
         wanted = np.array(vectors, dtype=np.float32)
@@ -207,6 +200,10 @@ class Memories:
         return [self.records[name] for name in sorted(found) if name in self.records]
 
     def _shelve(self, name: str, vector: Vector) -> None:
+        known = self._shelved.setdefault(name, [])
+        if any(one is vector for one in known):
+            return
+        known.append(vector)
         count = len(self._shelf)
         if count == len(self._rows):
             longer = np.zeros((max(64, 2 * count), len(vector)), np.float32)
@@ -228,45 +225,33 @@ class Memories:
         before = self.before[record.memory_id]
         return before.status == LIVE and self.content(record) == _said(before)
 
-    def _parts(self, record: Record, records: Mapping[str, Record] | None = None) -> list[Record]:
-        """What a memory absorbed, and what that had absorbed, in order; now, or among other records."""
+    def parts(self, record: Record, among: Mapping[str, Record] | None = None) -> list[Record]:
+        """See `Memories`."""
         self.recall_missing(record.absorbed)
-        among = self.records if records is None else records
-        parts = []
-        for name in record.absorbed:
-            if (part := among.get(name)) is not None:
-                parts += [part, *self._parts(part, records)]
-        return parts
+        return super().parts(record, among)
 
     def _unchanged(self, record: Record) -> Record | None:
         """What the memory was before, if it still says the same."""
         before = self.before.get(record.memory_id)
         if before is None or (before.revision, before.absorbed) != (record.revision, record.absorbed):
             return None
-        now = [(part.memory_id, part.revision) for part in self._parts(record)]
-        then = [(part.memory_id, part.revision) for part in self._parts(before, self.before)]
+        now = [(part.memory_id, part.revision) for part in self.parts(record)]
+        then = [(part.memory_id, part.revision) for part in self.parts(before, self.before)]
         return before if now == then else None
 
     def content(self, record: Record) -> str:
         """What a memory says, with all that it absorbed."""
         if (before := self._unchanged(record)) is not None:
             return _said(before)
-        key = (record.memory_id, record.revision, *(p.memory_id + p.revision for p in self._parts(record)))
+        key = (record.memory_id, record.revision, *(p.memory_id + p.revision for p in self.parts(record)))
         if key not in self._contents:
-            content = record.content
-            for part in self._parts(record):
-                content, _ = merge_lines(content, part.content)
-            self._contents[key] = content
+            self._contents[key] = super().content(record)
         return self._contents[key]
-
-    def labels(self, record: Record) -> Labels:
-        """What a memory says of itself, with the labels of all that it absorbed."""
-        return unite(record.labels, (part.labels for part in self._parts(record)))
 
     def standing(self, record: Record) -> Standing:
         """A memory as it is weighed against another one."""
         labels = self.labels(record)
-        contexts = (one.context for one in (record, *self._parts(record)))
+        contexts = (one.context for one in (record, *self.parts(record)))
         return Standing(
             labels, effective_tier(labels.importance_tier, record.promoted or None), record.vault,
             record.sensitivity, next(filter(None, contexts), ""),
@@ -274,7 +259,7 @@ class Memories:
 
     def protected(self, record: Record) -> bool:
         """Whether a person has to say so before it is merged or superseded (rule 2.5)."""
-        return any(one.protected or one.labels.protected for one in (record, *self._parts(record)))
+        return any(one.protected or one.labels.protected for one in (record, *self.parts(record)))
 
     def vector(self, record: Record) -> Vector:
         """Vector of what a memory says."""
@@ -294,14 +279,11 @@ class Memories:
         changes: dict[str, Change] = {}
         for name in sorted(self._touched):
             record, before = self.records[name], self.before.get(name)
-            parts = tuple((part.memory_id, part.revision) for part in self._parts(record))
-            change = Change(
-                record, self.content(record), self.vector(record), parts, self.labels(record)
-            )  # fmt: skip
+            change = replace(self.change(record), vector=self.vector(record))
             if name in self.entered:
                 entered[name] = change
             elif before is not None and (
-                self._unchanged(record) is None or _standing(record) != _standing(before)
+                self._unchanged(record) is None or record.relations != before.relations
             ):
                 changes[name] = change
         return entered, changes
@@ -310,7 +292,3 @@ class Memories:
 def _said(record: Record) -> str:
     """What a memory of before says, with what it had absorbed."""
     return record.content if record.merged_content is None else record.merged_content
-
-
-def _standing(record: Record) -> tuple[object, ...]:
-    return record.status, record.replaced_by, record.absorbed

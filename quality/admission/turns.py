@@ -7,27 +7,13 @@ memories are what they had become if all had come in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from slowwave.quality.admission.deciding import Decider
-from slowwave.quality.admission.records import LIVE, MERGED, RETIRED, SUPERSEDED, Decision, Record, Vector
-from slowwave.quality.admission.state import Memories, Surroundings
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """What came of a late note.
-
-    Attributes:
-        decision: about it.
-        again: decisions about newer memories that are others than before.
-        changed: newer memories whose decision of before holds no longer.
-    """
-
-    decision: Decision
-    again: tuple[Decision, ...] = ()
-    changed: tuple[Record, ...] = ()
+from slowwave.quality.admission.machine import Verdict
+from slowwave.quality.admission.records import MERGED, RETIRED, SUPERSEDED, Decision, Record, Vector
+from slowwave.quality.admission.state import BatchMemories, Surroundings
 
 
 class Place:
@@ -40,98 +26,96 @@ class Place:
         note: as it enters.
     """
 
-    def __init__(self, memories: Memories, decider: Decider, around: Surroundings, note: Record) -> None:
+    def __init__(self, memories: BatchMemories, decider: Decider, around: Surroundings, note: Record) -> None:
         self._memories, self._decider, self._around, self._note = memories, decider, around, note
 
-    def take(self, happen: Callable[[Record, Decision], None]) -> Placed | None:
-        """Let the note enter in its turn; None, and nothing has happened, if it is the newest of all.
+    def verdict(self) -> Verdict | None:
+        """What becomes of the note and of the newer ones in its turn; None if it is the newest of all.
 
-        Args:
-            happen: lets a decision about a memory take effect.
+        It is tried out, and the memories are as before.
         """
         memories, note = self._memories, self._note
         if note.vector is None or (memories.latest <= note.turn and self._around.latest < note.moment):
             return None
         later = self._later(self._near([note.vector]))
-        start = memories.snapshot()
+        restore, start = memories.snapshot(), dict(memories.records)
         self._decider.by_hand = True
         while True:
-            placed = self._replay(later, happen)
-            affected = [
-                name
-                for name, now in memories.records.items()
-                if name == note.memory_id or _standing(now) != _standing(start[0].get(name, now))
-            ]
-            seen = [
-                vector
-                for name in affected
-                for record in (start[0].get(name), memories.records[name])
-                if record is not None
-                for vector in memories.sayings(record)
-            ]
-            more = set() if placed.decision.refused else self._later(self._near(seen)) - later
-            if not placed.decision.refused and not more:
-                break
-            memories.restore((start[0], set(start[1])))
-            if note.memory_id not in start[0]:
-                memories.records.pop(note.memory_id, None)
-                memories.entered.discard(note.memory_id)
-            if placed.decision.refused:
+            verdict = self._replay(later)
+            more = set() if verdict.decision.refused else self._later(self._near(self._said(start))) - later
+            restore()
+            if not more:
                 break
             later |= more
         self._decider.by_hand = False
-        return placed
+        return verdict
 
-    def _replay(self, later: set[str], happen: Callable[[Record, Decision], None]) -> Placed:
+    def _said(self, start: dict[str, Record]) -> list[Vector]:
+        """The vectors of all that was said by what is not what it was at the start."""
+        memories = self._memories
+        affected = [
+            name
+            for name, now in memories.records.items()
+            if name == self._note.memory_id or now.relations != start.get(name, now).relations
+        ]
+        return [
+            vector
+            for name in affected
+            for record in (start.get(name), memories.records[name])
+            if record is not None
+            for vector in memories.sayings(record)
+        ]
+
+    def _replay(self, later: set[str]) -> Verdict:
+        """Let the note happen in its turn and then these once more."""
         memories, note = self._memories, self._note
         self._near([vector for name in later for vector in memories.sayings(memories.records[name])])
         memories.learn(self._around.behind(later))
         before = {name: memories.records[name] for name in later}
         did = {name: self._doing(name) for name in later}
         turns = sorted(later, key=lambda name: before[name].turn)
+        back: list[tuple[str, str]] = []
         for name in reversed(turns):
-            self._stand_back(name)
+            ties = self._ties(name)
+            for actor, other in ties:
+                memories.take_back(actor, other)
+            back += ties
         decision = self._decider.decide(note)
         if decision.refused:
-            return Placed(decision)
-        memories.entered.add(note.memory_id)
-        memories.put(note)
-        happen(note, decision)
+            return Verdict(decision)
+        memories.enter(note)
+        memories.carry_out(decision)
         looks: dict[str, Decision] = {}
         for name in turns:
             then = memories.as_of(memories.records[name], before[name].turn)
             looked = replace(then, vector=memories.vector(then))
             looks[name] = replace(self._decider.against_neighbours(looked, gate=False), look=note.revision)
-            happen(memories.records[name], looks[name])
+            memories.carry_out(looks[name])
         changed = [name for name in turns if self._doing(name) != did[name]]
         again = [
             look
             for name, look in looks.items()
             if look.outcome != "complement" and (name in changed or look.other == note.memory_id)
         ]
-        return Placed(decision, tuple(again), tuple(before[name] for name in changed if did[name]))
+        lapsed = tuple(before[name] for name in changed if did[name])
+        return Verdict(decision, tuple(back), tuple(looks.values()), tuple(again), lapsed)
 
-    def _stand_back(self, name: str) -> None:
-        """Take back what a memory did, and what was done to it since."""
-        memories = self._memories
-        record = memories.records[name]
-        for one in self._superseded_by(name):
-            memories.put(replace(one, status=LIVE, replaced_by=None))
-        if record.status == MERGED and (target := memories.known(record.replaced_by or "")) is not None:
-            left = tuple(part for part in target.absorbed if part != name)
-            memories.put(replace(target, absorbed=left))
-        memories.put(replace(record, status=LIVE, replaced_by=None))
+    def _ties(self, name: str) -> list[tuple[str, str]]:
+        """What a memory did, and what was done to it since: who did it, and to which."""
+        record = self._memories.records[name]
+        ties = [(name, one.memory_id) for one in self._memories.superseded_by(name)]
+        if record.status == MERGED:
+            ties.append((name, record.replaced_by or ""))
+        elif record.status == SUPERSEDED:
+            ties.append((record.replaced_by or "", name))
+        return ties
 
     def _doing(self, name: str) -> tuple[str, ...]:
         """What a memory was merged into or superseded."""
         record = self._memories.records[name]
         if record.status == MERGED:
             return (record.replaced_by or "",)
-        return tuple(one.memory_id for one in self._superseded_by(name))
-
-    def _superseded_by(self, name: str) -> list[Record]:
-        known = map(self._memories.records.get, sorted(self._memories.behind.get(name, ())))
-        return [one for one in known if one and (one.status, one.replaced_by) == (SUPERSEDED, name)]
+        return tuple(one.memory_id for one in self._memories.superseded_by(name))
 
     def _near(self, vectors: Sequence[Vector]) -> list[Record]:
         """All that resembles one of these vectors, loaded."""
@@ -152,7 +136,3 @@ class Place:
                 continue  # it was said anew since, and keeps what it absorbed; or a home of before did it
             found.add(one.memory_id)
         return found
-
-
-def _standing(record: Record) -> tuple[object, ...]:
-    return record.status, record.replaced_by, record.absorbed

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 
+from slowwave.scoring.lists import words
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(words("slowwave.quality", name))
 
 
 _SMALL = {
@@ -151,37 +153,7 @@ BOUNDS = {
     "exactly": "exactly", "within": "within", "every": "every", "maximum": "most", "minimum": "least",
     "~": "about", "beyond": "more",
 }  # fmt: skip
-# "Everybody but Ada": after these "but" takes something out.
-EXCEPT_AFTER = _words("""
-    all every everybody everyone everything any anybody anyone anything none nobody nothing no one last
-""")
+EXCEPT_AFTER = _words("except_after")
 
-# Words with a content of their own that turn what stands beside them: how sure, how often, what is left out,
-# what is not real.
-TURNING_WORDS = _words("""
-    unless except excluding else alpha beta apart aside besides instead provided providing assuming
-    regardless otherwise
-    still already yet again anymore former formerly previously ex future soon ever temporarily initially
-    originally always usually normally generally typically often frequently sometimes occasionally rarely
-    seldom mostly mainly partly partially largely half almost nearly barely virtually practically
-    nominally enough too most many few several maybe perhaps possibly probably likely unlikely presumably
-    supposedly allegedly reportedly apparently seemingly certainly definitely surely theoretically
-    potentially hopefully hypothetically conditionally optionally fake false alleged planned possible
-    impossible potential prospective counterfeit artificial pseudo toy mock virtual simulated deputy vice
-    acting interim temporary draft proposed expected supposed hypothetical optional mandatory unofficial
-    old new spare backup test trial copy late next last replacement secondary
-    maximum minimum least less more fewer other alone sole majority minority none approximate
-    approximately roughly exactly able free near save whole entire am pm
-    nur vielleicht manchmal immer meistens seulement toujours parfois solo solamente siempre casi
-    soltanto sempre forse
-    quasi apenas talvez alleen altijd soms bara alltid
-""")
-# Verbs, in any form, that say who thinks so, or that something was not done but planned, tried, ordered.
-TURNING_VERBS = _words("""
-    think say tell claim believe suspect doubt hope assume guess suppose imagine dream deny allege hear
-    rumour rumor accord seem appear know mention suggest argue insist warn expect pretend wish report
-    announce predict estimate plan want intend try attempt consider fail refuse promise forget decide
-    agree offer manage aim avoid stop quit cease begin start continue keep finish remember like hate help
-    lack propose prepare hesitate threaten schedule ask demand
-    need order forbid prevent allow let permit exclude
-""")
+TURNING_WORDS = _words("turning")
+TURNING_VERBS = _words("turning_verbs")

@@ -1,4 +1,7 @@
-"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place."""
+"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place.
+
+It is one file because it is one pass over a text, whose steps share what was read so far.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,13 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
-from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.quality.divergence.lexicon import FUNCTION_WORDS, NEGATIONS, NEGATIONS_UNSPACED, word_key
 from slowwave.quality.divergence.lexicon_numbers import (
     CARDINALS,
     MONTHS,
-    ORDINALS,
     SCALES,
-    UNITS,
-    WEEKDAY_KEYS,
 )
 from slowwave.quality.divergence.lexicon_small import BOUNDS, EXCEPT_AFTER, LIGHT, PHRASES
 from slowwave.quality.divergence.patterns import (
@@ -32,6 +31,9 @@ from slowwave.quality.divergence.patterns import (
     normalise,
 )  # fmt: skip
 from slowwave.quality.divergence.sentences import said_once
+from slowwave.quality.divergence.words import classified, clock_key, is_camel, plain_digits, unit_of
+
+"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place."""
 
 
 class Token(NamedTuple):
@@ -190,7 +192,7 @@ class _Scan:
         year, month, day = (int(part) for part in match.group()[:10].split("-"))
         self._date(match, year, month, day)
         if match.group("isotime"):
-            self._add(_clock_key(match.group("isotime")), "time", match)
+            self._add(clock_key(match.group("isotime")), "time", match)
 
     def _on_dmy(self, match: re.Match[str]) -> None:
         found = match.group().casefold()
@@ -221,7 +223,7 @@ class _Scan:
             self._add(f"n:{year}", "date", match)
 
     def _on_clock(self, match: re.Match[str]) -> None:
-        self._add(_clock_key(match.group()), "time", match)
+        self._add(clock_key(match.group()), "time", match)
 
     def _on_version(self, match: re.Match[str]) -> None:
         found = match.group().casefold().removeprefix("v")
@@ -241,7 +243,7 @@ class _Scan:
             self._add(f"decade:{match.group()}", "date", match)
             return
         self._bound(match)
-        self._quantity(match, sign + _plain(match.group("digits")), scale, currency or unit)
+        self._quantity(match, sign + plain_digits(match.group("digits")), scale, currency or unit)
 
     def _bound(self, match: re.Match[str]) -> None:
         """What a number is bounded by: over 10, about 5."""
@@ -271,7 +273,7 @@ class _Scan:
         if not scale and not unit:
             self._add("n:" + digits, "number", match)
             return
-        base, factor = _unit(unit) if unit else ("", Decimal(1))
+        base, factor = unit_of(unit) if unit else ("", Decimal(1))
         if scale:
             factor *= SCALES[scale.casefold()]
         if len(digits) > 24 or digits.count(".") > 1 or "," in digits:
@@ -318,7 +320,7 @@ class _Scan:
     def _on_plain(self, match: re.Match[str]) -> None:
         written = match[0]
         if written.islower():
-            kind, key = _classified(written)
+            kind, key = classified(written)
             if kind == "content":
                 self._previous = written
                 self._add(key, "word", match, written)
@@ -373,10 +375,10 @@ class _Scan:
         if self._code(match):
             self._add("w:" + word_key(folded), "camel", match, match.group())
             return
-        kind, key = _classified(folded)
+        kind, key = classified(folded)
         if kind == "content":
             written = match.group().partition("'")[0]
-            if not self._shouted and _camel(written):
+            if not self._shouted and is_camel(written):
                 self._add(key, "camel", match, written)
             else:
                 self._add(key, "entity" if entity else "word", match, folded)
@@ -452,68 +454,28 @@ class _Scan:
 
 
 _IGNORED = FUNCTION_WORDS - {"but", "too"} - set(LIGHT) - NEGATIONS - LABELS - set(MONTHS)
+
+
 _SPECIAL = LABELS | set(MONTHS) | {"some", "but", "too"}
+
+
 _HEADS = PHRASES | {head.capitalize(): of_head for head, of_head in PHRASES.items()}
+
+
 _EXCEPT_AFTER = tuple(EXCEPT_AFTER)
+
+
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "am", "get", "gets", "got"])
+
+
 _CONTRACTED = {"can": "can", "won": "will", "shan": "will"}
+
+
 _SHORT = {"ll": "modal:will", "re": "tense:present", "m": "tense:present", "ve": "tense:present"}
+
+
 # "Some dogs are running" tells of dogs, "some tests fail" of a part of them.
 _SCENE = re.compile(r"[^.!?\n]{0,80}?\b(?:is|are|was|were)\s+(?:\w+ly\s+)?(?:\w+ing|being)\b", re.IGNORECASE)
+
+
 _RANGE = re.compile(r"\d\s*(?:-|\bto)\s*$")
-_TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
-
-
-@lru_cache(maxsize=65_536)
-def _classified(folded: str) -> tuple[str, str]:
-    """What a word is, and its key."""
-    if folded in NEGATIONS:
-        return "negation", ""
-    if folded in MONTHS:
-        return "month", f"m:{MONTHS[folded]}"
-    if folded in LIGHT:
-        return "light", ":".join(LIGHT[folded])
-    if folded in FUNCTION_WORDS:
-        return "function", ""
-    if folded in WEEKDAY_KEYS:
-        return "date", "wd:" + WEEKDAY_KEYS[folded]
-    if folded in ORDINALS:
-        return "number", f"o:{ORDINALS[folded]}"
-    if folded in _TIMES:
-        return "time", _TIMES[folded]
-    return "content", "w:" + word_key(folded)
-
-
-def _unit(written: str) -> tuple[str, Decimal]:
-    """Base unit and factor; capitals count where they make another unit: mW and MW, Mb and MB."""
-    if re.fullmatch(r"M(?:W|V|A|Hz|Pa|g|m|l|s|N|J)", written) or re.fullmatch(r"[kMGT]i?b", written):
-        known = UNITS.get(written.casefold())
-        if written in {"MHz"} and known:
-            return known
-        return written, Decimal(1)
-    return UNITS[written.casefold()]
-
-
-def _camel(written: str) -> bool:
-    return written[1:] != written[1:].lower() and not written.isupper()
-
-
-def _plain(digits: str) -> str:
-    """Digits without separators of thousands and leading zeros; "3.10" stays: it may be a version."""
-    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
-        return digits.replace(",", "")
-    return digits
-
-
-def _clock_key(written: str) -> str:
-    numbers = [int(number) for number in re.findall(r"\d+", written)]
-    folded = written.casefold()
-    if "p" in folded and numbers[0] < 12:
-        numbers[0] += 12
-    if "a" in folded and numbers[0] == 12:
-        numbers[0] = 0
-    if len(numbers) == 1:
-        numbers.append(0)
-    while len(numbers) > 2 and numbers[-1] == 0:
-        numbers.pop()
-    return "t:" + ":".join(f"{number:02}" if at else str(number) for at, number in enumerate(numbers))

@@ -4,13 +4,13 @@ from slowwave.scoring.evaluation.agreement import Agreement, agreement
 from slowwave.scoring.evaluation.attribution import Contribution, attribution, contributions
 from slowwave.scoring.evaluation.comparison import Comparison, MeanInterval, compare, mean_interval
 from slowwave.scoring.evaluation.cycles import Cycle, CyclePlan, SearchDay, plan_cycles
-from slowwave.scoring.evaluation.evaluate import MEASURES, evaluate
+from slowwave.scoring.evaluation.evaluate import evaluate
 from slowwave.scoring.evaluation.interleaving import Interleaved, credit, preference, team_draft, winner
 from slowwave.scoring.evaluation.judgments import Judgments, resolve
-from slowwave.scoring.evaluation.measure import Measure, parse_measure
 from slowwave.scoring.evaluation.sampling import worth_judging
 from slowwave.scoring.evaluation.selections import SelectionPolicy, selections
 from slowwave.scoring.evaluation.separation import AnswerRate, answer_rate, auroc
+from slowwave.scoring.measures import MEASURES, Measure, parse_measure
 
 __all__ = [
     "MEASURES", "Agreement", "AnswerRate", "Comparison", "Contribution", "Cycle", "CyclePlan", "Interleaved",

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 
+from slowwave.scoring.days import DAY
+
 LEAST_QUERIES = 100
 LEAST_DAYS = 14
-_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def plan_cycles(
     last = max(closed, key=lambda one: one.number, default=None)
     number = last.number + 1 if last else 1
     if last and last.closed_on:
-        opens: date | None = last.closed_on + _DAY
+        opens: date | None = last.closed_on + DAY
     else:
         opens = known[0].day if known else None
     closing: list[Cycle] = []
@@ -112,7 +113,7 @@ def plan_cycles(
             missing = max(0, least_queries - found.queries), max(0, least_days - found.days)
             return CyclePlan(tuple(closing), found, *missing)
         closing.append(found)
-        number, opens = number + 1, found.closed_on + _DAY
+        number, opens = number + 1, found.closed_on + DAY
     return CyclePlan(tuple(closing), None, least_queries, least_days)
 
 

@@ -7,16 +7,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from slowwave.scoring.evaluation.graded import grade, grade_frame
-from slowwave.scoring.evaluation.measure import Measure
 from slowwave.scoring.evaluation.metrics import METRICS
-
-MEASURES = (
-    Measure("mrr", 5),
-    Measure("ndcg", 10),
-    Measure("recall", 20),
-    Measure("hit_rate", 1),
-    Measure("judged", 10),
-)
+from slowwave.scoring.measures import MEASURES, Measure
 
 
 def evaluate(

@@ -10,12 +10,20 @@ import polars as pl
 
 from slowwave.scoring.evaluation.digest import digest
 
-SOURCES = ("manual", "judge", "selections", "triggers")
+MANUAL = "manual"
+JUDGE = "judge"
+SOURCES = (MANUAL, JUDGE, "selections", "triggers")
 """Who grades, the most trusted first: its grade counts, whatever the others say."""
+HIGHEST = 3
+"""The best grade: 0 is not relevant, 1 about the subject, 2 answers in part, 3 answers."""
 GRADED = "graded"
+STATES = (GRADED, "unrateable", "later")
+"""What a judgment says: a grade, that none can be given, or that it waits for another look."""
 CONFLICT = 1.0
 
-_PAIR = ["namespace", "query_id", "memory_id"]
+PAIR = ["namespace", "query_id", "memory_id"]
+"""What a judgment is of."""
+
 _GRADES = pl.Schema(
     {
         "namespace": pl.String, "query_id": pl.String, "memory_id": pl.String, "grade": pl.Float64,
@@ -70,23 +78,23 @@ def resolve(rows: pl.DataFrame, *, admitted: Collection[str] = ()) -> Judgments:
     latest = (
         counted.with_columns(pl.col("principal").fill_null(""))
         .sort("day", "made_at", "judgment_id")
-        .unique([*_PAIR, "source", "principal"], keep="last", maintain_order=True)
+        .unique([*PAIR, "source", "principal"], keep="last", maintain_order=True)
         .filter((pl.col("state") == GRADED) & pl.col("grade").is_not_null())
     )
     of_source = (
         latest.sort("principal")
-        .group_by(*_PAIR, "source", maintain_order=True)
+        .group_by(*PAIR, "source", maintain_order=True)
         .agg(pl.col("grade").mean().round(9), judgments=pl.len().cast(pl.Int32))
         .with_columns(trust=pl.col("source").replace_strict(list(SOURCES), range(len(SOURCES))))
-        .sort(*_PAIR, "trust")
+        .sort(*PAIR, "trust")
     )
-    grades = of_source.unique(_PAIR, keep="first", maintain_order=True).select(*_GRADES)
+    grades = of_source.unique(PAIR, keep="first", maintain_order=True).select(*_GRADES)
     return Judgments(grades, _conflicts(of_source), version(grades))
 
 
 def version(grades: pl.DataFrame) -> str:
     """Digest of a judgment list: namespace, query_id, memory_id, grade, source; rows in any order."""
-    rows = grades.select(*_PAIR, "grade", "source").sort(_PAIR)
+    rows = grades.select(*PAIR, "grade", "source").sort(PAIR)
     return digest(str(value) for row in rows.iter_rows() for value in row)
 
 
@@ -103,9 +111,9 @@ def _conflicts(of_source: pl.DataFrame) -> pl.DataFrame:
     found = [pl.DataFrame(schema=_CONFLICTS)]
     for one, other in combinations(SOURCES, 2):
         both = of_source.filter(source=one).join(
-            of_source.filter(source=other).select(*_PAIR, other_source="source", other_grade="grade"),
-            on=_PAIR,
+            of_source.filter(source=other).select(*PAIR, other_source="source", other_grade="grade"),
+            on=PAIR,
         )
         apart = (pl.col("grade") - pl.col("other_grade")).abs() >= CONFLICT - 1e-9
         found.append(both.filter(apart).select(*_CONFLICTS))
-    return pl.concat(found).sort(*_PAIR, "source", "other_source")
+    return pl.concat(found).sort(*PAIR, "source", "other_source")

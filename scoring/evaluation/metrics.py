@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from slowwave.scoring.evaluation.graded import Floats, GradedRankings
-from slowwave.scoring.evaluation.measure import Metric
+from slowwave.scoring.measures import Metric
 
 
 def reciprocal_rank(graded: GradedRankings, k: int) -> Floats:

@@ -57,7 +57,7 @@ class Variant:
 def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20) -> pl.DataFrame:
     """What each search would have shown under each variant.
 
-    A search and a variant give what `slowwave.scoring.ranking.rank` gives for the candidates: abstention, the recall
+    A search and a variant give what `scoring.ranking.rank` gives for the candidates: abstention, the recall
     of short memories and the order of ties included.
 
     Args:

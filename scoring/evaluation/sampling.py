@@ -6,8 +6,7 @@ import polars as pl
 from numpy import array, float64, log
 
 from slowwave.scoring.evaluation.digest import uniform
-
-_PAIR = ["namespace", "query_id", "memory_id"]
+from slowwave.scoring.evaluation.judgments import PAIR
 
 
 def worth_judging(
@@ -42,12 +41,12 @@ def worth_judging(
     if wrong.height:
         rank, searches = wrong.select("rank", "searches").row(0)
         raise ValueError(f"rank = {rank} and searches = {searches}: both start at 1")
-    left = candidates if judged is None else candidates.join(judged.select(_PAIR), on=_PAIR, how="anti")
-    drawn = array([uniform(seed, *pair) for pair in left.select(_PAIR).iter_rows()], dtype=float64)
+    left = candidates if judged is None else candidates.join(judged.select(PAIR), on=PAIR, how="anti")
+    drawn = array([uniform(seed, *pair) for pair in left.select(PAIR).iter_rows()], dtype=float64)
     size = left["searches"].to_numpy() / left["rank"].to_numpy()
     return (
         left.with_columns(_turn=pl.Series(-log(drawn) / size, dtype=pl.Float64))
-        .sort("judgments", "_turn", *_PAIR)
+        .sort("judgments", "_turn", *PAIR)
         .head(n)
         .drop("_turn")
     )

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from slowwave.scoring.days import DAY_US
+
 Integers = npt.NDArray[np.int64]
-DAY_US = 86_400_000_000
 MOST_PLACES = 50_000_000  # of a table that is looked up, eight bytes each
 
 
@@ -43,6 +44,12 @@ def day_names(numbers: pl.Series) -> pl.Series:
     distinct = numbers.unique().to_frame("number")
     named = distinct.with_columns(day=pl.col("number").cast(pl.Date).dt.strftime("%Y-%m-%d"))
     return numbers.to_frame("number").join(named, on="number", how="left", maintain_order="left")["day"]
+
+
+def day_ends(days: pl.Series) -> Integers:
+    """24:00 UTC of each day (dates, or days from 1970-01-01), in microseconds, (n,)."""
+    ends: Integers = (days.cast(pl.Int64).to_numpy() + 1) * DAY_US
+    return ends
 
 
 def by_time(rows: pl.DataFrame, code: str) -> pl.DataFrame:

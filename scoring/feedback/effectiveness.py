@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.scoring.feedback.coded import DAY_US, Integers, codes, day_names, day_number
+from slowwave.scoring.days import DAY_US
+from slowwave.scoring.feedback.coded import Integers, codes, day_ends, day_names, day_number
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import WHO, with_displaced
 
@@ -90,15 +91,9 @@ _NOTHING = pl.lit(0, pl.Int64)
 _ADDED = (*_NAMES, "number", *_COUNTED)
 
 
-def _ends(numbers: pl.Series) -> npt.NDArray[np.int64]:
-    """24:00 UTC of each day (days since 1970), in microseconds."""
-    ends: npt.NDArray[np.int64] = (numbers.to_numpy().astype(np.int64) + 1) * DAY_US
-    return ends
-
-
 def _units(rows: pl.DataFrame, policy: FeedbackPolicy, *, sign: int = 1) -> dict[str, pl.Series]:
     """Weight, and weight times value, of each row as of the end of its day `number`, in whole units."""
-    age = _ends(rows["number"]) - rows["occurred_at"].dt.epoch("us").to_numpy()
+    age = day_ends(rows["number"]) - rows["occurred_at"].dt.epoch("us").to_numpy()
     weight = rows["weight"].to_numpy() * np.exp2(-age / (policy.half_life_days * DAY_US)) / _UNIT
     value = np.rint(weight * rows["value"].to_numpy())
     whole = {"weight": np.rint(weight), "value": value}
@@ -163,14 +158,14 @@ def _folded(added: pl.DataFrame, before: pl.DataFrame, key: str, policy: Feedbac
     known, news = code[: before.height], code[before.height :]
     place, first, sums = _of_days(news * _DAYS + added["number"].to_numpy(), added)
     owner, number = place // _DAYS, pl.Series("number", place % _DAYS, dtype=pl.Int32)
-    sums[:, 1:] *= _UNIT * growth(_ends(number), policy.half_life_days)[:, None]
+    sums[:, 1:] *= _UNIT * growth(day_ends(number), policy.half_life_days)[:, None]
     running(sums, owner, known, before.select(_COUNTED).to_numpy().astype(np.float64))
     columns = {name: sums[:, at] for at, name in enumerate(_COUNTED)}
     made = added.select(*_NAMES)[first].with_columns(
         number=number, **{n: pl.Series(v) for n, v in columns.items()}
     )
     return made.with_columns(
-        effectiveness(made, _ends(number), policy), pl.col("feedback_count").cast(pl.Int32),
+        effectiveness(made, day_ends(number), policy), pl.col("feedback_count").cast(pl.Int32),
         day=day_names(number),
     ).select(
         *_NAMES, "day", "effectiveness", *_COUNTED,

@@ -1,11 +1,13 @@
-"""The constants of rule 4; each one is a setting with this default."""
+"""The constants of rules 4 and 5; each one is a setting with this default."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from math import inf
+from typing import Literal
 
-from slowwave.scoring.promised import require_rising, require_within
+from slowwave.scoring.promised import COEFFICIENT, require_rising, require_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +53,51 @@ _PROMISED = {
     "implicit_cap": (0.0, 1.0), "principal_votes": (1, 100),
     "promotions": (0, 3), "promotion_hours": (8.0, inf),
 }  # fmt: skip
+
+Preference = Literal["question", "rare"]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPolicy:
+    """The constants of rule 5.
+
+    Attributes:
+        coefficient: share of the cap that a full match is worth.
+        excluded_ranks: best ranks that teach nothing (safeguard 5).
+        events: learning events of a memory in any `window_hours` (safeguard 2, count).
+        window_hours: of that limit.
+        terms_per_selection: that one selection teaches, at most (count).
+        terms_per_memory: that a memory holds, at most (count).
+        ttl_days: life of a term; teaching it again begins a new one (safeguard 3).
+        eligible_hours: age from which a memory may learn (safeguard 9).
+        least_queries: distinct questions that must have taught a term before it has an effect (count).
+        least_principals: distinct people who must have (count).
+        frequent_share: share of a namespace's memories with a word, above which it is no term (safeguard 1).
+        frequent_from: memories that must have it for that (count).
+        preference: which terms a selection teaches first: in the order of the ``question``, or ``rare`` ones.
+        known_first: whether terms that the memory is already learning come before new ones.
+    """
+
+    coefficient: float = COEFFICIENT
+    excluded_ranks: int = 3
+    events: int = 3
+    window_hours: float = 8.0
+    terms_per_selection: int = 3
+    terms_per_memory: int = 8
+    ttl_days: float = 30.0
+    eligible_hours: float = 72.0
+    least_queries: int = 2
+    least_principals: int = 1
+    frequent_share: float = 0.1
+    frequent_from: int = 5
+    preference: Preference = "rare"
+    known_first: bool = True
+
+    @property
+    def ttl(self) -> timedelta:
+        """Life of a term."""
+        return timedelta(days=self.ttl_days)
+
+
+SEEDS = LearningPolicy(preference="question", known_first=False)
+"""The constants of the seed documents, which do not say which three terms of a question are taught."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, timedelta
 
 import polars as pl
 
+from slowwave.scoring.days import day_end
 from slowwave.scoring.feedback.coded import codes
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE
@@ -208,7 +209,7 @@ def fold_promotions(
             Candidate(name, effective_tier(own_tier(name, str(day)), given.get(name)), *votes)
             for name, votes in today.items()
         ]
-        news = promote(candidates, moments, end_of(str(day)), policy)
+        news = promote(candidates, moments, day_end(str(day)), policy)
         given |= {one.memory_id: one.to_tier for one in news if one.reason == PROMOTED}
         moments += [one.decided_at for one in news if one.reason == PROMOTED]
         waiting = {
@@ -225,8 +226,3 @@ def _by_name(rows: pl.DataFrame) -> dict[str, tuple[int, int, str]]:
     """Useful votes, voters and detail of each memory."""
     told = rows.select(_VOTES).with_columns(pl.col("detail").fill_null(""))
     return {name: (useful, voters, detail) for name, useful, voters, detail in told.iter_rows()}
-
-
-def end_of(day: str) -> datetime:
-    """24:00 UTC of a day."""
-    return datetime.combine(date.fromisoformat(day), time(), UTC) + timedelta(days=1)

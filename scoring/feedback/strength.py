@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.scoring.feedback.coded import DAY_US, Integers, by_time, codes, day_names, day_number, turns
+from slowwave.scoring.days import DAY_S
+from slowwave.scoring.feedback.coded import Integers, by_time, codes, day_ends, day_names, day_number, turns
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE
 
 Floats = npt.NDArray[np.float64]
 
-DAY_S = 86_400.0
 LEAST_STABILITY_S = 60.0
 MOST_DAYS = 36_525.0  # a century: without a limit, doubling would leave the floats
 USED = "used"
@@ -102,7 +102,7 @@ def fold_strength(signals: pl.DataFrame, before: pl.DataFrame, policy: FeedbackP
         .with_columns(after)
         .filter(verdicts.select(last.fill_null(value=True)).to_series())
     )
-    ends = (rows["number"].to_numpy().astype(np.int64) + 1) * DAY_US
+    ends = day_ends(rows["number"])
     elapsed = (ends - rows["last_at"].dt.epoch("us").to_numpy()) / 1e6
     left = current(rows["strength"].to_numpy(), rows["stability"].to_numpy(), elapsed)
     return rows.with_columns(current=pl.Series(left, dtype=pl.Float64), day=day_names(rows["number"])).select(

@@ -6,6 +6,7 @@ from functools import reduce
 
 import numpy as np
 
+from slowwave.scoring.days import DAY_S
 from slowwave.scoring.ranking import effectiveness as served
 from slowwave.scoring.ranking.abstention import signals
 from slowwave.scoring.ranking.arrays import bounded, finite
@@ -21,7 +22,6 @@ from slowwave.scoring.ranking.sparse_recall import Recalled, recall
 BARRED_BELOW = 0.9  # multiplier below which a short memory has lost its guaranteed place
 LOW = 0.01  # score below which one is squeezed toward 0: only distrust of what has no score else comes there
 
-_DAY = 86_400.0
 _MOST_FILLING = 4  # times the memories, that a table of them may have places
 
 
@@ -100,7 +100,7 @@ class Scored:
         weight: Floats = np.zeros(len(columns.count))
         if len(columns.voted) and policy.negative_feedback:
             now = columns.as_of[columns.search[columns.voted]]
-            counts = vote_weight((now - columns.voted_at) / _DAY, policy.negative_half_life_days)
+            counts = vote_weight((now - columns.voted_at) / DAY_S, policy.negative_half_life_days)
             weight = np.bincount(columns.voted, weights=counts, minlength=len(weight)).astype(np.float64)
         return multiplier(weight, step=policy.negative_step, floor=policy.negative_floor)
 

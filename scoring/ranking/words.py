@@ -20,6 +20,8 @@ import numpy.typing as npt
 import polars as pl
 from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]
 
+from slowwave.scoring.lists import words as listed
+
 Floats = npt.NDArray[np.float64]
 
 HIRAGANA = "\u3041-\u3096\u3099-\u309f"
@@ -39,16 +41,7 @@ _PIECE = {"paired": 2, "spelled": 3}  # characters
 
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
-_FUNCTION_WORDS = frozenset(
-    """
-    a about after again all also am an and any are as at be because been before being between both but by can
-    could did do does doing done during each else for from further had has have having he her here hers him
-    his how i if in into is it its just me mine more most my myself no nor not now of off on once only or
-    other our ours out over own same shall she should so some such than that the their theirs them then there
-    these they this those through to too under until up us very was we were what when where which while who
-    whom whose why will with would you your yours
-    """.split()
-)
+_FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -8,8 +8,12 @@ from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import pairwise
 
-from slowwave.cli import (
-    erase,  # their commands join the app
+# `slowwave --help` lists the commands in this order.
+from slowwave.cli import daily, operation  # noqa: F401 - their commands join the app
+
+# isort: split
+from slowwave.cli import (  # noqa: F401
+    erase,
     exchange,
     feedback,
     find,

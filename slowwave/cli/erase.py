@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.upkeep.erasure import Erased, Plan
@@ -36,10 +37,10 @@ def erase(
     It shows what goes and asks. With --json and without --yes it only shows. `slowwave forget` takes a memory
     out of searches and keeps its history.
     """
+    if listed or finish:
+        _records(finish=finish, namespace=namespace, json=json)
+        return
     with open_namespace(namespace) as memory:
-        if listed or finish:
-            _records(memory, finish=finish, namespace=namespace, json=json)
-            return
         planned = memory.to_erase(*(memory_ids or ()), source=source, everything=everything)
         if json and not yes:
             print_json(planned.to_dict())
@@ -51,7 +52,7 @@ def erase(
         with bars(quiet=json):
             done = memory.erase_planned(planned, why=why)
     if json:
-        print_json(planned.to_dict() | {"erased": _plain(done)})
+        print_json(planned.to_dict() | {"erased": done})
         return
     out.print(f"Erased. The record is [bold]{done.erasure}[/] (slowwave erase --list).")
     _told(done)
@@ -64,9 +65,8 @@ def _show(planned: Plan) -> None:
         [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
         for one in planned.memories[:_SHOWN]
     ]
-    more = f"and {len(planned.memories) - _SHOWN:,} more" if len(planned.memories) > _SHOWN else ""
     title = f"Goes for good: {counted(len(planned.memories), 'memory', 'memories')} of {planned.namespace}"
-    print_table(title, ["id", "title", "source", "why"], cells, caption=more)
+    print_table(title, ["id", "title", "source", "why"], cells, left_out=len(planned.memories) - len(cells))
     print_table("Where", ["place", "rows"], [[name, count] for name, count in planned.places.items()])
     for name in planned.checkpoints:
         out.print(f"Checkpoint that goes, too: {name}", markup=False, highlight=False)
@@ -105,13 +105,13 @@ def _ask(planned: Plan) -> None:
     typer.confirm("There is no way back. Erase?", abort=True)
 
 
-def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None:  # noqa: ANN401 - Memory, imported late
+def _records(*, finish: bool, namespace: str, json: bool) -> None:
     from slowwave.upkeep.erasure import running
 
-    with bars(quiet=json):
-        found = running.finish(memory._space) if finish else running.records(memory._space, namespace)
+    with open_home() as space, bars(quiet=json):
+        found = running.finish(space) if finish else running.records(space, namespace)
     if json:
-        print_json([_plain(one) for one in found])
+        print_json(found)
     elif finish:
         out.print(f"Finished {len(found)} erasures." if found else "Every erasure is finished.")
         for one in found:
@@ -132,11 +132,4 @@ def _records(memory: Any, *, finish: bool, namespace: str, json: bool) -> None: 
 
 def _told(done: Erased) -> None:
     for sentence in done.remains:
-        err.print("[yellow]Warning:[/]", end=" ")
-        err.print(sentence, markup=False, highlight=False, soft_wrap=True)
-
-
-def _plain(done: Erased) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(done)
+        warn(sentence)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.errors import SlowwaveError
+from slowwave.views.section import Column, Columns, Mark, Table, numbers, verdict
+from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.evaluation.trial import Trial
+    from slowwave.scoring.evaluation import Comparison
 
 evaluation = typer.Typer(no_args_is_help=True, help="How good the memory is, and what would make it better.")
 app.add_typer(evaluation, name="eval")
 
 _WIDE = 110  # characters of a terminal that has room for everything
 _NO_CYCLE = "No cycle has been opened. It takes a search, `slowwave night` and `slowwave eval run`."
-VERDICTS = {
-    "better": "green3", "worse": "red", "equivalent": "grey62", "insufficient evidence": "orange1",
-}  # fmt: skip
 
 
 @evaluation.command("compare")
@@ -47,9 +47,9 @@ def compare(
     from slowwave.evaluation.trial import trial
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        last = parsed_day("--to", until) if until else memory._space.now().date()
+        last = parsed_day("--to", until) if until else memory.home.now().date()
         start = parsed_day("--from", since) if since else last - timedelta(days=days - 1)
-        done = trial(memory._space, memory.namespace, first, second, since=start, until=last)
+        done = trial(memory.home, memory.namespace, first, second, since=start, until=last)
     if json:
         found = {
             name: asdict(one) | {"verdict": one.verdict, "queries_needed": one.queries_needed}
@@ -63,23 +63,13 @@ def compare(
 def _print_trial(done: Trial) -> None:
     from rich.markup import escape
 
-    queries, wide = next(iter(done.by_metric.values())).n, out.width >= _WIDE
+    queries = next(iter(done.by_metric.values())).n
     out.print(f"[bold]{escape(done.second)}[/] against [bold]{escape(done.first)}[/]", highlight=False)
-    table = _table(
-        "metric", done.first, done.second, "difference", "95 %", "won/tied/lost", "verdict", left=(0, 6)
-    )
-    for name, one in done.by_metric.items():
-        if name.startswith("Judged"):  # tells how much of it is known, not how good it is
-            table.add_row(name, f"{one.baseline:.3f}", f"{one.candidate:.3f}")
-            continue
-        table.add_row(
-            name, f"{one.baseline:.3f}", f"{one.candidate:.3f}", f"{one.difference:+.3f}",
-            f"{one.low:+.3f}…{one.high:+.3f}", f"{one.wins}/{one.ties}/{one.losses}",
-            f"[{VERDICTS[one.verdict]}]{one.verdict}[/]"
-            + (f" [dim](~{one.queries_needed:,} more queries)[/]" if wide and one.queries_needed else ""),
-        )  # fmt: skip
+    measured = numbers(done.first, done.second, "difference", "95 %", "won/tied/lost")
+    columns: Columns = [Column("metric", whole=True), *measured, "verdict"]
     if queries:
-        out.print(table)
+        rows = [_compared(name, one) for name, one in done.by_metric.items()]
+        out.print(rich_table(Table(columns, rows)))
     out.print(
         f"[dim]{queries:,} queries, in {done.judged:,} of {done.searches:,} searches, {done.since} to "
         f"{done.until}; judgments {done.judgment_version[:12]}[/]",
@@ -92,21 +82,15 @@ def _print_trial(done: Trial) -> None:
         )
 
 
-def _table(*columns: str, left: tuple[int, ...]) -> Any:  # noqa: ANN401 - rich.table.Table
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for number, name in enumerate(columns):
-        text = number in left
-        table.add_column(
-            escape(name),
-            justify="left" if text else "right",
-            overflow="fold",
-            no_wrap=not text or not number,
-            min_width=len(name),
-        )
-    return table
+def _compared(name: str, one: Comparison) -> list[str | Mark]:
+    measured: list[str | Mark] = [name, f"{one.baseline:.3f}", f"{one.candidate:.3f}"]
+    if name.startswith("Judged"):  # tells how much of it is known, not how good it is
+        return measured
+    lacking = f"(~{one.queries_needed:,} more queries)" if one.queries_needed and out.width >= _WIDE else ""
+    return [
+        *measured, f"{one.difference:+.3f}", f"{one.low:+.3f}…{one.high:+.3f}",
+        f"{one.wins}/{one.ties}/{one.losses}", verdict(one.verdict, lacking),
+    ]  # fmt: skip
 
 
 @evaluation.command("status")
@@ -115,10 +99,8 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
     """The cycles of a namespace: the closed ones, and what the open one still needs."""
     import json as reader
 
-    from slowwave.store.frames import quote
-
     with open_namespace(namespace) as memory:
-        rows = memory.store.read("evaluation_cycles", f"namespace = {quote(memory.namespace)}").sort("number")
+        rows = memory.store.of(memory.namespace).read("evaluation_cycles").sort("number")
     found = [
         row | {name: reader.loads(row[name] or "{}") for name in ("summary", "variants")}
         for row in rows.iter_rows(named=True)
@@ -129,15 +111,17 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
     if not found:
         out.print(_NO_CYCLE)
         return
-    table = _table("cycle", "status", "days", "searches", "queries", "needs", left=(0, 1, 5))
-    for row in found:
-        table.add_row(
+    counts = ("days", "searches", "queries")
+    cells = [
+        [
             row["cycle_id"],
             f"closed on {row['closed_on']}" if row["closed_on"] else f"open since {row['opened_on']}",
-            *(f"{row[name]:,}" for name in ("days", "searches", "queries")),
+            *(row[name] for name in counts),
             _lacking(row["summary"]),
-        )
-    out.print(table)
+        ]
+        for row in found
+    ]
+    out.print(rich_table(Table([Column("cycle", whole=True), "status", *counts, "needs"], cells)))
 
 
 def _lacking(summary: dict[str, object]) -> str:
@@ -163,7 +147,7 @@ def report(
     from slowwave.views.cycle import as_data, cycle_report
 
     with open_namespace(namespace) as memory:
-        space = memory._space
+        space = memory.home
         if not cycle:
             closed = closed_cycles(space, memory.namespace)
             number = closed[-1].number if closed else 1
@@ -204,7 +188,7 @@ def sparse(
     from slowwave.search.sparse_recall import figures, short_memories
 
     with open_namespace(namespace) as opened, bars(quiet=json):
-        space, name = opened._space, opened.namespace
+        space, name = opened.home, opened.namespace
         today = space.now().date()
         last = [(today - timedelta(days=at)).isoformat() for at in range(days)]
         done = figures(space, last, name).to_dict()
@@ -215,28 +199,27 @@ def sparse(
     if json:
         print_json(done | {"asked": len(asked), "memories": [one.to_dict() for one in asked]})
         return
-    table = _table("figure", "value", left=(0,))
-    for figure, value in done.items():
-        told = (
-            "nothing to tell it by"
-            if value is None
-            else f"{value:,}"
-            if value == int(value)
-            else f"{value:.3f}"
-        )
-        table.add_row(figure, told)
-    out.print(table)
+    columns: Columns = [Column("figure", whole=True), Column("value", "number")]
+    out.print(rich_table(Table(columns, [[figure, _told(value)] for figure, value in done.items()])))
     out.print(
         f"{len(asked):,} short memories were asked for by their own questions, "
         f"{len(asked) - len(failing):,} pass.",
         highlight=False,
     )
     if failing or memory:
-        table = _table("memory", "questions", "by id", "by search", "diagnosis", left=(0, 4))
-        for one in asked if memory else failing:
-            share = (f"{one.by_id:.2f}", f"{one.by_search:.2f}")
-            table.add_row(one.memory_id, f"{one.questions:,}", *share, one.diagnosis)
-        out.print(table)
+        rates = numbers("by id", "by search")
+        cells = [
+            [one.memory_id, one.questions, f"{one.by_id:.2f}", f"{one.by_search:.2f}", one.diagnosis]
+            for one in (asked if memory else failing)
+        ]
+        columns = [Column("memory", whole=True), "questions", *rates, "diagnosis"]
+        out.print(rich_table(Table(columns, cells)))
+
+
+def _told(value: float | None) -> str:
+    if value is None:
+        return "nothing to tell it by"
+    return f"{value:,}" if value == int(value) else f"{value:.3f}"
 
 
 def _cycle_number(text: str) -> int:

@@ -13,7 +13,8 @@ import typer
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.common.files import putting
 from slowwave.errors import ArgumentError
-from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange import ImportReport
@@ -105,13 +106,13 @@ def export(
             f"[dim]{report.earlier:,} of the searches are older: feedback of these days is about them.[/]"
         )
     if report.withheld:
-        err.print(
-            f"[yellow]Warning:[/] {report.withheld:,} searches asked for or showed what is secret: they and "
+        warn(
+            f"{report.withheld:,} searches asked for or showed what is secret: they and "
             f"what was said of them were left out; --secret writes them, too."
         )
     if report.left_out:
-        err.print(
-            f"[yellow]Warning:[/] {report.left_out:,} acts have no form in {form} (ignored results, "
+        warn(
+            f"{report.left_out:,} acts have no form in {form} (ignored results, "
             f"outcomes); --format jsonl has everything."
         )
 
@@ -136,10 +137,10 @@ def _import(
     from datetime import UTC, datetime
 
     from slowwave.evaluation.exchange import Options, import_logs
-    from slowwave.evaluation.exchange.days import parse_day
+    from slowwave.evaluation.exchange.moments import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
-        mine = memory._mine("true")
+        mine = memory.tenant.mine("true")
         found = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=mine)
         return set(found["memory_id"].to_list())
 
@@ -155,10 +156,9 @@ def _import(
 
 
 def _tell(report: ImportReport, *, json: bool) -> None:
-    from dataclasses import asdict
 
     if json:
-        print_json(asdict(report))
+        print_json(report)
         return
     days = (
         report.first_day
@@ -187,9 +187,9 @@ def _tell(report: ImportReport, *, json: bool) -> None:
     rows.append(["to be written" if report.dry_run else "written", report.new, "entries of the journal"])
     print_table(f"History of {days}" if days else "No history", ["what", "count", ""], rows)
     for problem in report.problems:
-        err.print(f"[yellow]Not taken:[/] {_plain(str(problem))}", highlight=False, soft_wrap=True)
+        warn(str(problem), "Not taken:")
     if report.malformed > len(report.problems):
-        err.print(f"[yellow]Not taken:[/] {report.malformed - len(report.problems):,} more lines")
+        warn(f"{report.malformed - len(report.problems):,} more lines", "Not taken:")
     if report.dry_run:
         out.print("Nothing was written. Without --dry-run it would be.")
     elif report.new:
@@ -200,9 +200,3 @@ def _tell(report: ImportReport, *, json: bool) -> None:
 
 def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.views.terminal import out, print_json, print_table, reports_errors
+from slowwave.scoring.days import DAY_S
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import out, print_json, reports_errors
 
 SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results.")]
 _TAKEN = "The next night takes it up."
@@ -26,12 +28,10 @@ def feedback(
     json: Json = False,
 ) -> None:
     """Say how one result of a search served."""
-    from dataclasses import asdict
-
     with open_namespace(namespace) as memory:
         done = memory.feedback(search_id, _result(result), rating)
     if json:
-        print_json(asdict(done))
+        print_json(done)
         return
     told = f"Rated {rating}" if done.new else f"Was rated {rating} before"
     out.print(f"{told}: [bold]{done.memory_id}[/]. {_TAKEN if done.new else ''}".rstrip())
@@ -49,13 +49,11 @@ def observe(
     json: Json = False,
 ) -> None:
     """Look at the answer that a search was for: which of the memories that it was shown did it use?"""
-    from dataclasses import asdict
-
     text = sys.stdin.read() if response == "-" else response
     with open_namespace(namespace) as memory:
         done = memory.observe(search_id, text, cited=[_result(one) for one in cited or ()])
     if json:
-        print_json(asdict(done))
+        print_json(done)
         return
     rows = [
         [one.rank, one.verdict, one.evidence, one.keywords, one.ratio, one.ratio_beyond_query, one.memory_id]
@@ -75,12 +73,10 @@ def outcome(
     json: Json = False,
 ) -> None:
     """Say how a project ended; credited to what its searches brought."""
-    from dataclasses import asdict
-
     with open_namespace(namespace) as memory:
         done = memory.outcome(project, ended)
     if json:
-        print_json(asdict(done))
+        print_json(done)
     elif not done.new:
         out.print(f"[bold]{project}[/] ended in {ended} before; no search was made for it since.")
     else:
@@ -95,12 +91,10 @@ def stats(
     json: Json = False,
 ) -> None:
     """What use says of a memory."""
-    from dataclasses import asdict
-
     with open_namespace(namespace) as memory:
         done = memory.stats(memory_id)
     if json:
-        print_json(asdict(done))
+        print_json(done)
         return
     strong = "no verdict yet" if done.strength is None else f"{done.strength:.3f}, fading over {_days(done)}"
     last = f"{done.last_used_at:%F %H:%M}" if done.last_used_at else "never"
@@ -138,4 +132,4 @@ def _result(text: str) -> str | int:
 
 
 def _days(done: Any) -> str:  # noqa: ANN401 - MemoryStats, imported late
-    return f"{done.stability / 86_400:.1f} days"
+    return f"{done.stability / DAY_S:.1f} days"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.views.terminal import PLAIN, err, out, print_json, print_plain, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import PLAIN, out, print_json, print_plain, reports_errors, warn
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -71,7 +72,7 @@ def search(
         print_json(response.to_dict())
         return
     if plain:
-        _print_plain(response)
+        _print_words(response)
         return
     for result in response:
         _print_result(result)
@@ -106,10 +107,10 @@ def explain(
         print_json(response.to_dict())
         return
     if plain:
-        _print_plain(response, account=True)
+        _print_words(response, account=True)
         return
-    out.print(f"[bold]{_plain(query)}[/]", highlight=False)
-    policy = f"{_plain(str(name))} {response.policy}"
+    out.print(f"[bold]{_line(query)}[/]", highlight=False)
+    policy = f"{_line(str(name))} {response.policy}"
     out.print(f"[dim]policy {policy} · namespace {response.namespace}[/]\n", highlight=False)
     _print_bars(response)
     for result in response:
@@ -166,12 +167,13 @@ def _filters(
     sensitivity: list[str] | None, source: str, since: str, until: str, superseded: bool, as_of: str,
 ) -> dict[str, Any]:  # fmt: skip
     """The arguments of `Memory.search` from what was typed."""
-    from datetime import UTC, datetime
+    from datetime import datetime
 
     from slowwave.common.arguments import parsed_day
+    from slowwave.scoring.days import day_start
 
     def moment(name: str, text: str) -> datetime | None:
-        return None if not text else datetime.combine(parsed_day(f"--{name}", text), datetime.min.time(), UTC)
+        return day_start(parsed_day(f"--{name}", text)) if text else None
 
     return {
         "memory_type": memory_type or (), "tier": tier or (), "tags": tag or (),
@@ -181,7 +183,8 @@ def _filters(
     }  # fmt: skip
 
 
-def _plain(text: str) -> str:
+def _line(text: str) -> str:
+    """A text of notes in one line, none of it markup."""
     from rich.markup import escape
 
     return escape(" ".join(text.split()))
@@ -191,15 +194,15 @@ def _print_result(result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    where = _plain(" › ".join((result.source, *result.headings[-2:])))
+    where = _line(" › ".join((result.source, *result.headings[-2:])))
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
-    out.print(f"[bold]{result.rank}. {_plain(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
+    out.print(f"[bold]{result.rank}. {_line(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
     out.print(f"   [dim]{where}  (confidence {result.confidence}{flags})[/]", highlight=False)
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
 
 
-def _print_plain(response: SearchResponse, *, account: bool = False) -> None:
+def _print_words(response: SearchResponse, *, account: bool = False) -> None:
     """The words that an assistant gets over MCP."""
     from slowwave.views import mcp_wording as wording
     from slowwave.views.answers import Found
@@ -219,7 +222,7 @@ def _print_end(response: SearchResponse) -> None:
     elif response.nothing:
         out.print(response.nothing.message, markup=False, highlight=False)
     for warning in response.warnings:
-        err.print(f"[yellow]Warning:[/] {warning}")
+        warn(warning)
     took = response.timings
     out.print(f"[dim]search {response.search_id} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
 
@@ -255,7 +258,7 @@ def _print_bars(response: SearchResponse) -> None:
         seen |= dict.fromkeys(source for source, value in sums.items() if value)
         flags = " ".join(flag.replace("_", " ") for flag in result.flags)
         bar = stacked_bar(sums.items())
-        table.add_row(f"{result.rank}. {_plain(result.title)[:40]}", bar, f"{result.score:.3f}", flags)
+        table.add_row(f"{result.rank}. {_line(result.title)[:40]}", bar, f"{result.score:.3f}", flags)
     if seen:
         out.print(table)
         legend = Text("   ").join(
@@ -280,7 +283,7 @@ def _print_breakdown(result: Result, account: Explanation) -> None:
             f"\ngiven this place because it is short and very near "
             f"(distance {account.recall.distance:.3f}, {account.recall.reason}); it took that of {took}"
         )
-    title = f"{result.rank}. {_plain(result.title)}  {result.memory_id}"
+    title = f"{result.rank}. {' '.join(result.title.split())}  {result.memory_id}"
     print_table(title, ["source", "field", "term", "contribution"], cells, caption=caption)
 
 

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
-from slowwave.views.terminal import out, print_json, print_table, reports_errors
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.scoring.days import day_end
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import out, print_json, reports_errors
 
 gates = typer.Typer(no_args_is_help=True, help="The two gates: what may be saved, what may be learned.")
 app.add_typer(gates, name="gate")
@@ -26,15 +28,10 @@ def gate_report(
     """Save gate: when it begins, what it refused, or would refuse if it did more than warn, by reason."""
     from dataclasses import asdict
 
-    from slowwave.lifecycle.gate_notice import notice
-    from slowwave.lifecycle.gate_report import gate_report as run
-
     with open_namespace(namespace, known=True) as memory:
-        now = memory._space.now()
-        done = run(memory._space, memory.namespace, days=days, as_of=now)
-        told = notice(memory._space, now, memory.namespace)
+        done, told = memory.gate_report(days=days), memory.gate_notice()
     if json:
-        print_json(asdict(done) | {"reasons": done.reasons.to_dicts(), "notice": told.words})
+        print_json(asdict(done) | {"reasons": done.reasons, "notice": told.words})
         return
     out.print(told.words, style="bold red" if told.loud else None, markup=False, highlight=False)
     rows = [list(row) for row in done.reasons.iter_rows()]
@@ -61,14 +58,12 @@ def gate_would_refuse(
     json: Json = False,
 ) -> None:
     """Save gate: the notes that entered while it only warned, and that it would have refused."""
-    from slowwave.lifecycle.gate_report import would_refuse
     from slowwave.views.gate_wording import words_of
 
     with open_namespace(namespace, known=True) as memory:
-        space = memory._space
-        rows = would_refuse(space, memory.namespace, days=days, reason=reason, as_of=space.now())
+        rows = memory.would_refuse(days=days, reason=reason)
     if json:
-        print_json(rows.head(limit).to_dicts())
+        print_json(rows.head(limit))
         return
     if rows.is_empty():
         out.print("Of the notes that were saved while the gate warned it would have refused none.")
@@ -77,9 +72,9 @@ def gate_would_refuse(
         [row["memory_id"], row["day"], row["title"] or row["source"], ", ".join(row["reasons"]), row["score"]]
         for row in rows.head(limit).iter_rows(named=True)
     ]
-    more = f"and {rows.height - limit:,} more (--limit)" if rows.height > limit else ""
     columns = ["id", "day", "note", "why", "quality"]
-    print_table(f"{rows.height:,} notes would have been refused", columns, cells, caption=more)
+    title, left = f"{rows.height:,} notes would have been refused", rows.height - len(cells)
+    print_table(title, columns, cells, left_out=left, option="--limit")
     for name in sorted(set(rows["reasons"].explode())):
         out.print(f"{name}: {words_of(name).why}.", style="dim", markup=False, highlight=False)
     out.print(
@@ -119,12 +114,8 @@ def gate_enforce(
 
 def _begins(act: Callable[[Any], datetime], *, json: bool) -> None:
     """Say when the gate begins, after an act that changed it."""
-    from slowwave.home.workspace import Workspace
-    from slowwave.settings import require_home
-
-    space = Workspace(require_home(home_settings()))
-    begins, now = act(space), space.now()
-    space.close()
+    with open_home() as space:
+        begins, now = act(space), space.now()
     if json:
         print_json({"enforces_from": begins})
     elif begins <= now:
@@ -144,31 +135,24 @@ def gate_docs(
     json: Json = False,
 ) -> None:
     """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
-    from datetime import UTC, datetime, timedelta
-
     from slowwave.errors import SlowwaveError
-    from slowwave.home.workspace import Workspace
     from slowwave.lifecycle.gate_report import accepted_notes
     from slowwave.quality.contract import Limits, write_data_docs
-    from slowwave.settings import require_home
 
-    space = Workspace(require_home(home_settings()))
-    judged = space.store.read("gate_verdicts", columns=["day"])["day"]
-    day = date or str(judged.max() or "")
-    if judged.filter(judged == day).is_empty():
-        raise SlowwaveError(
-            f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
-        )
-    policy = space.gate_policy
-    end = datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=1)
+    with open_home() as space:
+        judged = space.store.read("gate_verdicts", columns=["day"])["day"]
+        day = date or str(judged.max() or "")
+        if judged.filter(judged == day).is_empty():
+            raise SlowwaveError(
+                f"No night has judged notes{f' of {date}' if date else ''}. Run `slowwave night`."
+            )
+        policy, notes = space.gate_policy, accepted_notes(space.store, [day])
+    end = day_end(day)
     limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
     try:
-        page = write_data_docs(
-            accepted_notes(space.store, [day]), folder, enforced=policy.enforces_at(end), limits=limits
-        )
+        page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
     except ImportError as error:
         raise SlowwaveError(f"{error}. Run: pip install '.[night]' in its folder.") from None
-    space.close()
     if json:
         print_json({"day": day, "page": str(page)})
     else:

@@ -11,13 +11,15 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.exchange import written_to
-from slowwave.views.terminal import bars, err, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.evaluation.exchange.judgments import JudgmentsReport
-    from slowwave.evaluation.judging.running import JudgeReport
-    from slowwave.evaluation.judging.worth import Candidate
-    from slowwave.memory import Memory, MemoryRecord
+    from slowwave.evaluation.judging.asking import JudgeReport
+    from slowwave.evaluation.judging.worth import ShownPair
+    from slowwave.home.tenant import MemoryRecord
+    from slowwave.memory import Memory
 
 judging = typer.Typer(
     invoke_without_command=True,
@@ -46,7 +48,7 @@ def judge(
     if context.invoked_subcommand is not None:
         return
     from slowwave.common.ids import query_id
-    from slowwave.evaluation.judging.worth import candidates, worth_judging
+    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
     from slowwave.home.visibility import closed_ids
 
     with open_namespace(namespace) as memory:
@@ -54,10 +56,10 @@ def judge(
         closed = closed_ids(memory.store, memory.namespace)
         found = [
             one
-            for one in candidates(memory.journal, memory.namespace, who=memory.principal)
+            for one in pairs_to_judge(memory.journal, memory.namespace, who=memory.principal)
             if closed.isdisjoint((one.memory_id, query_id(memory.namespace, one.query)))
         ]
-        chosen = worth_judging(found, limit, seed=memory._space.now().date().isoformat())
+        chosen = worth_judging(found, limit, seed=memory.home.now().date().isoformat())
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
             return
@@ -65,7 +67,7 @@ def judge(
     out.print(f"{taken:,} taken; {len(found) - taken:,} more pairs wait." if taken else "Nothing was taken.")
 
 
-def _label(memory: Memory, chosen: list[Candidate]) -> int:
+def _label(memory: Memory, chosen: list[ShownPair]) -> int:
     """Show pairs and take what is said of them; how many labels."""
     from slowwave.errors import NotFoundError
 
@@ -87,7 +89,7 @@ def _label(memory: Memory, chosen: list[Candidate]) -> int:
     return taken
 
 
-def _show(one: Candidate, record: MemoryRecord, place: str) -> None:
+def _show(one: ShownPair, record: MemoryRecord, place: str) -> None:
     out.print()
     out.rule(place, align="left")
     out.print(one.query, style="bold", markup=False, highlight=False)
@@ -122,8 +124,6 @@ def judge_set(
     json: Json = False,
 ) -> None:
     """Label one pair."""
-    from dataclasses import asdict
-
     from slowwave.evaluation.judging import JudgmentError
 
     said: dict[str, Any] = {"explanation": explanation}
@@ -136,7 +136,7 @@ def judge_set(
         memory.principal = by or memory.principal
         done = memory.judge(query, memory_id, number, **said)
     if json:
-        print_json(asdict(done))
+        print_json(done)
         return
     out.print(f"{'Taken' if done.new else 'Was said before'}: {grade} for [bold]{done.memory_id}[/].")
 
@@ -171,9 +171,9 @@ def judge_list(
         ]
         for row in shown
     ]  # fmt: skip
-    more = f"and {rows.height - limit:,} more (--limit)" if rows.height > limit else ""
     columns = ["query", "memory", "grade", "by", "when (UTC)", "why"]
-    print_table(f"{rows.height:,} judgments", columns, cells, caption=more)
+    left = rows.height - len(cells)
+    print_table(f"{rows.height:,} judgments", columns, cells, left_out=left, option="--limit")
 
 
 @judging.command("run")
@@ -184,23 +184,23 @@ def judge_run(
     json: Json = False,
 ) -> None:
     """Have the judge of the settings grade pairs that searches showed; can be repeated, and goes on."""
-    from dataclasses import asdict
     from datetime import UTC, datetime
 
     from slowwave.evaluation.judging.loading import load_judge
-    from slowwave.evaluation.judging.model import JUDGE, identity
+    from slowwave.evaluation.judging.model import identity
     from slowwave.evaluation.judging.running import run
-    from slowwave.evaluation.judging.worth import candidates, worth_judging
+    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
+    from slowwave.scoring.evaluation.judgments import JUDGE
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        judge = load_judge(memory._space)
-        found = candidates(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
+        judge = load_judge(memory.home)
+        found = pairs_to_judge(memory.journal, memory.namespace, who=identity(judge), source=JUDGE)
         most = memory.settings.judge.pairs if pairs is None else pairs
-        wanted = worth_judging(found, most, seed=memory._space.now().date().isoformat())
+        wanted = worth_judging(found, most, seed=memory.home.now().date().isoformat())
         asked = [(one.query, one.memory_id) for one in wanted]
-        report = run(memory._space, memory.namespace, judge, asked, now=datetime.now(UTC))
+        report = run(memory.home, memory.namespace, judge, asked, now=datetime.now(UTC))
     if json:
-        print_json(asdict(report))
+        print_json(report)
         return
     _tell_run(report)
 
@@ -219,39 +219,37 @@ def _tell_run(report: JudgeReport) -> None:
         f"Judge {report.judge}", ["what", "count"], [row for row in rows if row[1] or row[0] == "graded"]
     )
     for problem in report.problems:
-        err.print(f"[yellow]Failed:[/] {_plain(problem)}", highlight=False, soft_wrap=True)
+        warn(problem, "Failed:")
     if report.stopped == "budget":
-        err.print("[yellow]Stopped:[/] the next pair could exceed judge.budget. Run it again to go on.")
+        warn("the next pair could exceed judge.budget. Run it again to go on.", "Stopped:")
     elif report.stopped:
-        err.print("[yellow]Stopped:[/] the judge does not answer. Run it again to go on.")
+        warn("the judge does not answer. Run it again to go on.", "Stopped:")
 
 
 @judging.command("agreement")
 @reports_errors
 def judge_agreement(namespace: Namespace = "", json: Json = False) -> None:
     """How far each judge agrees with the labels by hand, and with its own first grades."""
-    from dataclasses import asdict
-
-    from slowwave.evaluation.judging.agreement import agreement
+    from slowwave.evaluation.judging.agreement import agreement_now, as_row
     from slowwave.evaluation.judging.anchors import drift
 
     with open_namespace(namespace) as memory:
         bar = memory.settings.judge.agreement
-        found = agreement(memory.journal, memory.namespace, bar)
-        names = dict.fromkeys(one.judge.split("/")[0] for one in found)
+        judges = agreement_now(memory.journal, memory.namespace)
+        names = dict.fromkeys(judge.split("/")[0] for judge in judges)
         drifts = [one for name in names for one in drift(memory.journal, memory.namespace, name)]
+    found = [as_row(judge, one, bar) for judge, one in judges.items()]
     if json:
-        print_json(
-            {"bar": bar, "judges": [asdict(one) for one in found], "drift": [asdict(one) for one in drifts]}
-        )
+        print_json({"bar": bar, "judges": found, "drift": drifts})
         return
     if not found:
         out.print("No judge has graded anything yet. [bold]slowwave judge run[/] asks it.")
         return
     cells = [
         [
-            one.judge, one.pairs, one.exact, f"{one.low:.2f} to {one.high:.2f}", one.tolerant,
-            "" if one.kappa is None else f"{one.kappa:.3f}", "met" if one.met else "not met",
+            one["judge"], one["pairs"], one["exact"], f"{one['low']:.2f} to {one['high']:.2f}",
+            one["tolerant"], "" if one["kappa"] is None else f"{one['kappa']:.3f}",
+            "met" if one["met"] else "not met",
         ]
         for one in found
     ]  # fmt: skip
@@ -278,22 +276,21 @@ def judge_import(
     json: Json = False,
 ) -> None:
     """Bring in labels; memories are named by id or by source."""
-    from dataclasses import asdict
     from datetime import UTC, datetime
 
-    from slowwave.evaluation.exchange.judgments import Options, import_judgments, read_queries
+    from slowwave.evaluation.exchange.judgments import JudgmentOptions, import_judgments, read_queries
     from slowwave.evaluation.judging import JudgmentError
 
     if form == "qrels" and not queries:
         raise JudgmentError("qrels name queries by id: give their texts with --queries FILE.")
     with open_namespace(namespace) as memory, bars(quiet=json):
-        options = Options(
+        options = JudgmentOptions(
             memory.namespace, by or memory.principal, datetime.now(UTC), memory.settings.night.first_day,
             read_queries(queries) if queries else {},
         )  # fmt: skip
-        report = import_judgments(memory._space, files, form, options)
+        report = import_judgments(memory.home, files, form, options)
     if json:
-        print_json(asdict(report))
+        print_json(report)
         return
     _tell_import(report)
 
@@ -304,9 +301,9 @@ def _tell_import(report: JudgmentsReport) -> None:
         f"{report.unknown:,} of unknown memories, {report.malformed:,} not taken."
     )
     for name in report.unknown_names:
-        err.print(f"[yellow]Unknown memory:[/] {_plain(name)}", highlight=False, soft_wrap=True)
+        warn(name, "Unknown memory:")
     for problem in report.problems:
-        err.print(f"[yellow]Not taken:[/] {_plain(str(problem))}", highlight=False, soft_wrap=True)
+        warn(str(problem), "Not taken:")
 
 
 @judging.command("export")
@@ -336,9 +333,3 @@ def judge_export(
             with written_to(queries) if queries else nullcontext(nowhere) as write_query:
                 count = export_qrels(memory.journal, memory.namespace, write, write_query, **of)
     err.print(f"{count:,} judgments.")
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.gate import gates
+from slowwave.views.section import Column, Columns, Mark, Section, Table, numbers
+from slowwave.views.tables import rich_table, show
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from slowwave.learning.review import TakenBack
     from slowwave.quality.learning_gate import GateDecision
 
@@ -27,7 +29,7 @@ Why = Annotated[str, typer.Option(help="Why, in words. It is recorded.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Limit = Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")]
 
-_COLOURS = {"open": "green", "closed": "red", "insufficient": "yellow"}
+_SHOWN = 20  # memories whose lessons are taken back
 _UNUSED = "nothing that was learned is used."
 _USED = "nothing more is applied; what was applied before is used until it expires."
 
@@ -40,7 +42,7 @@ def learning_status(namespace: Namespace = "", json: Json = False) -> None:
     with open_namespace(namespace) as memory:
         status = memory.learning.status()
     if json:
-        print_json(_plain(status.gate) | {"terms": status.terms, "proposals": status.proposals})
+        print_json(_decided(status.gate) | {"terms": status.terms, "proposals": status.proposals})
         return
     _print_gate(status.gate)
     out.print("Terms: " + ", ".join(f"{count:,} {name}" for name, count in status.terms.items()))
@@ -72,10 +74,10 @@ def learning_approve(
             _ask(f"Let selections teach {memory.namespace} from today on, approved by {who}?")
         act = memory.learning.approve(who=who, why=why)
     if json:
-        print_json(_act(act))
+        print_json(act)
     elif not decision.open:
         out.print(
-            f"Approved by [bold]{_escape(who)}[/]. What selections teach from today on is applied, night by "
+            f"Approved by [bold]{escape(who)}[/]. What selections teach from today on is applied, night by "
             f"night. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
         )
 
@@ -87,10 +89,10 @@ def learning_withdraw(who: Who, why: Why = "", namespace: Namespace = "", json: 
     with open_namespace(namespace) as memory:
         act = memory.learning.withdraw(who=who, why=why)
     if json:
-        print_json(_act(act))
+        print_json(act)
         return
     out.print(
-        f"Withdrawn by [bold]{_escape(who)}[/]. Searches are from now on as if nothing had been learned. "
+        f"Withdrawn by [bold]{escape(who)}[/]. Searches are from now on as if nothing had been learned. "
         f"[dim]slowwave learning rollback deletes it.[/]"
     )
 
@@ -128,14 +130,14 @@ def learning_rollback(
     if json:
         print_json({
             "dry_run": dry_run, "scope": tried.rollback.scope, "value": tried.rollback.value,
-            "lessons": tried.proposed.to_dicts(), "deleted": tried.applied["trigger_id"].to_list(),
-            "live_terms": tried.live, "act": None if tried.act is None else _act(tried.act),
+            "lessons": tried.proposed, "deleted": tried.applied["trigger_id"].to_list(),
+            "live_terms": tried.live, "act": tried.act,
         })  # fmt: skip
     elif dry_run:
         out.print("Nothing was changed. Without --dry-run it is done.")
     else:
         out.print(
-            f"Taken back by [bold]{_escape(who)}[/]. Selections up to now that no night has looked at "
+            f"Taken back by [bold]{escape(who)}[/]. Selections up to now that no night has looked at "
             f"yet are covered, too."
         )
 
@@ -151,25 +153,21 @@ def learning_terms(
 ) -> None:
     """The words that selections taught memories, and whether they have an effect."""
     with open_namespace(namespace) as home:
-        rows = home.learning.terms(state=state, memory_id=memory)
+        rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
     if json:
-        print_json(rows.head(limit).to_dicts())
+        print_json(rows.head(limit))
         return
     if rows.is_empty():
         out.print("No such terms." if state or memory else "No selection has taught anything yet.")
         return
-    table = _table(f"Learned terms: {rows.height:,}", rows.height, limit)
-    for name in ("term", "memory", "id", "state"):
-        table.add_column(name, no_wrap=name in ("state", "id"), overflow="fold")
-    for name in ("questions", "people", "weight", "until"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows.head(limit).iter_rows(named=True):
-        table.add_row(
-            _escape(row["term"]), _escape(row["title"] or ""), row["memory_id"], row["state"],
-            f"{row['questions']:,}", f"{row['principals']:,}", f"{row['weight']:.2f}",
-            f"{row['expires_at']:%F}",
-        )  # fmt: skip
-    out.print(table)
+    counts = numbers("questions", "people", "weight", "until")
+    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
+    cells = [
+        [row["term"], row["title"], row["memory_id"], row["state"], row["questions"], row["principals"],
+         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    _show("Learned terms", columns, cells, rows.height)
 
 
 @learning.command("proposals")
@@ -184,25 +182,22 @@ def learning_proposals(
     with open_namespace(namespace) as home:
         rows = home.learning.proposals(reason=reason, limit=None)
     if json:
-        print_json(rows.head(limit).to_dicts())
+        print_json(rows.head(limit))
         return
     if rows.is_empty():
         out.print(
-            f"No selection with the reason {_escape(reason)}." if reason else "No selection is known yet."
+            f"No selection with the reason {escape(reason)}." if reason else "No selection is known yet."
         )
         return
-    table = _table(f"Selections: {rows.height:,}", rows.height, limit)
-    for name in ("day", "reason", "rank", "who", "query", "selected", "teaches"):
-        table.add_column(name, justify="right" if name == "rank" else "left",
-                         no_wrap=name in ("day", "rank"), overflow="fold")  # fmt: skip
-    for row in rows.head(limit).iter_rows(named=True):
-        rank = "?" if row["rank"] is None else str(row["rank"])
-        table.add_row(
-            f"{row['selected_at']:%F}", row["reason"], rank, _escape(row["principal"] or ""),
-            _escape(row["query"] or ""), _escape(row["title"] or row["memory_id"]),
-            _escape(", ".join(row["taught"])),
-        )  # fmt: skip
-    out.print(table)
+    cells = [
+        [f"{row['selected_at']:%F}", row["reason"], "?" if row["rank"] is None else str(row["rank"]),
+         row["principal"], row["query"], row["title"] or row["memory_id"], row["taught"]]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    columns: Columns = [
+        Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected", "teaches",
+    ]  # fmt: skip
+    _show("Selections", columns, cells, rows.height)
 
 
 @learning.command("log")
@@ -220,19 +215,25 @@ def learning_log(
     with open_namespace(namespace) as home:
         rows = home.learning.log(action=action, limit=None)
     if json:
-        print_json(rows.head(limit).to_dicts())
+        print_json(rows.head(limit))
         return
     if rows.is_empty():
         out.print("Nothing is in the log.")
         return
-    table = _table(f"Log of learning: {rows.height:,}", rows.height, limit)
-    for name in ("when (UTC)", "what", "why", "who", "memory", "term"):
-        table.add_column(name, no_wrap=name in ("when (UTC)", "what"), overflow="fold")
-    for row in rows.head(limit).iter_rows(named=True):
-        why = row["reason"] or row["detail"]
-        told = (row["action"], why, row["principal"], row["memory_id"], row["term"])
-        table.add_row(f"{row['at']:%F %H:%M}", *(_escape(part or "") for part in told))
-    out.print(table)
+    columns: Columns = [
+        Column("when (UTC)", whole=True),
+        Column("what", whole=True),
+        "why",
+        "who",
+        "memory",
+        "term",
+    ]
+    cells = [
+        [f"{row['at']:%F %H:%M}", row["action"], row["reason"] or row["detail"], row["principal"],
+         row["memory_id"], row["term"]]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    _show("Log of learning", columns, cells, rows.height)
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -240,18 +241,13 @@ def learning_log(
 
 def _print_gate(decision: GateDecision) -> None:
     """The gate in a line, and its conditions as a table."""
-    from rich.table import Table
-
-    out.print(f"Learning in [bold]{_escape(decision.namespace)}[/] is {_says(decision)}", highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("condition", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("is", overflow="fold")
-    table.add_column("needs", overflow="fold")
-    for one in decision.conditions:
-        state = f"[{_COLOURS[one.state]}]{one.state}[/]"
-        table.add_row(one.name, state, _escape(one.value), _escape(one.bound))
-    out.print(table, highlight=False)
+    out.print(f"Learning in [bold]{escape(decision.namespace)}[/] is {_says(decision)}", highlight=False)
+    columns: Columns = [Column("condition", whole=True), Column("state", whole=True), "is", "needs"]
+    rows = [
+        [one["condition"], Mark(one["state"], one["state"]), one["value"], one["bound"]]
+        for one in decision.rows
+    ]
+    out.print(rich_table(Table(columns, rows)))
 
 
 def _says(decision: GateDecision) -> str:
@@ -271,37 +267,26 @@ def _print_taken_back(tried: TakenBack) -> None:
     of = f"{tried.rollback.scope} {tried.rollback.value}".strip()
     rows = tried.proposed
     if rows.is_empty():
-        out.print(f"Nothing that is known yet was taught by {_escape(of)}." if tried.rollback.value else
+        out.print(f"Nothing that is known yet was taught by {escape(of)}." if tried.rollback.value else
                   "Nothing is proposed or learned yet.", highlight=False)  # fmt: skip
         return
     out.print(
-        f"{rows.height:,} lessons would be taken back ({_escape(of)}): {tried.applied.height:,} applied, "
+        f"{rows.height:,} lessons would be taken back ({escape(of)}): {tried.applied.height:,} applied, "
         f"{rows.height - tried.applied.height:,} only proposed; {tried.live:,} terms lose their effect.",
         highlight=False,
     )
     by = rows.group_by("memory_id").agg(
         lessons=pl.len(), terms=pl.col("term").unique().sort(), who=pl.col("principal").unique().sort()
     )
-    shown = 20
-    table = _table("", by.height, shown)
-    table.add_column("memory", no_wrap=True)
-    table.add_column("lessons", justify="right")
-    table.add_column("terms", overflow="fold")
-    table.add_column("taught by", overflow="fold")
-    top = by.sort("lessons", "memory_id", descending=[True, False]).head(shown)
-    for memory, lessons, terms, who in top.iter_rows():
-        table.add_row(memory, f"{lessons:,}", _escape(", ".join(terms)), _escape(", ".join(map(str, who))))
-    out.print(table)
+    top = by.sort("lessons", "memory_id", descending=[True, False]).head(_SHOWN)
+    columns: Columns = [Column("memory", whole=True), "lessons", "terms", "taught by"]
+    out.print(rich_table(Table(columns, top.rows(), left_out=by.height - top.height)))
 
 
-def _table(title: str, rows: int, limit: int) -> Table:
-    """An empty table under its title, which says how many rows it leaves out."""
-    from rich.table import Table
-
-    if title:
-        out.print(title, style="bold", highlight=False)
-    more = f"and {rows - limit:,} more" + (" (--limit)" if title else "") if rows > limit else None
-    return Table(caption=more, caption_justify="left", box=None, pad_edge=False, header_style="dim")
+def _show(title: str, columns: Columns, cells: Sequence[list[object]], rows: int) -> None:
+    """The first of so many rows, under a title that says how many there are."""
+    table = Table(columns, cells, left_out=rows - len(cells), option="--limit")
+    show(Section(f"{title}: {rows:,}", [table]))
 
 
 def _scope(everything: bool, given: dict[str, str]) -> tuple[Any, str]:
@@ -325,19 +310,7 @@ def _fail(message: str) -> None:
     raise LearningError(message)
 
 
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
-
-
-def _plain(decision: GateDecision) -> dict[str, Any]:
+def _decided(decision: GateDecision) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(decision) | {"state": decision.state, "open": decision.open}
-
-
-def _act(act: Any) -> dict[str, Any]:  # noqa: ANN401 - Act, imported late
-    from dataclasses import asdict
-
-    return asdict(act)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.cli.app import app, home_settings
-from slowwave.views.terminal import JSON, bars, fail, out, print_json, print_table, reports_errors
+from slowwave.cli.app import app, open_home
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import JSON, bars, fail, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.upkeep.rebuild import Mended, Rebuilt
 
 
 @app.command()
@@ -20,35 +24,33 @@ def rebuild(
     json: Annotated[bool, JSON] = False,
 ) -> None:
     """Make lost or damaged tables again from the journal."""
-    from dataclasses import asdict
-
-    from slowwave.home.workspace import Workspace
-    from slowwave.settings import require_home
     from slowwave.upkeep.rebuild import mend_journal
     from slowwave.upkeep.rebuild import rebuild as run
 
-    space = Workspace(require_home(home_settings()))
-    if journal:
-        if tables:
-            fail("Give tables, or --journal, not both.", code=2)
-        mended = mend_journal(space)
-        if json:
-            print_json(asdict(mended))
-            return
-        out.print(f"The journal knows what the tables do; {mended.lost:,} acts of memories were not in it.")
-        if mended.aside:
-            out.print(f"The file that could not be read is {mended.aside}.", highlight=False)
-        if mended.gone:
-            out.print("What only the journal knew may be lost:")
-        for sentence in mended.gone:
-            out.print(f"  {sentence}", highlight=False)
-        return
-    with bars(quiet=json):
-        done = run(space, tables or ())
-    space.close()
+    if journal and tables:
+        fail("Give tables, or --journal, not both.", code=2)
+    with open_home() as space, bars(quiet=json or journal):
+        mended = mend_journal(space) if journal else None
+        done = None if journal else run(space, tables or ())
     if json:
-        print_json(asdict(done))
-        return
+        print_json(mended or done)
+    elif mended is not None:
+        _print_mended(mended)
+    elif done is not None:
+        _print_rebuilt(done)
+
+
+def _print_mended(mended: Mended) -> None:
+    out.print(f"The journal knows what the tables do; {mended.lost:,} acts of memories were not in it.")
+    if mended.aside:
+        out.print(f"The file that could not be read is {mended.aside}.", highlight=False)
+    if mended.gone:
+        out.print("What only the journal knew may be lost:")
+    for sentence in mended.gone:
+        out.print(f"  {sentence}", highlight=False)
+
+
+def _print_rebuilt(done: Rebuilt) -> None:
     print_table("Rebuilt", ["table", "rows"], [[name, f"{rows:,}"] for name, rows in done.tables.items()])
     if done.checkpoints:
         out.print(f"Checkpoints that were of the old tables are gone: {', '.join(done.checkpoints)}")

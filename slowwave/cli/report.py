@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.blocks import bar, spark, squeezed
+from slowwave.views.section import Column, Mark, Paragraph, Section, Table, numbers
+from slowwave.views.tables import show
 from slowwave.views.terminal import err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import RenderableType
 
-    from slowwave.views import FeedbackReport
+    from slowwave.views.feedback import FeedbackReport
 
 reports = typer.Typer(no_args_is_help=True, help="How the memory serves, in numbers and pictures.")
 app.add_typer(reports, name="report")
 
-COLOURS = {
-    "implicit": "sky_blue2", "quick": "orange1", "detailed": "green3",
-    "used": "dodger_blue2", "ignored": "orange1", "cited": "green3",
-}  # fmt: skip
 TIERS = {"implicit": "answers looked at", "quick": "results rated", "detailed": "projects ended"}
 _SIDE = 24  # characters of a bar, and room for what stands beside it
 _CHART = 60
@@ -47,16 +46,17 @@ def feedback(
 
     Counted is what nights have taken in; what waits for one is named.
     """
-    from datetime import UTC, datetime, time
+    from datetime import UTC, datetime
 
     from slowwave.common.arguments import parsed_day
-    from slowwave.views import feedback_report
+    from slowwave.scoring.days import MICROSECOND, day_end
+    from slowwave.views.feedback import feedback_report
 
     now = datetime.now(UTC)
     if as_of:
-        now = min(now, datetime.combine(parsed_day("--as-of", as_of), time.max, UTC))
+        now = min(now, day_end(parsed_day("--as-of", as_of)) - MICROSECOND)
     with open_namespace(namespace, known=True) as memory:
-        done = feedback_report(memory._space, memory.namespace, days=days, as_of=now, limit=limit)
+        done = feedback_report(memory.home, memory.namespace, days=days, as_of=now, limit=limit)
     if html is not None:
         from slowwave.views.page import feedback_page
 
@@ -79,11 +79,9 @@ def _print_head(done: FeedbackReport) -> None:
     from slowwave.views import wording
 
     out.print(
-        f"[bold]Feedback of namespace {_plain(done.namespace)}[/], {wording.period(done)}", highlight=False
+        f"[bold]Feedback of namespace {escape(done.namespace)}[/], {wording.period(done)}", highlight=False
     )
-    out.print(_plain(wording.summary(done)), highlight=False)
-    if waiting := wording.waiting(done):
-        out.print(f"[yellow]{_plain(waiting)}[/]", highlight=False)
+    show(Section("", [Paragraph(wording.summary(done)), Paragraph(wording.waiting(done), "waits")]))
     if done.acts.is_empty() and not done.rated:
         out.print(
             "No feedback has been taken in. `slowwave feedback` and `slowwave observe` give some, "
@@ -95,7 +93,7 @@ def _print_acts(done: FeedbackReport) -> None:
     import polars as pl
 
     total = int(done.acts["acts"].sum())
-    table = _table("tier", "", "acts", "share", "most a day", numbers=(2, 3, 4))
+    rows: list[list[object]] = []
     for tier in [*TIERS, *sorted(set(done.acts["tier"]) - set(TIERS))]:
         mine = done.acts.filter(pl.col("tier") == tier)
         if mine.is_empty():
@@ -103,30 +101,35 @@ def _print_acts(done: FeedbackReport) -> None:
         by_day = dict(mine.group_by("day").agg(pl.col("acts").sum()).iter_rows())
         line = _spark([by_day.get(day, 0) for day in done.days])
         acts = sum(by_day.values())
-        table.add_row(
-            _coloured(tier, tier), _coloured(line, tier), f"{acts:,}", _percent(acts / total),
-            f"{max(by_day.values()):,}",
-        )  # fmt: skip
+        mark = tier if tier in TIERS else "plain"
+        rows.append([
+            Mark(tier, mark), Mark(line, mark), acts, _percent(acts / total), max(by_day.values()),
+        ])  # fmt: skip
         verdicts = mine.group_by("verdict").agg(pl.col("acts").sum()).sort("acts", "verdict", descending=True)
         said = " · ".join(f"{name} {count:,}" for name, count in verdicts.iter_rows())
-        table.add_row("", f"[dim]{said if tier != 'implicit' else TIERS[tier]}[/]")
-    _section(f"Acts of feedback ({total:,})", table)
+        rows.append(["", Mark(said if tier != "implicit" else TIERS[tier], "faint")])
+    counts = numbers("acts", "share", "most a day")
+    table = Table([Column("tier", whole=True), Column("", whole=True), *counts], rows)
+    out.print()
+    show(Section(f"Acts of feedback ({total:,})", [table]))
 
 
 def _print_rates(done: FeedbackReport) -> None:
     from slowwave.views import wording
 
-    table = _table("", "", "share", "95 %", "memories", numbers=(2, 3, 4))
+    rows: list[list[object]] = []
     for row in done.rates.iter_rows(named=True):
         if row["rate"] is not None:
             what, interval = row["what"], f"{_percent(row['low'])} – {_percent(row['high'])}"
-            length = _coloured(bar(row["rate"], _width()), what)
-            table.add_row(_coloured(what, what), length, _percent(row["rate"]), interval, f"{row['count']:,}")
+            length = Mark(bar(row["rate"], _width()), what)
+            rows.append([Mark(what, what), length, _percent(row["rate"]), interval, row["count"]])
     if done.rates["of"][0] and len(done.days) > 1:
-        table.add_row(
-            _coloured("used", "used"), _coloured(_used_by_day(done), "used"), "", "[dim]by day, 0 – 100 %[/]"
-        )
-    _section("Shown memories in answers", table, wording.judged(done))
+        line = Mark(_used_by_day(done), "used")
+        rows.append([Mark("used", "used"), line, "", Mark("by day, 0 – 100 %", "faint")])
+    counts = numbers("share", "95 %", "memories")
+    table = Table([Column("", whole=True), Column("", whole=True), *counts], rows)
+    out.print()
+    show(Section("Shown memories in answers", [table], wording.judged(done)))
 
 
 def _used_by_day(done: FeedbackReport) -> str:
@@ -174,35 +177,12 @@ def _histogram(frame: pl.DataFrame, style: str) -> RenderableType:
 def _print_lists(done: FeedbackReport) -> None:
     from slowwave.views import wording
 
-    for found in wording.listings(done):
-        one = found if out.width >= _WIDE else found.without_ids()
-        table = _table(*wording.headings(one.columns), numbers=one.numeric())
-        for row in one.cells():
-            table.add_row(*map(_plain, row))
-        _section(one.title, table, one.note)
+    for one in wording.listings(done, ids=out.width >= _WIDE):
+        out.print()
+        show(one)
 
 
 # -- pieces ----------------------------------------------------------------------------------------
-
-
-def _table(*columns: str, numbers: Sequence[int]) -> Any:  # noqa: ANN401 - rich.table.Table
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for number, name in enumerate(columns):
-        right = number in numbers
-        wide = name == "title"
-        table.add_column(
-            name, justify="right" if right else "left", no_wrap=True, overflow="ellipsis" if wide else "fold",
-            min_width=12 if wide else None, max_width=_CHART if wide else None,
-        )  # fmt: skip
-    return table
-
-
-def _section(title: str, body: RenderableType, note: str = "") -> None:
-    out.print()
-    out.print(f"[bold]{_plain(title)}[/]" + (f"  [dim]{_plain(note)}[/]" if note else ""), highlight=False)
-    out.print(body)
 
 
 def _width() -> int:
@@ -223,15 +203,5 @@ def _wide(line: str, days: int) -> str:
     return "".join(character * _cell(days) for character in line)
 
 
-def _coloured(text: str, name: str) -> str:
-    return f"[{COLOURS.get(name, 'white')}]{_plain(text)}[/]"
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
-from slowwave.views.terminal import bars, err, fail, out, print_json, print_table, reports_errors
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, err, fail, out, print_json, reports_errors
 
 quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
 app.add_typer(quarantines, name="quarantine")
@@ -38,11 +39,11 @@ def quarantine_list(
         [row["memory_id"], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
         for row in rows[:limit]
     ]
-    more = f"and {len(rows) - limit:,} more (--limit)" if len(rows) > limit else ""
     from slowwave.views.wording import counted
 
     columns = ["id", "note", "why", "quality", "status"]
-    print_table(f"Quarantine: {counted(len(rows), 'note')}", columns, cells, caption=more)
+    title, left = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
+    print_table(title, columns, cells, left_out=left, option="--limit")
     out.print("[dim]slowwave quarantine show ID: the whole note.  release ID: let it in.[/]")
 
 
@@ -92,12 +93,10 @@ def quarantine_release(
     json: Json = False,
 ) -> None:
     """Let refused notes in as they are; the act is in the journal with your name."""
-    from dataclasses import asdict
-
     with open_namespace(namespace) as memory:
         released = [memory.release(name) for name in quarantine_ids]
     if json:
-        print_json([asdict(one) for one in released])
+        print_json(released)
         return
     for one in released:
         out.print(f"Released [bold]{one.memory_id}[/] ({one.source}): {one.status}")
@@ -274,7 +273,7 @@ def reconsolidate(
     from slowwave.lifecycle.reconsolidate import reconsolidate as run
 
     with open_namespace(namespace) as memory, bars(quiet=json):
-        done = run(memory, policy=policy, dry_run=dry_run)
+        done = run(memory.tenant, policy=policy, dry_run=dry_run)
     rows = [row for row in done.decisions if row["outcome"] != "complement"]
     if json:
         print_json({"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows})
@@ -306,21 +305,15 @@ def calibrate(
     from dataclasses import asdict, replace
     from datetime import UTC, datetime
 
-    from slowwave.home.workspace import Workspace
     from slowwave.lifecycle.calibration import calibrate as run
     from slowwave.quality.calibration import Targets
-    from slowwave.settings import require_home
 
     asked = {"duplicate": duplicate, "merge": merge, "conflict": conflict, "recall": recall}
     targets = replace(Targets(), **{name: rate for name, rate in asked.items() if rate is not None})
-    space = Workspace(require_home(home_settings()))
-    with bars(quiet=json):
+    with open_home() as space, bars(quiet=json):
         done = run(space, pairs, targets, datetime.now(UTC))
-    space.close()
     if json:
-        print_json(
-            {"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table.to_dicts()}
-        )
+        print_json({"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table})
         return
     cells = [list(row) for row in done.table.iter_rows()]
     print_table(f"Thresholds of {done.model} from {done.pairs:,} pairs", done.table.columns, cells)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
-from slowwave.views.terminal import bars, out, print_json, print_table, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 
 @app.command()
@@ -30,7 +31,8 @@ def tune(
     Nothing in force is changed: set ranking.policy_file to the file to use it.
     """
     from slowwave.settings.ranking_file import write_policy
-    from slowwave.tuning.run import as_markdown, as_rows, run
+    from slowwave.tuning.run import as_rows, run
+    from slowwave.views.fitted import as_markdown, parameters
 
     settings = home_settings()
     with bars(quiet=json):
@@ -48,17 +50,8 @@ def tune(
     shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
     cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
     print_table(f"{done.tried:,} policies tried", shown, cells, caption=caption)
-    now, then = done.present.to_dict(), done.policy.to_dict()
-    changed = [
-        [name, _value(now[name]), _value(then[name])]
-        for name in now
-        if now[name] != then[name] and name != "name"
-    ]
-    print_table("Parameters that changed", ["parameter", "present", "fitted"], changed)
+    changed = parameters(done, changed=True)
+    print_table("Parameters that changed", changed.columns, changed.rows)
     out.print(
         f"Written to [bold]{to}[/]. Nothing in force has changed; ranking.policy_file puts it in force."
     )
-
-
-def _value(value: object) -> str:
-    return "∞" if value is None else str(value)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, app, home_settings
-from slowwave.views.terminal import bars, out, print_json, print_table, reports_errors
+from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.warehouse import Described
@@ -25,13 +26,10 @@ def build(json: Json = False) -> None:
     """Make the warehouse anew from what the nights have made; readers of the old one are not disturbed."""
     from dataclasses import asdict
 
-    from slowwave.home.workspace import Workspace
-    from slowwave.settings import require_home
     from slowwave.warehouse import build as run
 
-    space = Workspace(require_home(home_settings()))
     path = _path()
-    with bars(quiet=json):
+    with open_home() as space, bars(quiet=json):
         done = run(space.store, path)
     if json:
         print_json({"path": str(path), **asdict(done)})

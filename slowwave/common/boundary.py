@@ -17,7 +17,16 @@ from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
 from slowwave.common.arguments import check
-from slowwave.errors import ArgumentError, ModelError, SlowwaveError, StoreError, TakenInLaterError
+from slowwave.errors import (
+    ArgumentError,
+    JournalConflictError,
+    JournalEntryError,
+    JournalError,
+    ModelError,
+    SlowwaveError,
+    StoreError,
+    TakenInLaterError,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -94,8 +103,6 @@ def told_of(error: Exception, acts: int) -> Exception | None:
         error: as it was raised.
         acts: of the call that are in the journal (count).
     """
-    from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError
-
     if isinstance(error, ArgumentError | TakenInLaterError | JournalEntryError | JournalConflictError):
         return error
     if isinstance(error, SlowwaveError):

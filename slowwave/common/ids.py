@@ -10,10 +10,11 @@ import base64
 import hashlib
 import unicodedata
 import uuid
-from datetime import UTC, datetime
+from datetime import datetime
+
+from slowwave.scoring.days import to_microseconds
 
 _MOMENT_DIGITS = 16
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def digest(*parts: str) -> str:
@@ -67,12 +68,6 @@ def new_event_id() -> str:
     return uuid.uuid4().hex
 
 
-def microseconds(moment: datetime) -> int:
-    """Microseconds from 1970-01-01T00:00Z to an aware moment."""
-    delta = moment - _EPOCH
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
-
-
 def revision(ordered_at: datetime, event_id: str) -> str:
     """Sortable version of a memory: what was written to the journal later compares greater.
 
@@ -83,7 +78,7 @@ def revision(ordered_at: datetime, event_id: str) -> str:
         ordered_at: the moment that the act has among all acts (`slowwave.journal.Entry.ordered_at`).
         event_id: of the act.
     """
-    return f"{microseconds(ordered_at):0{_MOMENT_DIGITS}x}-{event_id}"
+    return f"{to_microseconds(ordered_at):0{_MOMENT_DIGITS}x}-{event_id}"
 
 
 def revision_moment(revision: str) -> int:

@@ -1,4 +1,4 @@
-"""Which rules a cycle was evaluated by: a version that changes when a rule or a constant does (rule 6.7).
+"""Which rules a cycle was evaluated by: a version that changes with a rule, a constant or a list (rule 6.7).
 
 Not with words about them, with the layout of a line, or with the file that a rule stands in.
 """
@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version as installed
 from pathlib import Path
+
+from slowwave.scoring.lists import lines_of
 
 _WORDLESS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -26,17 +28,23 @@ def code_version() -> str:
 
 def folders() -> tuple[Path, ...]:
     """Where the rules stand that a figure of a cycle comes from."""
-    rules = Path(__file__).parents[2]
-    return rules / "scoring", rules / "quality", Path(__file__).parent
+    package = Path(__file__).parents[1]
+    return package / "scoring", package / "quality", Path(__file__).parent
 
 
 def digest_of(folders: Iterable[Path]) -> str:
-    """BLAKE2b-48, as hex digits, of all definitions in the Python files of some folders, wherever each is."""
-    files = (file for folder in folders for file in folder.rglob("*.py"))
+    """BLAKE2b-48, as hex digits, of all definitions and lists of words in some folders, wherever each is."""
+    folders = list(folders)
     found = sorted(
         "".join(_parts(definition))
-        for file in files
+        for folder in folders
+        for file in folder.rglob("*.py")
         for definition in _definitions(ast.parse(file.read_bytes()))
+    )
+    found += sorted(
+        " ".join([file.stem, *" ".join(lines_of(file.read_text(encoding="utf-8"))).split()])
+        for folder in folders
+        for file in folder.rglob("*.txt")
     )
     state = hashlib.blake2b(digest_size=6)
     for one in found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,12 +16,15 @@ import polars as pl
 
 from slowwave.evaluation.code import code_version
 from slowwave.evaluation.grading import grade_anchors
-from slowwave.evaluation.known import agreements, said_until, settled
-from slowwave.evaluation.measured import METRICS, attribute, score, searches_of
+from slowwave.evaluation.judging.agreement import agreements, as_summary
+from slowwave.evaluation.judgments import judgment_list, judgments_until
+from slowwave.evaluation.measured import COLUMNS, attribute, score, searches_of
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import Tried
-from slowwave.scoring.evaluation import Agreement, Cycle, SearchDay, contributions, plan_cycles, preference
+from slowwave.scoring.days import DAY, days_from
+from slowwave.scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.store.frames import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.evaluation.judging.anchors import Drift
@@ -57,8 +60,8 @@ def advance(space: Workspace, until: str, tried: Sequence[Tried], now: datetime)
 
 def closed_cycles(space: Workspace, namespace: str) -> list[Cycle]:
     """The cycles of a namespace that are closed, the first one first."""
-    rows = space.store.read(
-        "evaluation_cycles", f"namespace = {quote(namespace)} AND status = '{CLOSED}'",
+    rows = space.store.of(namespace).read(
+        "evaluation_cycles", f"status = '{CLOSED}'",
         columns=["number", "opened_on", "closed_on", "days", "searches", "queries"],
     )  # fmt: skip
     return [
@@ -73,7 +76,7 @@ def own_cycles(space: Workspace, namespace: str, until: str) -> list[Cycle]:
     They are what the learning gate counts: history that is imported neither brings one nor ends one early.
     """
     asked = _asked(space, namespace, "", until, own=True)
-    said = said_until(space.store, until, namespace=namespace, own=True)
+    said = judgments_until(space.store, until, namespace=namespace, own=True)
     found: list[Cycle] = []
     while (due := _next(space, found, asked, said, date.fromisoformat(until))) is not None:
         found.append(due.cycle)
@@ -114,7 +117,7 @@ def _next(
     # taken back since, and not every judge is heard: what counts are those at the end of the closing day.
     last_day = planned.closed_on or as_of
     for late in range((as_of - last_day).days + 1):
-        day = last_day + timedelta(days=late)
+        day = last_day + late * DAY
         by_then = said.filter(pl.col("day") <= day.isoformat())
         cycle = _counted(space, planned, asked.filter(pl.col("day") <= day.isoformat()), by_then, day)
         if planned.closed_on is not None and cycle.queries >= bounds["least_queries"]:
@@ -128,11 +131,11 @@ def _close_next(
     """Close the cycle that is due first; None where none is, and then its progress is noted."""
     closed = closed_cycles(space, namespace)
     last = closed[-1].closed_on if closed else None
-    start = (last + timedelta(days=1)).isoformat() if last else ""
+    start = (last + DAY).isoformat() if last else ""
     if start > until:
         return None
     asked = _asked(space, namespace, start, until)
-    said = said_until(space.store, until, namespace=namespace)
+    said = judgments_until(space.store, until, namespace=namespace)
     due = _next(space, closed, asked, said, date.fromisoformat(until))
     if due is None:
         return None
@@ -144,7 +147,7 @@ def _close_next(
 
 def _counted(space: Workspace, planned: Cycle, asked: pl.DataFrame, said: pl.DataFrame, day: date) -> Cycle:
     """A planned cycle with what it comes to at the end of a day."""
-    grades = settled(said, space.settings.judge.agreement).grades
+    grades = judgment_list(said, space.settings.judge.agreement).grades
     counted = asked.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
     opened = planned.opened_on
     return Cycle(
@@ -159,7 +162,7 @@ def _bounds(space: Workspace) -> dict[str, int]:
 
 def _asked(space: Workspace, namespace: str, start: str, until: str, *, own: bool = False) -> pl.DataFrame:
     """Day, search_id and query_id of the searches of a period; only those made here, if asked for."""
-    where = f"namespace = {quote(namespace)} AND day >= {quote(start)} AND day <= {quote(until)}"
+    where = within(namespace, f"day >= {quote(start)} AND day <= {quote(until)}")
     where += " AND imported_from IS NULL" if own else ""
     rows = space.store.scan("searches", where, columns=["day", "namespace", "search_id", "query"])
     return with_query_ids(rows).drop("namespace", "query")
@@ -209,9 +212,9 @@ def _freeze(
 ) -> str:
     """Write down all that a cycle came to; its own row last."""
     store, name = space.store, cycle_id(namespace, cycle.number)
-    judgments = settled(said, space.settings.judge.agreement)
+    judgments = judgment_list(said, space.settings.judge.agreement)
     drifted = grade_anchors(space, namespace, name, now)
-    days = [(cycle.opened_on + timedelta(days=number)).isoformat() for number in range(cycle.days)]
+    days = days_from(cycle.opened_on, cycle.opened_on + (cycle.days - 1) * DAY)
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     rows = score(space, searches, judgments.grades, tried)
     # No other ranking can be tried on an import: where a query has searches on which it can, those count.
@@ -220,7 +223,7 @@ def _freeze(
     asked = searches.sort("seq").unique("query_id", keep="first", maintain_order=True)
     by_query = (
         rows.group_by("variant", "query_id")
-        .agg(pl.col(METRICS.values()).mean(), pl.col("relevant").first(), searches=pl.len().cast(pl.Int32))
+        .agg(pl.col(COLUMNS).mean(), pl.col("relevant").first(), searches=pl.len().cast(pl.Int32))
         .join(asked.select("query_id", "query"), on="query_id")
         .with_columns(
             cycle_id=pl.lit(name), namespace=pl.lit(namespace),
@@ -266,7 +269,7 @@ def _summary(
     whole = rows.filter(pl.col("channel") == "*")
     counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
     bar = space.settings.judge.agreement
-    judges: dict[str, Any] = {judge: _agreement(found, bar) for (_, judge), found in agreements(said).items()}
+    judges: dict[str, Any] = {judge: as_summary(found, bar) for (_, judge), found in agreements(said).items()}
     for one in drifted:
         judges.setdefault("drift", {})[one.cycle_id] = asdict(one)
     return {
@@ -278,13 +281,8 @@ def _summary(
     }
 
 
-def _agreement(found: Agreement, bar: float) -> dict[str, Any]:
-    figures = {name: list(getattr(found, name)) for name in ("exact", "tolerant", "binary", "kappa")}
-    return {"pairs": found.n, "meets": found.meets(bar), **(figures if found.n else {})}
-
-
 def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
-    where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
+    where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
     rows = space.store.scan("shadow_scores", where)
     means = ["overlap", "mean_score_change", "mean_rank_change", "rank_correlation"]
     found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
@@ -292,7 +290,7 @@ def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, 
 
 
 def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
-    where = f"namespace = {quote(namespace)} AND day >= {quote(days[0])} AND day <= {quote(days[-1])}"
+    where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
     rows = space.store.scan("interleavings", where)
     found: dict[str, Any] = {}
     for (policy,), mine in rows.sort("policy_b").group_by("policy_b", maintain_order=True):

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.errors import ModelError
 from slowwave.evaluation.judging.anchors import Drift, drift, judge_again
+from slowwave.evaluation.judging.asking import JudgeReport
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
-from slowwave.evaluation.judging.running import JudgeReport, run
+from slowwave.evaluation.judging.running import run
+from slowwave.evaluation.judging.worth import RANKS
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.journal.entry import JUDGMENT
+from slowwave.journal.kinds.search import shown_rows
+from slowwave.scoring.days import MICROSECOND, day_end
 from slowwave.scoring.evaluation import worth_judging
+from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-
-RANKS = 10  # of a search that are worth a grade (count)
-_PAIR = ["namespace", "query_id", "memory_id"]
 
 
 def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[JudgeReport]:
@@ -51,13 +53,12 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
     ):
         if str(day) > until:
             said, until = pl.concat([said, _judged(space, until, str(day))]), str(day)
-        counts = said.group_by(_PAIR).agg(judgments=pl.len())
-        known = mine.join(counts, on=_PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
+        counts = said.group_by(PAIR).agg(judgments=pl.len())
+        known = mine.join(counts, on=PAIR, how="left").with_columns(pl.col("judgments").fill_null(0))
         chosen = worth_judging(known, settings.pairs, seed=str(day))
-        end = datetime.combine(date.fromisoformat(str(day)), time(), UTC) + timedelta(days=1)
         done = run(
             space, str(namespace), judge, list(chosen.select("query", "memory_id").iter_rows()),
-            now=min(now, end - timedelta(microseconds=1)), budget=left,
+            now=min(now, day_end(str(day)) - MICROSECOND), budget=left,
         )  # fmt: skip
         reports.append(done)
         left -= done.tokens
@@ -69,7 +70,7 @@ def grade_days(space: Workspace, days: Sequence[str], now: datetime) -> list[Jud
 def _judged(space: Workspace, since: str, before: str) -> pl.DataFrame:
     """Pairs that people and judges judged from a day on and before another; a row a judgment."""
     days = [day for day in space.journal.days([JUDGMENT])["day"].unique() if since <= day < before]
-    return drain_judgments(space.journal, days).rows.select(_PAIR)
+    return drain_judgments(space.journal, days).rows.select(PAIR)
 
 
 def grade_anchors(space: Workspace, namespace: str, cycle: str, now: datetime) -> list[Drift]:
@@ -92,13 +93,11 @@ def shown_pairs(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     """Pairs that searches of these days showed among the first: day, pair, query, best rank, searches."""
     columns = ["day", "namespace", "search_id", "query", "shown"]
     asked = with_query_ids(space.store.scan("searches", one_of("day", days), columns=columns))
-    rows = asked.explode("shown").filter(pl.col("shown").is_not_null()).with_columns(
-        memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
-    )  # fmt: skip
+    rows = shown_rows(asked)
     by_query = asked.group_by("day", "namespace", "query_id").agg(searches=pl.len())
     pairs = (
         rows.filter(pl.col("rank") <= RANKS)
-        .group_by("day", *_PAIR)
+        .group_by("day", *PAIR)
         .agg(pl.col("query").min(), pl.col("rank").min())
     )
     return pairs.join(by_query, on=["day", "namespace", "query_id"])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.evaluation.truth import clicked_results
-from slowwave.journal.drain import decoded
+from slowwave.journal.kinds.fields import decoded, struct
+from slowwave.journal.kinds.search import Search
 from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
@@ -17,12 +18,8 @@ if TYPE_CHECKING:
 SEARCHES_AT_ONCE = 2_000
 """A search with all that it considered is tens of kilobytes (count)."""
 
-_PAYLOAD = pl.Struct(
-    {
-        "policy_version": pl.String,
-        "shown": pl.List(pl.Struct({"memory_id": pl.String})),
-        "interleaving": pl.Struct({"policy_version": pl.String, "teams": pl.List(pl.String)}),
-    }
+_PAYLOAD = struct(
+    Search, "policy_version", "shown.memory_id", "interleaving.policy_version", "interleaving.teams"
 )
 
 

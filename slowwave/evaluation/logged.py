@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal.drain import decoded
+from slowwave.journal.kinds.fields import decoded, struct
+from slowwave.journal.kinds.search import CANDIDATE_COLUMNS, OPTIONAL_COLUMNS, Search, shown_rows
 from slowwave.scoring.evaluation.batch import CANDIDATES, Batch, moments
 
 if TYPE_CHECKING:
@@ -18,27 +19,13 @@ if TYPE_CHECKING:
 SEARCHES_AT_ONCE: Final = 2_000
 """A hundred candidates are about 20 kilobytes in the journal, and as much again as columns (count)."""
 
-_COLUMNS: Final = ("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
 _WHOLE: Final = ("vector_rank", "bm25_rank", "chunk_count", "ordinal")
-_MAY_BE_ABSENT: Final = ("title", "coverage", "rerank")
-_SHOWN: Final[dict[str, Any]] = {
-    "rank": pl.Int32,
-    "memory_id": pl.String,
-    "score": pl.Float64,
-    "channels": pl.List(pl.String),
-}
-_PAYLOAD: Final = pl.Struct(
-    {
-        "query": pl.String,
-        "limit": pl.Int64,
-        "as_of": pl.String,
-        "policy_version": pl.String,
-        "abstained": pl.Boolean,
-        "signal": pl.Float64,
-        "shown": pl.List(pl.Struct(_SHOWN)),
-        "candidates": pl.Struct({"chunk_id": pl.List(pl.String), **CANDIDATES}),
-    }
-)
+_SHOWN: Final = ("rank", "memory_id", "score", "channels")
+_PAYLOAD: Final = struct(
+    Search, "query", "limit", "as_of", "policy_version", "abstained", "signal",
+    *(f"shown.{name}" for name in _SHOWN),
+    candidates=pl.Struct({"chunk_id": pl.List(pl.String), **CANDIDATES}),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,9 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
         pl.col("candidates").struct.unnest(),
         as_of=moments(readable["as_of"]),
         there=pl.col("candidates").is_not_null(),
-    ).with_columns(pl.col("chunk_id", *_COLUMNS).fill_null([]))  # a search that found nothing keeps no lists
+    ).with_columns(
+        pl.col("chunk_id", *CANDIDATE_COLUMNS).fill_null([])
+    )  # a search that found nothing keeps no lists
     name = pl.element().str.splitn(":", 2)
     rows = rows.with_columns(
         memory_id=pl.col("chunk_id").list.eval(name.struct[0]),
@@ -108,10 +97,9 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
     whole = rows.filter(_can_be_ranked())
     left_out = [*broken, *rows.join(whole, on="event_id", how="anti")["event_id"]]
     whole = whole.with_columns(search=pl.int_range(pl.len(), dtype=pl.Int64))
-    shown = whole.select("search", one="shown").filter(pl.col("one").list.len() > 0)
     return LoggedSearches(
         searches=_named(whole),
-        shown=shown.explode("one").unnest("one").select("search", *_SHOWN),
+        shown=shown_rows(whole, "search").select("search", *_SHOWN),
         batch=Batch.of_frame(whole),
         left_out=tuple(left_out),
     )
@@ -124,8 +112,8 @@ def _can_be_ranked() -> pl.Expr:
         pl.col("there"),
         *(pl.col(name).is_not_null() for name in said),
         pl.col("limit") >= 0,
-        *(pl.col(name).list.len() == size for name in _COLUMNS),
-        *(pl.col(name).is_null() | (pl.col(name).list.len() == size) for name in _MAY_BE_ABSENT),
+        *(pl.col(name).list.len() == size for name in CANDIDATE_COLUMNS),
+        *(pl.col(name).is_null() | (pl.col(name).list.len() == size) for name in OPTIONAL_COLUMNS),
         *(pl.col(name).list.drop_nulls().list.len() == size for name in _WHOLE),
     )
 

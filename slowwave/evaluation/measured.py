@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import progress
-from slowwave.evaluation.known import said_until, settled_by_day
+from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import LOGGED, Tried
-from slowwave.scoring.evaluation import MEASURES, attribution
+from slowwave.journal.kinds.search import shown_rows
+from slowwave.scoring.evaluation import attribution
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 from slowwave.scoring.evaluation.replay import abstentions, replay
 from slowwave.scoring.evaluation.shadow import compare_results
+from slowwave.scoring.measures import MEASURES
 from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-METRICS = {str(measure): str(measure).replace("@", "_").lower() for measure in MEASURES} | {
-    "HitRate@1": "hit_rate_1"
-}
-"""Columns of the tables by the measure that they hold."""
+COLUMNS = tuple(measure.column for measure in MEASURES)
+"""Of the tables, for what a ranking was measured by."""
 COMPARED_ROLES = ("in force", "shadow", "baseline")
 """Rankings whose results are compared with what was shown; those of ablations only by their quality."""
 _SEARCH = [
@@ -38,11 +38,16 @@ def searches_of(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     return with_query_ids(rows.sort("seq"))
 
 
+def _shown(searches: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """What searches showed: ``search_id`` and columns of the results, a row a result."""
+    return shown_rows(searches, "search_id").select("search_id", *columns)
+
+
 def score_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Rows of ``evaluation_scores``: each day by the judgments that were known at its end."""
     searches = searches_of(space, days)
     asked = searches.select("day", "namespace", "query_id").unique()
-    known = settled_by_day(said_until(space.store, max(days)), asked, space.settings.judge.agreement)
+    known = judgment_lists(judgments_until(space.store, max(days)), asked, space.settings.judge.agreement)
     grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in known.items()]
     if not grades:
         return space.store.empty("evaluation_scores")
@@ -67,8 +72,7 @@ def score(
     named = pl.concat_str(key, separator="\n")  # a list of judgments of its own for each day
     grades = grades.with_columns(query_id=named).select("query_id", "memory_id", "grade")
     judged = judged.with_columns(list_id=named)
-    shown = judged.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    results = [shown.unnest("shown").select("search_id", "rank", "memory_id", variant=pl.lit(LOGGED))]
+    results = [_shown(judged, "rank", "memory_id").with_columns(variant=pl.lit(LOGGED))]
     rankings = [
         judged.select("search_id", "policy_version", "abstained", query_id="list_id", variant=pl.lit(LOGGED))
     ]
@@ -79,11 +83,11 @@ def score(
     lists = pl.concat(rankings)
     done = evaluate_frame(
         lists.select("query_id", "search_id", "variant"), pl.concat(results), grades, MEASURES
-    ).rename(METRICS)
+    ).rename({str(measure): measure.column for measure in MEASURES})
     told = judged.select("search_id", "day", "namespace", own_query="query_id")
     rows = done.join(lists.drop("query_id"), on=["search_id", "variant"]).join(told, on="search_id")
     return rows.select(
-        "day", "namespace", "search_id", "variant", "policy_version", *METRICS.values(), "abstained",
+        "day", "namespace", "search_id", "variant", "policy_version", *COLUMNS, "abstained",
         pl.col("relevant").cast(pl.Int32),
         score_id=pl.concat_str("search_id", "variant", separator=":"), query_id="own_query",
     ).select(space.store.specs["evaluation_scores"].schema.names)  # fmt: skip
@@ -92,8 +96,7 @@ def score(
 def compare_days(space: Workspace, days: Sequence[str], tried: Sequence[Tried]) -> pl.DataFrame:
     """Rows of ``shadow_scores``: how far other rankings are from what was shown (rule 6.4)."""
     searches = searches_of(space, days)
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    logged = shown.unnest("shown").select("search_id", "rank", "memory_id", "score")
+    logged = _shown(searches, "rank", "memory_id", "score")
     compared = [one for one in tried if one.role in COMPARED_ROLES]
     rows = []
     for found, ranked in _replayed(space, searches, compared, "comparing with what was shown"):
@@ -120,8 +123,7 @@ def attribute_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
 def attribute(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
     """Rows of ``channel_attribution`` of these searches; an import does not say which channel found what."""
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    results = shown.unnest("shown").select("search_id", "rank", "memory_id", "channels")
+    results = _shown(searches, "rank", "memory_id", "channels")
     whose = searches.select("search_id", "day", "namespace")
     return (
         attribution(results)

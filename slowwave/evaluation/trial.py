@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.errors import SlowwaveError
-from slowwave.evaluation.known import said_until, settled
-from slowwave.evaluation.measured import METRICS, score, searches_of
+from slowwave.evaluation.judgments import judgment_list, judgments_until
+from slowwave.evaluation.measured import COLUMNS, score, searches_of
 from slowwave.evaluation.variants import LOGGED, Tried, variants
+from slowwave.scoring.days import days_from
 from slowwave.scoring.evaluation import Comparison, compare
 from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.measures import MEASURES
 from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
@@ -75,19 +77,22 @@ def trial(space: Workspace, namespace: str, first: str, second: str, *, since: d
     if until < since:
         raise SlowwaveError(f"The days end on {until}, before they begin on {since}.")
     pair = [one for one in (named(space, first), named(space, second)) if one is not None]
-    days = [(since + timedelta(days=n)).isoformat() for n in range((until - since).days + 1)]
+    days = days_from(since, until)
     searches = searches_of(space, days).filter(pl.col("namespace") == namespace)
     today = max(until, space.now().date()).isoformat()
-    judgments = settled(said_until(space.store, today, namespace=namespace), space.settings.judge.agreement)
+    said = judgments_until(space.store, today, namespace=namespace)
+    judgments = judgment_list(said, space.settings.judge.agreement)
     rows = score(space, searches, judgments.grades, pair)
     # What has no candidates has only been shown: the two are compared on the same searches.
     rows = rows.filter(pl.col("variant").is_in([first, second])).filter(pl.len().over("search_id") == 2)
-    by_query = rows.group_by("variant", "query_id").agg(pl.col(METRICS.values()).mean())
+    by_query = rows.group_by("variant", "query_id").agg(pl.col(COLUMNS).mean())
     one, other = (by_query.filter(pl.col("variant") == name).drop("variant") for name in (first, second))
     both = one.join(other, on="query_id", suffix="_second").sort("query_id")
     found = {
-        measure: compare(both[column], both[f"{column}_second"], margin=space.settings.evaluation.margin)
-        for measure, column in METRICS.items()
+        str(measure): compare(
+            both[measure.column], both[f"{measure.column}_second"], margin=space.settings.evaluation.margin
+        )
+        for measure in MEASURES
     }
     judged = rows["search_id"].n_unique()
     return Trial(first, second, days[0], days[-1], searches.height, judged, judgments.version, found)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import ids
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation.selections import selections
 from slowwave.store.frames import quote
 
@@ -146,10 +147,7 @@ def impressions(store: Store, until: str, *, imported: bool = False) -> pl.DataF
     asked = store.scan(
         "searches", f"day <= {quote(until)}", columns=["search_id", "namespace", "query", "shown"]
     )
-    shown = with_query_ids(asked.join(first, on="search_id")).explode("shown")
-    rows = shown.filter(pl.col("shown").is_not_null()).with_columns(
-        memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
-    )
+    rows = shown_rows(with_query_ids(asked.join(first, on="search_id")))
     rows = rows.join(clicked.drop("day"), on=["search_id", "memory_id"], how="left")
     return rows.with_columns(pl.col("clicked").fill_null(value=False)).select(_IMPRESSION)
 

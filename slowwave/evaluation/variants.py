@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from slowwave.errors import SettingsError
+from slowwave.scoring.evaluation import panel
 from slowwave.scoring.evaluation.replay import Variant
-from slowwave.scoring.ranking import SEEDS, RankingPolicy
-from slowwave.scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR
+from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings.ranking_file import read_policy
 
 if TYPE_CHECKING:
@@ -20,23 +20,6 @@ Role = Literal["in force", "shadow", "baseline", "channel", "stage"]
 IN_FORCE = "in force"
 LOGGED = "logged"
 """Name of what searches showed, as it was shown; not a variant that is ranked again."""
-
-_PLAIN: dict[str, Any] = {
-    "title_weight": 0.0, "trigger_weight": 0.0, "mpab": False, "neighbour_weight": 0.0,
-    "effectiveness_weight": 0.0, "confidence_point": 0.0, "negative_feedback": False, "sparse_recall": False,
-    "abstention_floor": 0.0, "rerank_weight": 0.0, "learned_cap": 0.0,
-}  # fmt: skip
-_STAGES: dict[str, dict[str, Any]] = {
-    "no MPAB": {"mpab": False},
-    "no titles": {"title_weight": 0.0},
-    "no neighbours": {"neighbour_weight": 0.0},
-    "no cross-encoder": {"rerank_weight": 0.0},
-    "no effectiveness": {"effectiveness_weight": 0.0},
-    "no confidence": {"confidence_point": 0.0},
-    "no negative feedback": {"negative_feedback": False},
-    "no sparse recall": {"sparse_recall": False},
-    "no abstention": {"abstention_floor": 0.0},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +62,11 @@ def variants(
     """
     if not settings.shadow:
         return []
-    own = [Tried(Variant(IN_FORCE, policy), "in force"), *baselines(policy)]
-    own += ablations(policy) if settings.ablations else []
+    own = [Tried(Variant(IN_FORCE, policy), "in force")]
+    own += [Tried(one, "baseline") for one in panel.baselines(policy)]
+    if settings.ablations:
+        own += [Tried(one, "channel") for one in panel.without_channels(policy)]
+        own += [Tried(one, "stage") for one in panel.without_stages(policy)]
     taken = {LOGGED, *(one.variant.name for one in own)}
     if clash := sorted(taken.intersection(settings.shadow_policies)):
         raise SettingsError(
@@ -89,41 +75,3 @@ def variants(
         )
     files = settings.shadow_policies.items()
     return own + [Tried(Variant(name, read(path)), "shadow") for name, path in files]
-
-
-def baselines(policy: RankingPolicy) -> list[Tried]:
-    """One channel alone, the two by their ranks, and the seeds' constants."""
-    plain = replace(policy, **_PLAIN)
-    own = {"vector_weight": policy.vector_weight, "cosine_floor": policy.cosine_floor}
-    return [
-        _baseline(
-            "BM25 alone", replace(plain, fusion="convex", vector_weight=0.0), {VECTOR, TRIGGER, LEARNED}
-        ),
-        _baseline(
-            "vectors alone", replace(plain, fusion="convex", vector_weight=1.0), {BM25, TRIGGER, LEARNED}
-        ),
-        _baseline("RRF", replace(plain, fusion="rrf"), {TRIGGER, LEARNED}),
-        _baseline("seeds", replace(SEEDS, **own)),  # type: ignore[arg-type]
-    ]
-
-
-def _baseline(name: str, policy: RankingPolicy, without: Iterable[str] = ()) -> Tried:
-    return Tried(Variant(name, replace(policy, name=name), frozenset(without)), "baseline")
-
-
-def ablations(policy: RankingPolicy) -> list[Tried]:
-    """The policy without each channel, and without each stage that it has.
-
-    Without a channel none abstains: the signal that decides it is made of what the channels say.
-    """
-    sure = replace(policy, abstention_floor=0.0)
-    channels = [
-        Tried(Variant(f"without {name}", sure, frozenset({name})), "channel")
-        for name in (VECTOR, BM25, TRIGGER, LEARNED)
-    ]
-    stages = [(name, replace(policy, **change)) for name, change in _STAGES.items()]
-    return channels + [
-        Tried(Variant(name, without), "stage")
-        for name, without in stages
-        if without.version != policy.version
-    ]

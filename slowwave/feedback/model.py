@@ -45,11 +45,11 @@ class Verdict:
     """
 
     memory_id: str
-    chunk_id: str
+    chunk_id: str | None
     rank: int
     verdict: str
     evidence: str
-    keywords: int
+    keywords: int | None
     ratio: float | None
     ratio_beyond_query: float | None
     similarity: float | None = None

@@ -1,8 +1,8 @@
 """Which days have to be folded, or folded again.
 
-Each folded day leaves a record: the last entries of the journal that it saw, and a chain over itself and the
-folded day before it. A late entry makes its day pending; folding that day anew breaks the chain of the days
-after it.
+Each folded day leaves a record (`slowwave.home.ledger`): the last entries of the journal that it saw, and a
+chain over itself and the folded day before it. A late entry makes its day pending; folding that day anew
+breaks the chain of the days after it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from slowwave.common import ids
+from slowwave.home.ledger import FEEDBACK
 from slowwave.journal import FEEDBACK_KINDS
-from slowwave.store.frames import one_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 SEARCHES = ("search",)
 KINDS = (*SEARCHES, *FEEDBACK_KINDS)
-RECORD = "fold-"
-BEGUN = "folding"
-LOOKED_AT = "looked-at-"
-LOOKS = ("searches", "events")
 MOST_GAP = timedelta(days=7)  # days without feedback cost little, and a run of its own more
 
 
@@ -103,14 +99,12 @@ def folded_days(store: Store) -> dict[str, Folded]:
     """Records of the days that were folded."""
     return {
         day: Folded(Seqs(*record["seqs"]), record["after"], record["chain"])
-        for day, record in store.list_meta(RECORD).items()
+        for day, record in FEEDBACK.finished(store).items()
     }
 
 
 def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
     """Note what a run is going to fold, from what the searches and events that it rests on are.
-
-    What a run that was killed has left there is replaced.
 
     Args:
         store: the memory.
@@ -120,38 +114,19 @@ def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
     """
     earlier = [(day, one) for day, one in folded_days(store).items() if day < first]
     after = max(earlier)[1].chain if earlier else ""
-    store.put_meta(BEGUN, {"run": run, "seqs": dict(seqs), "after": after})
-
-
-def looked_at(store: Store, run: str, table: str, last: Mapping[str, int]) -> None:
-    """Note up to which entry a run looked at each day, for `table`: not every entry has a row in it."""
-    store.put_meta(LOOKED_AT + table, {"run": run, "last": dict(last)})
-
-
-def forget(store: Store, *names: str) -> None:
-    """Delete facts that are of no use after the run that noted them."""
-    store.delete("meta", one_of("name", names))
-
-
-def seen_by(store: Store, run: str, table: str) -> pl.DataFrame:
-    """What `looked_at` noted for a run, as day and seq; nothing of another run."""
-    found = store.get_meta(LOOKED_AT + table)
-    last = found["last"] if found is not None and found["run"] == run else {}
-    return pl.DataFrame(list(last.items()), schema={"day": pl.String, "seq": pl.Int64}, orient="row")
+    FEEDBACK.begin(store, run, seqs=dict(seqs), after=after)
 
 
 def finish(store: Store, run: str) -> bool:
     """Remember that the days of a run were folded; False where the run folded nothing."""
-    begun = store.get_meta(BEGUN)
-    if begun is None or begun["run"] != run:
+    if (begun := FEEDBACK.begun_by(store, run)) is None:
         return False
     after, records = begun["after"], dict[str, dict[str, Any]]()
     for day, seqs in sorted(begun["seqs"].items()):
         done = Folded.of(day, Seqs(*seqs), after)
-        records[RECORD + day] = asdict(done)
+        records[day] = asdict(done)
         after = done.chain
-    store.put_metas(records)
-    forget(store, BEGUN, *(LOOKED_AT + table for table in LOOKS))
+    FEEDBACK.finish(store, records)
     return True
 
 

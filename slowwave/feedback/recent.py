@@ -27,10 +27,10 @@ def recent_votes(
         return {}
     at = as_of.astimezone(UTC).isoformat(timespec="microseconds")
     where = (
-        f"namespace = {quote(namespace)} AND {one_of('memory_id', memory_ids)} AND tier != 'implicit' "
+        f"{one_of('memory_id', memory_ids)} AND tier != 'implicit' "
         f"AND occurred_at <= CAST({quote(at)} AS TIMESTAMP)"
     )
-    rows = store.read("usage_signals", where, columns=[*COLUMNS, "text"])
+    rows = store.of(namespace).read("usage_signals", where, columns=[*COLUMNS, "text"])
     rows = of_text(rows, in_force(texts(rows["memory_id"].unique().to_list()), as_of))
     newest = rows.sort("occurred_at", "signal_id", descending=True).group_by("memory_id").head(RECENT)
     found: dict[str, list[dict[str, Any]]] = {}

@@ -11,14 +11,16 @@ from slowwave.feedback import fold
 from slowwave.feedback.model import MemoryStats
 from slowwave.feedback.pending import folded_days, unseen
 from slowwave.feedback.recent import RECENT, VOTES, said
+from slowwave.feedback.states import states_in
 from slowwave.feedback.texts import in_force, of_text, texts_in
 from slowwave.journal import drain
 from slowwave.scoring.feedback.signals import most_certain
 from slowwave.store import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    from slowwave.home.tenant import MemoryRecord
     from slowwave.home.workspace import Workspace
-    from slowwave.memory import MemoryRecord
 
 _COLUMNS = (
     "signal_id", "tier", "verdict", "evidence", "principal", "search_id", "project", "occurred_at",
@@ -28,7 +30,7 @@ _COLUMNS = (
 
 def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryStats:
     """What use says of a memory; see `slowwave.Memory.stats`."""
-    about = f"namespace = {quote(record.namespace)} AND memory_id = {quote(record.memory_id)}"
+    about = within(record.namespace, f"memory_id = {quote(record.memory_id)}")
     taken = space.store.read("usage_signals", about, columns=_COLUMNS)
     new = waiting(space, record.namespace).filter(pl.col("memory_id") == record.memory_id).select(_COLUMNS)
     new = new.join(taken, on="signal_id", how="anti")
@@ -38,7 +40,7 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
     counted = signals.filter(pl.col("evidence") != "none")
     counts = dict(counted.group_by("verdict").len().iter_rows())
     used = counted.filter(pl.col("verdict") == "used")
-    states = space.knowledge.states(record.namespace, [record.memory_id])
+    states = states_in(space).states(record.namespace, [record.memory_id])
     state = states.get(record.memory_id)
     rows = space.store.read("memory_state", about, columns=["strength", "stability", "last_at"])
     row = rows.row(0, named=True) if rows.height else {}

@@ -16,6 +16,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.embedding.bundled import is_word
+from slowwave.journal.kinds.note import text_in
 from slowwave.quality.divergence import Statement
 from slowwave.quality.tenure import Similarity, tenures
 
@@ -138,10 +139,10 @@ def of_text(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
 
 
 def _statement(entry: Entry) -> Statement:
-    title, content = (entry.payload.get(name) for name in ("title", "content"))
+    title, content = entry.payload.get("title"), text_in(entry.payload)
     return Statement(
         title if isinstance(title, str) else "", entry.subject,
-        content if isinstance(content, str) else entry.event_id,  # erased or malformed: like no other
+        entry.event_id if content is None else content,  # erased or malformed: like no other
     )  # fmt: skip
 
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import polars as pl
 
-from slowwave.learning.isolation import CANARY_NAMESPACE
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import one_of
+from slowwave.store.tables import CANARY_NAMESPACE
+from slowwave.store.tenancy import StoreOf
+from slowwave.store.tenancy import within as within_namespace
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
     from slowwave.store.database import Written
 
 T = TypeVar("T")
-FAULTS = "faults-"
 _ONLY = "_only"
-_OF_THE_STORE = ("knowledge", "searcher", "served")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +76,13 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}{where}"
 
 
-def frames_apart(
-    frame: pl.DataFrame, make: Callable[[pl.DataFrame], pl.DataFrame]
-) -> tuple[pl.DataFrame, list[Fault]]:
-    """What `make` gives for rows of any namespaces; see `apart`."""
-    made, faults = apart(
-        lambda: make(frame),
-        lambda: frame["namespace"].to_list(),
-        lambda name: make(frame.filter(pl.col("namespace") == name)),
-    )
-    return pl.concat(made), faults
-
-
 def within(space: Workspace, namespace: str) -> Workspace:
     """The home as one namespace has it: store and journal read and replace its rows alone."""
     own = copy.copy(space)
-    own.__dict__ = {name: value for name, value in space.__dict__.items() if name not in _OF_THE_STORE}
-    own.__dict__ |= {
-        "store": cast("Store", _StoreOf(space.store, namespace)),
+    own.__dict__ = space.__dict__ | {
+        "store": cast("Store", _Apart(space.store, namespace)),
         "journal": cast("Journal", _JournalOf(space.journal, namespace)),
-        "_past": {},
+        "_parts": {},
         _ONLY: namespace,
     }
     return own
@@ -107,51 +94,27 @@ def part_of(space: Workspace, rows: pl.DataFrame) -> pl.DataFrame:
     return rows if only is None else rows.filter(pl.col("namespace") == only)
 
 
-class _StoreOf:
-    """A store whose tables have the rows of one namespace, as far as they have a namespace."""
+class _Apart(StoreOf):
+    """A store with the rows of one namespace, for works on a home.
+
+    The row that proves the isolation of what was learned is the home's, and everybody's. What is of no
+    namespace is seen as it is; what is written replaces the rows of the namespace alone.
+    """
 
     def __init__(self, store: Store, namespace: str) -> None:
-        self._store = store
-        self._mine = f"namespace = {quote(namespace)}"
-        # The row that proves the isolation of what was learned is the home's, and everybody's.
-        self._seen = one_of("namespace", [namespace, CANARY_NAMESPACE])
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the store has
-        return getattr(self._store, name)
+        super().__init__(store, (namespace, CANARY_NAMESPACE))
+        self._whole, self._mine = store, within_namespace([namespace])
 
     def _where(self, name: str, where: str | None) -> str | None:
-        if "namespace" not in self._store.specs[name].schema.names:
-            return where
-        return self._seen if where is None else f"({where}) AND {self._seen}"
+        return where if "namespace" not in self.specs[name].schema.names else super()._where(name, where)
 
-    def read(
-        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        return self._store.read(name, self._where(name, where), columns=columns)
-
-    def scan(
-        self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
-    ) -> pl.DataFrame:
-        return self._store.scan(name, self._where(name, where), columns=columns)
-
-    def read_by(
-        self,
-        name: str,
-        column: str,
-        values: Sequence[str],
-        *,
-        columns: Sequence[str] | None = None,
-        also: str | None = None,
-    ) -> pl.DataFrame:
-        return self._store.read_by(name, column, values, columns=columns, also=self._where(name, also))
-
-    def count(self, name: str, where: str | None = None) -> int:
-        return self._store.count(name, self._where(name, where))
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the store has
+        return getattr(self._whole, name)
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
-        column = self._store.specs[name].partition
+        column = self.specs[name].partition
         assert column is not None
-        return self._store.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._mine}")
+        return self._whole.upsert(name, rows, delete=f"{one_of(column, partitions)} AND {self._mine}")
 
 
 class _JournalOf:
@@ -169,26 +132,3 @@ class _JournalOf:
 
     def read(self, **asked: Any) -> pl.DataFrame:  # noqa: ANN401 - as of the journal
         return self._journal.read(**{**asked, "namespace": self._namespace})
-
-
-# -- what is told of it -----------------------------------------------------------------------------
-
-
-def remember(store: Store, stage: str, days: Sequence[str], faults: Sequence[Fault]) -> None:
-    """Keep what went wrong at a stage on these days, and forget what did before; see `remembered`."""
-    known = {} if (found := store.get_meta(FAULTS + stage)) is None else found["days"]
-    left = {day: told for day, told in known.items() if day not in set(days)}
-    now = left | ({day: {one.namespace: one.error for one in faults} for day in days} if faults else {})
-    if now != known:
-        store.put_meta(FAULTS + stage, {"days": now})
-
-
-def remembered(store: Store) -> dict[str, dict[str, dict[str, str]]]:
-    """The faults that stand: stage, day, namespace, and the error."""
-    return {stage: fact["days"] for stage, fact in sorted(store.list_meta(FAULTS).items()) if fact["days"]}
-
-
-def faulty_days(store: Store, stages: Iterable[str]) -> set[str]:
-    """Days on which a namespace's part of one of these stages is not done."""
-    wanted = set(stages)
-    return {day for stage, days in remembered(store).items() if stage in wanted for day in days}

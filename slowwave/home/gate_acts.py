@@ -7,30 +7,17 @@ from typing import TYPE_CHECKING
 
 from slowwave.common import ids
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.journal import Entry, payload_of
+from slowwave.home.gate_moves import said
+from slowwave.journal import Entry
 from slowwave.journal.entry import EVERYBODY, GATE
-from slowwave.quality.gate import GatePolicy, Moved
+from slowwave.journal.kinds.home import Gate
+from slowwave.quality.gate import GatePolicy
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-    from slowwave.journal import Journal
 
 POSTPONE, ENFORCE = "postpone", "enforce"
 LONGEST = 3_650  # days that one act may put it off
-
-
-def said(journal: Journal) -> int:
-    """How often anybody said something about it (count)."""
-    return journal.count(EVERYBODY, GATE)
-
-
-def moved(journal: Journal) -> tuple[Moved, ...]:
-    """What was said, in the order in which it was said."""
-    if not said(journal):
-        return ()
-    rows = journal.read(kinds=[GATE], namespace=EVERYBODY).select("occurred_at", "payload")
-    told = ((at, payload_of(payload).get("begins")) for at, payload in rows.iter_rows())
-    return tuple(Moved(at, datetime.fromisoformat(begins)) for at, begins in told if begins)
 
 
 def postpone(space: Workspace, days: float, *, who: str, why: str = "") -> datetime:
@@ -82,7 +69,7 @@ def _policy_of_mode_warn(space: Workspace) -> GatePolicy:
 def _say(space: Workspace, act: str, begins: datetime, now: datetime, who: str, why: str) -> datetime:
     space.activate_gate()
     event = ids.digest("gate", act, now.isoformat(), begins.isoformat(), str(said(space.journal)))
-    payload = {"begins": begins.isoformat()} | ({"why": why} if why else {})
+    payload = Gate(begins=begins.isoformat()) | (Gate(why=why) if why else {})
     space.journal.append([Entry(event, GATE, EVERYBODY, act, now, who, payload=payload)])
     space.look_at_gate()
     return begins

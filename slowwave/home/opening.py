@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
@@ -10,50 +11,57 @@ from slowwave.errors import StoreError
 from slowwave.records import Recorder, adopt
 from slowwave.records.recorder import has_records
 from slowwave.store import Store
+from slowwave.store.connection import Identity
 from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
-from slowwave.store.database import Identity
 from slowwave.store.migrations import migrate
 
 if TYPE_CHECKING:
-    from slowwave.home.workspace import Workspace
+    from slowwave.embedding import Embedder
     from slowwave.journal import Journal
+    from slowwave.settings import Settings
 
 MEND_JOURNAL = "slowwave rebuild --journal"
 
 
-def open_store(space: Workspace) -> Store:
+def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: datetime) -> Store:
     """The tables of a home; new ones where there never were any.
+
+    Args:
+        settings: say where they are.
+        embedder: whose vectors they hold.
+        journal: of the home.
+        now: the present moment.
 
     Raises:
         DamageError: a table is missing or cannot be read, or the journal ends before the tables do.
         StoreError: they were written by a newer Slowwave.
         ModelError: they are of another embedding model.
     """
-    bare = Store.of(
-        space.settings.store_uri,
-        Identity(space.embedder.name, space.embedder.dimension, {}),
-        space.settings.store.storage_options,
+    bare = Store.bare(
+        settings.store_uri,
+        Identity(embedder.name, embedder.dimension, {}),
+        settings.store.storage_options,
     )
-    _never_replace(bare, space.journal)
+    _never_replace(bare, journal)
     try:
         store = Store(
-            space.settings.store_uri,
-            model=space.embedder.name,
-            dimension=space.embedder.dimension,
-            storage_options=space.settings.store.storage_options,
+            settings.store_uri,
+            model=embedder.name,
+            dimension=embedder.dimension,
+            storage_options=settings.store.storage_options,
         )
     except ERRORS as error:
         if (problem := probed(bare, "meta")) is not None:
             raise Damage("meta", problem).error() from error
         raise
-    applied = migrate(store, space.now())
+    applied = migrate(store, now)
     for damage in missing(store):
         raise damage.error()
-    if (problem := journal_problem(store, space.journal)) is not None:
+    if (problem := journal_problem(store, journal)) is not None:
         raise DamageError(problem)
-    if applied and has_records(space.journal):
-        adopt(store, space.journal)
-    store.recorder = Recorder(space.journal)
+    if applied and has_records(journal):
+        adopt(store, journal)
+    store.recorder = Recorder(journal)
     return store
 
 
@@ -118,11 +126,12 @@ def _erased(journal: Journal) -> set[str]:
     """Every memory that a person erased or began to erase."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import ERASURE
+    from slowwave.journal.kinds.erasure import memories_in
 
     return {
         memory
         for payload in journal.read(kinds=[ERASURE])["payload"]
-        for memory in payload_of(payload).get("memories", ())
+        for memory in memories_in(payload_of(payload))
     }
 
 
@@ -130,9 +139,10 @@ def lost_acts(journal: Journal) -> set[str]:
     """Event ids of acts that the journal lost and the tables told it of."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import EVERYBODY, WORK
+    from slowwave.journal.kinds.home import lost_in
 
     told: set[str] = set()
     with contextlib.suppress(StoreError):
         for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
-            told |= set(payload_of(payload).get("lost", ()))
+            told |= set(lost_in(payload_of(payload)))
     return told

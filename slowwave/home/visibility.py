@@ -18,8 +18,10 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import one_of
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -140,7 +142,7 @@ def sight(
         return Sight(frozenset(wanted if viewer is Viewer.RECORD else ()))
     rows = store.read_by(
         "memories", "memory_id", sorted(wanted), columns=["memory_id", "sensitivity"],
-        also=f"namespace = {quote(namespace)}",
+        also=within(namespace),
     )  # fmt: skip
     seen = set(rows.filter(open_rows())["memory_id"])
     # What is no memory has no title and no text that could be listed; an assistant is not told even that.
@@ -150,7 +152,7 @@ def sight(
 
 def closed_memories(store: Store, namespace: str) -> set[str]:
     """Every closed memory of a namespace, whatever its status."""
-    where = f"namespace = {quote(namespace)} AND NOT {open_where()}"
+    where = within(namespace, f"NOT {open_where()}")
     return set(store.read("memories", where, columns=["memory_id"])["memory_id"])
 
 
@@ -162,10 +164,9 @@ def closed_queries(store: Store, namespace: str) -> set[str]:
     closed = sorted(closed_memories(store, namespace))
     if not closed:
         return set()
-    mine = f"namespace = {quote(namespace)}"
-    asked = store.scan("searches", mine, columns=["query", "shown"])
-    shown = asked.select("query", memory_id=pl.col("shown").list.eval(pl.element().struct["memory_id"]))
-    hit = shown.filter(pl.col("memory_id").list.set_intersection(closed).list.len() > 0)
+    mine = within(namespace)
+    shown = shown_rows(store.scan("searches", mine, columns=["query", "shown"]))
+    hit = shown.filter(pl.col("memory_id").is_in(closed))
     judged = store.read_by("judgments", "memory_id", closed, columns=["query_id"], also=mine)
     return {ids.query_id(namespace, query or "") for query in hit["query"]} | set(judged["query_id"])
 

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.permissions import make_home, make_private
 from slowwave.errors import SettingsError, StoreError
@@ -25,22 +25,18 @@ if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.embedding.reranking import Reranker
     from slowwave.journal import Journal
-    from slowwave.learning.applied import LearnedTriggers
-    from slowwave.lifecycle.served import Served
     from slowwave.notes.chunking import Chunker
     from slowwave.quality.admission import AdmissionPolicy
     from slowwave.quality.learning_gate import GateBounds
-    from slowwave.scoring.feedback.learned import LearningPolicy
+    from slowwave.scoring.feedback.policy import LearningPolicy
     from slowwave.scoring.feedback.usage import UsagePolicy
-    from slowwave.scoring.ranking.learned import Learned
-    from slowwave.search import Searcher
-    from slowwave.search.knowledge import StoredKnowledge
     from slowwave.store import Store
 
 _NO_PARAMETERS = {"candidates", "policy_file"}  # settings of the ranking that are not of its policy
 GATE_ACTIVATED = "gate-activated"
-PAST_DAYS_KEPT = 4  # rebuilt for searches of the past (count)
 RECONSOLIDATION_CHECKPOINT = "before-reconsolidation"
+
+T = TypeVar("T")
 
 
 def utc_now() -> datetime:
@@ -62,7 +58,7 @@ class Workspace:
         self._checkpointed = False
         self._turn = threading.local()
         self._works = 0
-        self._past: dict[tuple[date | int, ...], Searcher] = {}
+        self._parts: dict[str, Any] = {}
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -92,18 +88,33 @@ class Workspace:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
         works = underway.changes(self.journal)
         underway.refuse(self.journal, but=during)
-        self.__dict__["store"] = store = open_store(self)
+        self.__dict__["store"] = store = open_store(self.settings, self.embedder, self.journal, self.now())
         self._works = works  # not before: who is refused now has to be refused the next time
         return store
 
     def reopen(self) -> None:
         """Forget the open tables and what was read from them: others may be in their place."""
-        if "searcher" in self.__dict__:
-            self.searcher.close()
-        while self._past:
-            self._past.popitem()[1].close()
-        for name in ("store", "searcher", "knowledge", "thresholds", "gate_policy", "served"):
+        self._close_parts()
+        for name in ("store", "thresholds", "gate_policy"):
             self.__dict__.pop(name, None)
+
+    def part(self, name: str, make: Callable[[], T]) -> T:
+        """What another room opens on these tables, made once and kept as long as they are the same.
+
+        Args:
+            name: of the part.
+            make: makes it.
+        """
+        if name not in self._parts:
+            self._parts[name] = make()
+        found: T = self._parts[name]
+        return found
+
+    def _close_parts(self) -> None:
+        while self._parts:
+            part = self._parts.popitem()[1]
+            if hasattr(part, "close"):
+                part.close()
 
     def keep_up(self) -> None:
         """See whether a work on the tables began or ended since they were opened; then open them again.
@@ -135,59 +146,6 @@ class Workspace:
         from slowwave.notes.chunking import Chunker
 
         return Chunker(self.settings.chunks.min_words, self.settings.chunks.max_words)
-
-    @cached_property
-    def searcher(self) -> Searcher:
-        """Finds candidates."""
-        from slowwave.search import Searcher
-
-        return Searcher(self.store, self.embedder, self.knowledge, self.learned_boost)
-
-    def past_searcher(self, day: date) -> Searcher:
-        """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
-
-        Raises:
-            SlowwaveError: the day is still to come.
-        """
-        from slowwave.lifecycle.past import past_searcher
-
-        # A late act, a night or an undo may change what is known of that day.
-        key: tuple[date | int, ...] = (
-            day,
-            *(int(self.store.table(name).version) for name in ("memories", "decisions", "quarantine")),
-        )
-        if key not in self._past:
-            while len(self._past) >= PAST_DAYS_KEPT:
-                self._past.pop(next(iter(self._past))).close()
-            self._past[key] = past_searcher(self, day)
-        return self._past[key]
-
-    @cached_property
-    def knowledge(self) -> StoredKnowledge:
-        """Trigger phrases, what use has taught, and what was learned."""
-        from slowwave.search.knowledge import StoredKnowledge
-
-        return StoredKnowledge(
-            self.store, self.feedback_policy, clock=self.now, triggers=self.learned_triggers()
-        )
-
-    def learned_triggers(self, until: date | None = None) -> LearnedTriggers | None:
-        """What was learned, as searches see it; None where the settings say that nothing is.
-
-        Args:
-            until: the last day that counts; None is today.
-        """
-        if not self.settings.learning.enabled or self.policy.learned_cap == 0:
-            return None
-        from slowwave.feedback.texts import texts_in
-        from slowwave.learning.applied import LearnedTriggers
-
-        texts = texts_in(self)
-        return LearnedTriggers(self.store, lambda: self.journal, self.learning_policy, until, texts)
-
-    def learned_boost(self, learned: Learned) -> float:
-        """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
-        return learned.boost(self.policy.learned_cap, self.learning_policy.coefficient)
 
     @cached_property
     def reranker(self) -> Reranker:
@@ -254,7 +212,7 @@ class Workspace:
 
     def look_at_gate(self) -> None:
         """See whether anybody has said since when the gate is to begin, in this process or another one."""
-        from slowwave.home.gate_acts import said
+        from slowwave.home.gate_moves import said
 
         if "gate_policy" in self.__dict__ and len(self.gate_policy.moved) != said(self.journal):
             self.__dict__.pop("gate_policy", None)
@@ -262,7 +220,7 @@ class Workspace:
     @cached_property
     def gate_policy(self) -> GatePolicy:
         """The save gate's settings, when it was activated, and what was said about when it begins."""
-        from slowwave.home.gate_acts import moved
+        from slowwave.home.gate_moves import moved
 
         gate = self.settings.gate
         activated = self.store.get_meta(GATE_ACTIVATED)
@@ -284,7 +242,7 @@ class Workspace:
         Raises:
             SettingsError: together they are out of order.
         """
-        from slowwave.lifecycle.calibration import stored_thresholds
+        from slowwave.home.thresholds import stored_thresholds
 
         known, given = stored_thresholds(self.store), self.settings.reconsolidation
         own = given.model_dump(include={"duplicate", "merge", "conflict"}, exclude_none=True)
@@ -334,7 +292,7 @@ class Workspace:
     @cached_property
     def learning_policy(self) -> LearningPolicy:
         """What selections may teach."""
-        from slowwave.scoring.feedback.learned import LearningPolicy
+        from slowwave.scoring.feedback.policy import LearningPolicy
 
         names = {part.name for part in fields(LearningPolicy)}
         return LearningPolicy(**self.settings.learning.model_dump(include=names))
@@ -358,13 +316,6 @@ class Workspace:
 
         ratio = self.settings.feedback.used_ratio
         return UsagePolicy(used_ratio=ratio, grey_ratio=min(ratio, UsagePolicy().grey_ratio))
-
-    @cached_property
-    def served(self) -> Served:
-        """What searches showed lately."""
-        from slowwave.lifecycle.served import Served
-
-        return Served(self.journal, self.store)
 
     @cached_property
     def model_policy(self) -> RankingPolicy:
@@ -402,7 +353,4 @@ class Workspace:
         """Release connections and threads of the parts that were opened."""
         if "journal" in self.__dict__:
             self.journal.close()
-        if "searcher" in self.__dict__:
-            self.searcher.close()
-        for searcher in self._past.values():
-            searcher.close()
+        self._close_parts()

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import orjson
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.journal import Entry
+from slowwave.journal import Entry, payload_of
+from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
 from slowwave.notes import Note, NoteFailure, content_hash, lent
+from slowwave.scoring.days import day_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 KEYLESS = "saved/"
 """What the sources of notes begin with that were saved without a key."""
-
-_FIELDS = (
-    "title", "content", "memory_type", "importance_tier", "retrieval_priority", "sensitivity", "state",
-    "source_kind", "source_of_truth", "trigger_phrases", "tags", "aliases", "links", "front_matter",
-)  # fmt: skip
-
-
-def note_payload(note: Note) -> dict[str, Any]:
-    """The note as plain data."""
-    payload: dict[str, Any] = {name: getattr(note, name) for name in _FIELDS}
-    payload["created_at"] = ids.microseconds(note.created_at) if note.created_at else None
-    payload["metadata"] = orjson.dumps(note.metadata, option=orjson.OPT_SORT_KEYS).decode()
-    payload["size_bytes"] = len(note.content.encode())
-    # Only where there are any: the digest of a note that has none is what it always was.
-    payload |= {name: value for name in ("context", "follows") if (value := getattr(note, name))}
-    return payload
 
 
 def placed(notes: Sequence[Note], named: Sequence[bool], journal: Journal, namespace: str) -> list[Note]:
@@ -93,15 +79,10 @@ def _lent(before: Note | Entry, note: Note) -> str:
     """What a note gives to the one after it; nothing, if the journal has no text of it."""
     if isinstance(before, Note):
         return lent(before.content, before.sensitivity, to=note.sensitivity)
-    content = before.payload.get("content")
-    if before.kind != "save" or not isinstance(content, str):
+    content = text_in(before.payload)
+    if before.kind != "save" or content is None:
         return ""
     return lent(content, str(before.payload.get("sensitivity") or "internal"), to=note.sensitivity)
-
-
-def payload_digest(payload: Mapping[str, Any]) -> str:
-    """Hash of a payload, the same for the same content."""
-    return ids.digest("payload", orjson.dumps(payload, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def save_entry(
@@ -116,7 +97,7 @@ def save_entry(
     event_id: str | None = None,
 ) -> Entry:
     """The act of saving a note. Without an event id it gets a fresh one; `digest` is of its raw bytes."""
-    payload = note_payload(note)
+    payload = save_of(note)
     return Entry(
         event_id=event_id or ids.new_event_id(),
         kind="save",
@@ -152,13 +133,13 @@ def unreadable_entry(
         principal=principal,
         digest=digest,
         origin=origin,
-        payload={
-            "title": source.rsplit("/", 1)[-1],
-            "content": failure.excerpt,
-            "reason": failure.reason,
-            "message": failure.message,
-            "size_bytes": failure.size_bytes,
-        },
+        payload=Unreadable(
+            title=source.rsplit("/", 1)[-1],
+            content=failure.excerpt,
+            reason=failure.reason,
+            message=failure.message,
+            size_bytes=failure.size_bytes,
+        ),
     )
 
 
@@ -221,7 +202,7 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
             "subject": [entry.subject for entry in entries],
             "occurred_at": [entry.occurred_at for entry in entries],
             "ordered_at": [entry.ordered_at or entry.occurred_at for entry in entries],
-            "day": [entry.occurred_at.astimezone(UTC).date().isoformat() for entry in entries],
+            "day": [day_of(entry.occurred_at) for entry in entries],
             "principal": [entry.principal for entry in entries],
             "digest": [entry.digest for entry in entries],
             "content_hash": [entry.content_hash for entry in entries],
@@ -233,3 +214,11 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
             "payload": pl.Binary, "seq": pl.Int64,
         },
     )  # fmt: skip
+
+
+def entries_in(rows: pl.DataFrame) -> list[Entry]:
+    """The entries that rows of :meth:`slowwave.journal.Journal.read` are, in their order."""
+    return [
+        Entry(**{**row, "payload": payload_of(row["payload"])})
+        for row in rows.drop("day").iter_rows(named=True)
+    ]

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from slowwave.journal.codec import decode, encode
 from slowwave.journal.connection import Connections, Durability
-from slowwave.journal.entry import UPGRADE, AppendResult, day_of, from_microseconds
+from slowwave.journal.entry import UPGRADE, AppendResult
 from slowwave.journal.errors import JournalConflictError, JournalError
 from slowwave.journal.schema import (
     FEEDBACK_INDEXES,
@@ -25,6 +25,7 @@ from slowwave.journal.schema import (
     metadata,
     sources,
 )
+from slowwave.scoring.days import day_of, from_microseconds
 
 CHUNK_ROWS = 1_000
 """Rows that are in memory as Python objects at a time while reading (count)."""

@@ -10,7 +10,9 @@ import polars as pl
 
 from slowwave.common import progress
 from slowwave.journal import FEEDBACK_KINDS
-from slowwave.journal.sound import ERASED, SOUND_EVENT, SOUND_SEARCH
+from slowwave.journal.kinds import feedback, search
+from slowwave.journal.kinds.fields import decoded, struct
+from slowwave.journal.kinds.search import Search
 from slowwave.scoring.feedback.signals import TIERS
 
 if TYPE_CHECKING:
@@ -19,52 +21,11 @@ if TYPE_CHECKING:
 ENTRIES_AT_ONCE = 20_000
 """A search with all that it considered is tens of kilobytes (count)."""
 
-_SEARCH = pl.Struct(
-    {
-        "query": pl.String,
-        "limit": pl.Int32,
-        "policy_version": pl.String,
-        "abstained": pl.Boolean,
-        "signal": pl.Float64,
-        "shown": pl.List(
-            pl.Struct(
-                {
-                    "memory_id": pl.String,
-                    "best": pl.String,
-                    "chunks": pl.List(pl.String),
-                    "rank": pl.Int32,
-                    "score": pl.Float64,
-                    "channels": pl.List(pl.String),
-                }
-            )
-        ),
-        "imported_from": pl.String,
-    }
-)
-_EVENT = pl.Struct(
-    {
-        "memory_id": pl.String,
-        "chunk_id": pl.String,
-        "rating": pl.String,
-        "outcome": pl.String,
-        "response": pl.String,
-        "verdicts": pl.List(
-            pl.Struct(
-                {
-                    "memory_id": pl.String,
-                    "chunk_id": pl.String,
-                    "verdict": pl.String,
-                    "evidence": pl.String,
-                    "keywords": pl.Int32,
-                    "ratio": pl.Float64,
-                    "ratio_beyond_query": pl.Float64,
-                    "similarity": pl.Float64,
-                }
-            )
-        ),
-        "imported_from": pl.String,
-    }
-)
+_SEARCH = struct(
+    Search, "query", "limit", "policy_version", "abstained", "signal",
+    *(f"shown.{name}" for name in ("memory_id", "best", "chunks", "rank", "score", "channels")),
+    "imported_from",
+)  # fmt: skip
 _HEAD = ("day", "namespace", "occurred_at", "principal")
 
 
@@ -86,12 +47,12 @@ class Drained:
 
 def drain_searches(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``searches`` of these days."""
-    return drained(journal, ("search",), days, _SEARCH, _search_rows, SOUND_SEARCH)
+    return drained(journal, ("search",), days, _SEARCH, _search_rows, search.SOUND)
 
 
 def drain_events(journal: Journal, days: Sequence[str]) -> Drained:
     """Rows of ``events`` of these days."""
-    return drained(journal, FEEDBACK_KINDS, days, _EVENT, _event_rows, SOUND_EVENT)
+    return drained(journal, FEEDBACK_KINDS, days, feedback.EVENT, _event_rows, feedback.SOUND)
 
 
 def drained(
@@ -139,41 +100,14 @@ def _slices(counts: pl.DataFrame) -> Iterator[list[str]]:
         yield some
 
 
-def decoded(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[str]]:
-    """Entries with the fields of their payloads, and the ids of those that have no such payload.
-
-    Entries that were erased are left out: they say nothing any more, and nothing is wrong with them.
-
-    Args:
-        entries: as `Journal.read` gives them.
-        payload: the fields wanted.
-    """
-    fields = pl.Struct([*payload.fields, pl.Field(ERASED, pl.String)])
-    said = pl.col("payload").cast(pl.String).str.json_decode(fields)
-    try:
-        found = entries.with_columns(said=said).drop("payload").unnest("said")
-        return found.filter(pl.col(ERASED).is_null()).drop(ERASED), []
-    except pl.exceptions.PolarsError:
-        if entries.height == 1:
-            return decoded(entries.clear(), payload)[0], entries["event_id"].to_list()
-        half = entries.height // 2
-        (first, one), (second, two) = decoded(entries[:half], payload), decoded(entries[half:], payload)
-        return pl.concat([first, second]), one + two
-
-
 def _search_rows(entries: pl.DataFrame) -> pl.DataFrame:
-    best = pl.coalesce(
-        pl.element().struct["best"],
-        pl.element().struct["chunks"].list.first(),
-        pl.element().struct["memory_id"] + ":00000",
-    )
     fields = [pl.element().struct[name] for name in ("rank", "score", "channels")]
-    shown = pl.struct(pl.element().struct["memory_id"], best.alias("chunk_id"), *fields)
+    shown = pl.struct(pl.element().struct["memory_id"], search.BEST.alias("chunk_id"), *fields)
     return entries.select(
         *_HEAD, "query", "policy_version", "abstained", "signal", "imported_from", "seq",
         search_id="event_id",
         project="origin",
-        wanted="limit",
+        wanted=search.LIMIT,
         shown=pl.col("shown").list.eval(shown),
     )  # fmt: skip
 

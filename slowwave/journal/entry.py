@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from slowwave.journal.errors import JournalEntryError
+from slowwave.scoring.days import MICROSECOND
 
 SOURCE_KINDS = ("save", "forget", "unreadable")
 """Kinds that say something about a source: its text, its absence, or that it could not be read."""
@@ -60,9 +61,6 @@ MAX_TEXT_BYTES = {"event_id": 1024, "namespace": 256, "subject": 1024, "origin":
 
 LAST_YEAR = 9_000
 """Of a moment in the journal: what comes after an act is later, so there has to be room."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,27 +185,12 @@ def require_days(days: Iterable[str]) -> None:
             raise JournalEntryError(f"{day!r} is not a day; write it as YYYY-MM-DD, for instance 2026-01-31")
 
 
-def to_microseconds(moment: datetime) -> int:
-    """Microseconds from 1970-01-01T00:00Z to an aware moment."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def from_microseconds(count: int) -> datetime:
-    """The aware moment (UTC) that is `count` microseconds after 1970-01-01T00:00Z."""
-    return _EPOCH + timedelta(microseconds=count)
-
-
 def not_before(now: datetime, corrected: Entry | None) -> datetime:
     """The moment of a word that corrects another one: now, or just after that one.
 
     Days of feedback are folded by the moments of what was said, and a clock may stand behind the last word.
     """
-    return now if corrected is None else max(now, corrected.occurred_at + timedelta(microseconds=1))
-
-
-def day_of(moment: datetime) -> str:
-    """UTC date of an aware moment as YYYY-MM-DD."""
-    return moment.astimezone(UTC).date().isoformat()
+    return now if corrected is None else max(now, corrected.occurred_at + MICROSECOND)
 
 
 def _require_text(event_id: str, name: str, text: str) -> None:

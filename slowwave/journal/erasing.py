@@ -18,6 +18,7 @@ from slowwave.journal.codec import encode
 from slowwave.journal.connection import LOCK_TIMEOUT_S, Connections
 from slowwave.journal.entry import ERASED, RECORD
 from slowwave.journal.errors import JournalError
+from slowwave.journal.kinds.erasure import Erased
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, entries, sources
 
 _RETRY_S = 0.05
@@ -49,7 +50,7 @@ def emptied(erasure: str, kind: str, *, subject: str | None = None, digest: str 
     columns = {"kind": ERASED, "digest": digest, "content_hash": ""}
     if subject is not None:
         columns |= {"subject": subject, "event_id": uuid.uuid4().hex}
-    return Change({"erased": erasure, "was": kind}, columns)
+    return Change(Erased(erased=erasure, was=kind), columns)
 
 
 def apply(connection: sa.Connection, changes: Mapping[int, Change], watched: str | None) -> None:
@@ -91,7 +92,7 @@ def erased_sources(connections: Connections, namespace: str, origin: str) -> dic
 def drop_records(connections: Connections, until: int, erasure: str) -> None:
     """Leave nothing of the records of tables up to a seq; see `Journal.drop_records`."""
     c = entries.c
-    payload = encode({"erased": erasure, "was": RECORD}, erasure)
+    payload = encode(Erased(erased=erasure, was=RECORD), erasure)
     with connections.writing() as connection:
         connection.execute(
             sa.update(entries).where(c.kind == RECORD, c.seq <= until).values(kind=ERASED, payload=payload)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from slowwave.errors import SlowwaveError
+from slowwave.errors import JournalConflictError, JournalEntryError, JournalError
+
+__all__ = ["JournalConflictError", "JournalEntryError", "JournalError", "explain"]
 
 # Parts of the databases' own messages (lower case), and what to do about each.
 _ADVICE = (
@@ -31,18 +33,6 @@ _ADVICE = (
         "nothing was written",
     ),
 )
-
-
-class JournalError(SlowwaveError, RuntimeError):
-    """The journal cannot be opened, read or written; the message says which one, why, and what to do."""
-
-
-class JournalEntryError(JournalError, ValueError):
-    """An entry, or an argument of a query, has a value that the journal does not take."""
-
-
-class JournalConflictError(JournalError):
-    """An event id was appended before with other content; nothing of the batch was written."""
 
 
 def explain(cause: BaseException, url: str) -> JournalError:

@@ -16,13 +16,11 @@ from slowwave.journal.entry import (
     AppendResult,
     Entry,
     Source,
-    day_of,
-    from_microseconds,
     require_days,
     require_kinds,
-    to_microseconds,
 )
 from slowwave.journal.errors import JournalEntryError
+from slowwave.scoring.days import day_of, from_microseconds, to_microseconds
 
 # The libraries behind these take most of a second to import, and a command that only prints its help, or a
 # process that only builds entries, needs neither: they are loaded where they are used.

@@ -16,6 +16,7 @@ from slowwave.common import ids
 from slowwave.errors import StoreError
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import EVERYBODY, WORK
+from slowwave.journal.kinds.home import WorkBegun, WorkEnded, is_end
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -53,7 +54,7 @@ def unfinished(journal: Journal) -> list[Work]:
         .iter_rows()
     ):
         told = payload_of(payload)
-        if "ends" in told:
+        if is_end(told):
             works.pop(told["ends"], None)
         else:
             works[event_id] = Work(event_id, what, told["command"], begun_at, told["facts"])
@@ -106,13 +107,12 @@ def announced(
     begun = next((one for one in before if one.command == command), None)
     if begun is None:
         begun = Work(ids.new_event_id(), what, command, as_of, facts or {})
-        journal.append(
-            [_entry(begun.event_id, what, {"command": command, "facts": dict(begun.facts)}, as_of)]
-        )
+        said = WorkBegun(command=command, facts=dict(begun.facts))
+        journal.append([_entry(begun.event_id, what, said, as_of)])
     yield begun.facts
     ended = [begun.event_id, *(one.event_id for one in before if settles and one != begun)]
-    journal.append([_entry(ids.digest("ended", one), what, {"ends": one}, as_of) for one in ended])
+    journal.append([_entry(ids.digest("ended", one), what, WorkEnded(ends=one), as_of) for one in ended])
 
 
-def _entry(event_id: str, what: str, payload: dict[str, Any], as_of: datetime) -> Entry:
+def _entry(event_id: str, what: str, payload: WorkBegun | WorkEnded, as_of: datetime) -> Entry:
     return Entry(event_id, WORK, EVERYBODY, what, as_of, "", payload=payload)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,16 @@ from slowwave.common.arguments import shown
 from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import LEARNING
-from slowwave.journal.sound import ERASED
+from slowwave.journal.kinds.erasure import is_erased
+from slowwave.journal.kinds.learning import (
+    APPROVE,
+    REGRESSION,
+    ROLLBACK,
+    WITHDRAW,
+    is_sound,
+    payload_of_decision,
+    why_and_detail,
+)
 from slowwave.quality.learning_gate import Approval
 from slowwave.scoring.feedback.learned import SCOPES, Rollback, Scope
 
@@ -21,7 +30,6 @@ if TYPE_CHECKING:
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _JUST_NOW = timedelta(seconds=1)  # before a moment that was asked for a little earlier, too
-APPROVE, WITHDRAW, REGRESSION, ROLLBACK = "approve", "withdraw", "regression", "rollback"
 
 
 class LearningError(SlowwaveError):
@@ -67,31 +75,15 @@ def _read(journal: Journal, namespace: str | None, until: datetime | None) -> tu
     columns = ["event_id", "namespace", "subject", "occurred_at", "principal", "payload", "ordered_at"]
     for event_id, space, action, at, who, data, order in rows.select(columns).iter_rows():
         if until is None or at <= until:
-            payload = dict(payload_of(data))
-            if ERASED in payload:
+            payload = payload_of(data)
+            if is_erased(payload):
                 continue
-            if _can_be_carried_out(action, payload):
-                why = str(payload.pop("why", ""))
-                found.append(Act(space, action, at, who, why, payload, event_id, order))
+            if is_sound(action, payload):
+                why, detail = why_and_detail(payload)
+                found.append(Act(space, action, at, who, why, detail, event_id, order))
             else:
                 malformed.append(event_id)
     return found, malformed
-
-
-def _can_be_carried_out(action: str, detail: Mapping[str, Any]) -> bool:
-    if action != ROLLBACK:
-        return action in (APPROVE, WITHDRAW, REGRESSION)
-    scope, value = detail.get("scope"), detail.get("value")
-    if scope not in SCOPES or not isinstance(value, str):
-        return False
-    return scope != "since" or _is_moment(value)
-
-
-def _is_moment(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
-        return False
 
 
 def as_said_by(decided: list[Act], now: datetime) -> list[Act]:
@@ -128,12 +120,12 @@ def approved(decided: list[Act]) -> bool:
     return approval is not None and approval.given and not regression
 
 
-def approved_namespaces(journal: Journal) -> list[str]:
+def approved_namespaces(decided: Iterable[Act]) -> list[str]:
     """Namespaces with an approval that stands."""
-    decided: dict[str, list[Act]] = {}
-    for act in acts(journal):
-        decided.setdefault(act.namespace, []).append(act)
-    return sorted(namespace for namespace, mine in decided.items() if approved(mine))
+    by_namespace: dict[str, list[Act]] = {}
+    for act in decided:
+        by_namespace.setdefault(act.namespace, []).append(act)
+    return sorted(namespace for namespace, mine in by_namespace.items() if approved(mine))
 
 
 def write_act(
@@ -163,7 +155,7 @@ def write_act(
     event_id = ids.digest("learning", namespace, action, who, at.astimezone(UTC).isoformat(), *after)
     entry = Entry(
         event_id=event_id, kind=LEARNING, namespace=namespace, subject=action, occurred_at=at, principal=who,
-        payload={"why": why, **detail},
+        payload=payload_of_decision(why, detail),
     )  # fmt: skip
     journal.append([entry])
     written = journal.entries([event_id])[event_id]

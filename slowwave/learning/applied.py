@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from slowwave.feedback.texts import Texts, in_force, of_text
+from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
 from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
 from slowwave.learning.isolation import TABLE, Watch
-from slowwave.scoring.feedback.learned import LearningPolicy, Rollback, live
-from slowwave.scoring.feedback.promotion import end_of
+from slowwave.scoring.days import day_end
+from slowwave.scoring.feedback.learned import LESSON, Rollback, live
+from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
 from slowwave.store import Store, quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
 
 _KEY: Final = ("namespace", "memory_id", "term")
@@ -127,7 +130,7 @@ class LearnedTriggers:
         return (f"Nothing that was learned is used: {why}",) if why else ()
 
     def _where(self, namespace: str) -> str:
-        mine = f"namespace = {quote(namespace)}"
+        mine = within(namespace)
         return mine if self._until is None else f"{mine} AND day <= {quote(self._until.isoformat())}"
 
     def _has_any(self, namespace: str, version: int) -> bool:
@@ -155,7 +158,7 @@ class LearnedTriggers:
     ) -> _Held:
         rows = self._store.scan(TABLE, self._where(namespace), columns=_COLUMNS)
         if self._texts is not None:
-            as_of = None if self._until is None else end_of(self._until.isoformat())
+            as_of = None if self._until is None else day_end(self._until)
             rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))
         lessons = rows.rename({"added_at": "taught_at"})
         to_come = lessons.filter(pl.col("taught_at") >= now)["taught_at"].min()
@@ -164,6 +167,35 @@ class LearnedTriggers:
             lessons = lessons.filter(~act.hits())
         terms = live_terms(lessons, now, self._policy)
         return _Held(version, taken_back, now, to_come, LearnedTerms(terms, self._policy.ttl))
+
+
+def in_use(space: Workspace) -> bool:
+    """Whether the settings let what was learned have an effect."""
+    return space.settings.learning.enabled and space.policy.learned_cap != 0
+
+
+def learned_triggers(space: Workspace, until: date | None = None) -> LearnedTriggers | None:
+    """What was learned, as searches see it; None where the settings say that nothing is.
+
+    Args:
+        space: the home.
+        until: the last day that counts; None is today.
+    """
+    if not in_use(space):
+        return None
+    return LearnedTriggers(space.store, lambda: space.journal, space.learning_policy, until, texts_in(space))
+
+
+def learned_boost(space: Workspace) -> Callable[[Learned], float]:
+    """What it adds to the score of a memory that learned terms bring it to mind (rule 3.8)."""
+    return lambda learned: learned.boost(space.policy.learned_cap, space.learning_policy.coefficient)
+
+
+def lessons_of(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of ``learned_triggers`` as lessons."""
+    return rows.rename({"added_at": "taught_at"}).select(
+        pl.col(name).cast(kind) for name, kind in LESSON.items()
+    )
 
 
 def live_terms(lessons: pl.DataFrame, now: datetime, policy: LearningPolicy) -> pl.DataFrame:

@@ -15,16 +15,18 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
-from slowwave.evaluation.known import said_until, settled_by_day
+from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
 from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.evaluation.variants import IN_FORCE, Tried
-from slowwave.learning.lessons import Known, day_start, known, would_be
+from slowwave.journal.kinds.search import shown_rows
+from slowwave.learning.evidence import Evidence
+from slowwave.scoring.days import day_start
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
-from slowwave.scoring.evaluation.measure import Measure
 from slowwave.scoring.evaluation.replay import Batch, Variant
 from slowwave.scoring.evaluation.replay import replay as ranked_again
+from slowwave.scoring.measures import EFFECT_COLUMNS, OF_LEARNING
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import learnable
 from slowwave.store.frames import one_of
@@ -32,7 +34,7 @@ from slowwave.store.frames import one_of
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-_MEASURES = (Measure("mrr", 5), Measure("ndcg", 10))
+_COLUMNS = [measure.column for measure in OF_LEARNING]
 _TOUCHED = {
     "day": pl.String, "namespace": pl.String, "search_id": pl.String, "memory_id": pl.String,
     "term": pl.String, "weight": pl.Float64, "share": pl.Float64,
@@ -40,12 +42,11 @@ _TOUCHED = {
 PLAIN, WITH = "plain", "learned"
 
 
-def touched(space: Workspace, known: Known, searches: pl.DataFrame) -> pl.DataFrame:
+def touched(evidence: Evidence, searches: pl.DataFrame) -> pl.DataFrame:
     """Which memories the terms that were known at the start of a search's day bring to mind.
 
     Args:
-        space: of the bounds.
-        known: all proposals up to the last day of the searches.
+        evidence: up to the last day of the searches.
         searches: ``day`` (asked), ``namespace``, ``search_id``, ``query``, ``occurred_at``.
 
     Returns:
@@ -57,11 +58,9 @@ def touched(space: Workspace, known: Known, searches: pl.DataFrame) -> pl.DataFr
     terms = queries.with_columns(term=pl.Series(asked, dtype=pl.List(pl.String)))
     terms = terms.with_columns(words=pl.col("term").list.len())
     parts = [pl.DataFrame(schema=_TOUCHED)]
-    ttl = space.learning_policy.ttl
+    ttl = evidence.space.learning_policy.ttl
     for (day,), mine in searches.join(terms, on="query").group_by("day"):
-        live = would_be(space, known, day_start(str(day))).select(
-            "namespace", "memory_id", "term", "expires_at"
-        )
+        live = evidence.would_be(day_start(str(day))).select("namespace", "memory_id", "term", "expires_at")
         left = (pl.col("expires_at") - pl.col("occurred_at")) / ttl
         found = mine.explode("term").join(live, on=["namespace", "term"])
         found = found.with_columns(weight=left.clip(0.0, 1.0)).filter(pl.col("weight") > 0)
@@ -87,15 +86,13 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         "searches", "search_id", heard["search_id"].to_list(),
         columns=["day", "namespace", "search_id", "query", "occurred_at", "shown"],
     )  # fmt: skip
-    all_of = known(space, last)
-    found = touched(space, all_of, asked.drop("shown"))
+    found = touched(Evidence(space, last), asked.drop("shown"))
     if found.is_empty():
         return empty
     asked = with_query_ids(asked.join(found, on="search_id", how="semi"))
-    shown = asked.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    ranks = shown.select(
-        "search_id", memory_id=pl.col("shown").struct["memory_id"], rank=pl.col("shown").struct["rank"]
-    ).join(clicked.select("search_id", "memory_id", "clicked"), on=["search_id", "memory_id"], how="left")
+    ranks = shown_rows(asked, "search_id").select("search_id", "memory_id", "rank")
+    said = clicked.select("search_id", "memory_id", "clicked")
+    ranks = ranks.join(said, on=["search_id", "memory_id"], how="left")
     lowest = ranks.filter("clicked").group_by("search_id").agg(lowest=pl.col("rank").max())
     asked = asked.join(heard, on="search_id").drop("day").rename({"spoken_of": "day"})
     unhelpful = store.read_by(
@@ -126,9 +123,9 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 def _judged(space: Workspace, asked: pl.DataFrame) -> pl.DataFrame:
     """What people and heard judges have said of the pairs of these queries by the end of their day."""
     about = asked.select("day", "namespace", "query_id").unique()
-    said = said_until(space.store, max(about["day"].to_list()), own=True)
+    said = judgments_until(space.store, max(about["day"].to_list()), own=True)
     said = said.filter(pl.col("source").is_in(["manual", "judge"]))
-    found = settled_by_day(said, about, space.settings.judge.agreement)
+    found = judgment_lists(said, about, space.settings.judge.agreement)
     grades = [one.grades.with_columns(day=pl.lit(day)) for day, one in found.items()]
     return pl.concat(grades).select("day", "namespace", "query_id", "memory_id", "grade")
 
@@ -148,24 +145,27 @@ def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     in_force = Tried(Variant(IN_FORCE, space.policy), "in force")
     scored = score(space, mine, _known_then(space, mine), [in_force])
     scored = scored.filter(pl.col("variant") == IN_FORCE).select(
-        "day", "namespace", "search_id", "query_id", "mrr_5", "ndcg_10"
+        "day", "namespace", "search_id", "query_id", *_COLUMNS
     )
     if scored.is_empty():
         return empty
     asked = asked.join(scored, on="search_id", how="semi")
-    all_of = known(space, max(days))
-    found = touched(space, all_of, asked).group_by("search_id", "memory_id").agg(pl.col("share").sum())
+    found = (
+        touched(Evidence(space, max(days)), asked)
+        .group_by("search_id", "memory_id")
+        .agg(pl.col("share").sum())
+    )
     shown = store.scan("channel_attribution", f"{one_of('day', days)} AND channel = '{LEARNED}'",
                        columns=["search_id"])  # fmt: skip
     about = asked.join(pl.concat([found.select("search_id"), shown]).unique(), on="search_id", how="semi")
     changed = _measured(space, about, found) if about.height else None
     rows = scored.with_columns(
         effect_id="search_id", moved=pl.lit(value=False), live=pl.lit(value=False),
-        mrr_5_learned="mrr_5", ndcg_10_learned="ndcg_10",
+        **{f"{name}_learned": name for name in _COLUMNS},
     ).select(empty.columns)  # fmt: skip
     if changed is None:
         return rows
-    mine = rows.drop("moved", "live", "mrr_5", "ndcg_10", "mrr_5_learned", "ndcg_10_learned")
+    mine = rows.drop("moved", "live", *EFFECT_COLUMNS)
     others = rows.join(changed, on="search_id", how="anti")
     return pl.concat([others, mine.join(changed, on="search_id").select(empty.columns)])
 
@@ -173,8 +173,8 @@ def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 def _known_then(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
     """The grades of what searches asked, as they were known at the end of the day of each."""
     asked = searches.select("day", "namespace", "query_id").unique()
-    said = said_until(space.store, max(asked["day"].to_list(), default=""), own=True)
-    by_day = settled_by_day(said, asked, space.settings.judge.agreement)
+    said = judgments_until(space.store, max(asked["day"].to_list(), default=""), own=True)
+    by_day = judgment_lists(said, asked, space.settings.judge.agreement)
     empty = pl.DataFrame(schema={"namespace": pl.String, "query_id": pl.String, "memory_id": pl.String,
                                  "grade": pl.Float64, "day": pl.String})  # fmt: skip
     grades = [one.grades.with_columns(day=pl.lit(day)).select(empty.columns) for day, one in by_day.items()]
@@ -204,16 +204,15 @@ def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame) -> pl.
     )
     shown = pl.concat(results)
     done = evaluate_frame(
-        lists, shown, grades.with_columns(query_id=key).select("query_id", "memory_id", "grade"), _MEASURES
-    ).rename({"MRR@5": "mrr_5", "nDCG@10": "ndcg_10"})
+        lists, shown, grades.with_columns(query_id=key).select("query_id", "memory_id", "grade"), OF_LEARNING
+    ).rename({str(measure): measure.column for measure in OF_LEARNING})
     top = shown.filter(pl.col("rank") <= 10).sort("rank").group_by("search_id", "variant").agg("memory_id")
     plain, learned = (top.filter(pl.col("variant") == name).drop("variant") for name in (PLAIN, WITH))
     moved = plain.join(learned, on="search_id", how="full", coalesce=True, suffix="_learned").select(
         "search_id", moved=pl.col("memory_id").ne_missing(pl.col("memory_id_learned"))
     )
     before, after = (
-        done.filter(pl.col("variant") == name).select("search_id", "mrr_5", "ndcg_10")
-        for name in (PLAIN, WITH)
+        done.filter(pl.col("variant") == name).select("search_id", *_COLUMNS) for name in (PLAIN, WITH)
     )
     return (
         before.join(after, on="search_id", suffix="_learned")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from slowwave.learning.acts import REGRESSION, Act, acts, approved_namespaces, rollbacks, write_act
-from slowwave.learning.gate import Gatekeeper
-from slowwave.learning.lessons import day_end, taken_back
+from slowwave.journal.kinds.learning import REGRESSION
+from slowwave.learning.acts import Act, acts, approved_namespaces, last_word, rollbacks, write_act
+from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import DRAWS, compared
+from slowwave.learning.lessons import taken_back
 from slowwave.learning.log import log_acts
+from slowwave.scoring.days import day_end, last_day
+from slowwave.scoring.evaluation.comparison import Comparison
+from slowwave.scoring.evaluation.interleaving import preference
+from slowwave.scoring.measures import OF_LEARNING
+from slowwave.store.frames import quote
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -27,13 +36,49 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
     """
     found = {}
     heal(space)
-    for namespace in approved_namespaces(space.journal):
-        keeper = Gatekeeper(space, namespace, day, ())
-        why = keeper.regression(day_end(day))
-        if why:
+    if not (names := approved_namespaces(acts(space.journal))):
+        return {}
+    evidence = Evidence(space, day, among=names)
+    for namespace in names:
+        if why := regression(evidence, namespace, day_end(day)):
             found[namespace] = why
             _close(space, namespace, why)
     return found
+
+
+def regression(evidence: Evidence, namespace: str, as_of: datetime) -> str:
+    """Why learning makes results worse; empty where nothing says that it does (rule 6.8).
+
+    Looked at are the searches since the approval whose results it changed: without it, from the same
+    candidates (MRR@5 and nDCG@10), and what people used where both were shown in turn. Nothing is asked
+    while it is not approved.
+    """
+    approval, found = last_word(evidence.acts_of(namespace, as_of))
+    # An old day that is looked at again says nothing against a later approval.
+    last = last_word(evidence.acts_of(namespace))
+    if approval is None or not approval.given or found or last != (approval, ""):
+        return ""
+    since = approval.at.date().isoformat()
+    for measure in OF_LEARNING:
+        measured = compared(evidence, namespace, measure.column, since, as_of, live=True)
+        if measured.verdict == "worse":
+            return f"{measure} of the searches that it changed: {measured.describe()}"
+    online = _online(evidence.space, namespace, since, as_of)
+    if online.verdict == "better":
+        return f"results without it are used more than those with it: {online.describe()}"
+    return ""
+
+
+def _online(space: Workspace, namespace: str, since: str, as_of: datetime) -> Comparison:
+    """Which results were used where those without what was learned were shown in turn (rule 6.6)."""
+    without = replace(space.policy, learned_cap=0.0).version
+    where = f"day >= {quote(since)} AND day <= {quote(last_day(as_of))} AND policy_b = {quote(without)}"
+    rows = space.store.of(namespace).scan(
+        "interleavings", where, columns=["search_id", "credit_a", "credit_b"]
+    )
+    rows = rows.sort("search_id")
+    margin = space.settings.evaluation.margin
+    return preference(rows["credit_a"], rows["credit_b"], margin=margin, n_draws=DRAWS)
 
 
 def heal(space: Workspace) -> None:

@@ -18,20 +18,18 @@ import polars as pl
 
 from slowwave.errors import SlowwaveError
 from slowwave.notes.chunking import found_by, indexed_text
-from slowwave.store import Store, quote
-from slowwave.store.indexes import full_text_columns
-from slowwave.store.text import full_text
+from slowwave.store import Store
+from slowwave.store.tables import CANARY_NAMESPACE
+from slowwave.store.tenancy import within
+from slowwave.store.text import full_text, full_text_columns
 
 TABLE: Final = "learned_triggers"
 SEARCHED: Final = "chunks"
 """The one table that is searched by text."""
 
-CANARY_NAMESPACE: Final = "~canary"
-"""Namespace and day of the canary's row: no namespace begins so, and no day is later."""
-
 _NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 _TEXTS = ("memory_id", "term", "search_id", "question", "principal", "proposal_id")
-_MINE = f"namespace = {quote(CANARY_NAMESPACE)}"
+_MINE = within(CANARY_NAMESPACE)
 
 
 def canary(store: Store) -> str:

@@ -1,124 +1,74 @@
-"""What was learned: rows of ``learned_triggers``, those that should be there and those taken back."""
+"""Rows of ``learned_triggers``: those that should be there, those that are due, and those taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.feedback.texts import in_force, of_text, texts
-from slowwave.learning.acts import Act, acts, approved_namespaces, as_said_by, rollbacks
-from slowwave.scoring.feedback.learned import LESSON, PROPOSAL, Decided, Rollback, decide, live, standing
+from slowwave.learning.acts import approved_namespaces
+from slowwave.learning.applied import lessons_of
+from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import gates
+from slowwave.learning.isolation import TABLE
+from slowwave.learning.log import append
+from slowwave.scoring.feedback.learned import Rollback, standing
+from slowwave.store.database import batches
 from slowwave.store.frames import one_of, quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
-    from slowwave.home.workspace import Workspace
     from slowwave.store import Store
 
-TABLE = "learned_triggers"
 
-
-def day_start(day: str) -> datetime:
-    """00:00 UTC of a day."""
-    return datetime.fromisoformat(day).replace(tzinfo=UTC)
-
-
-def day_end(day: str) -> datetime:
-    """24:00 UTC of a day."""
-    return day_start(day) + timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class Known:
-    """All proposals of some namespaces up to a day, and what they come to.
-
-    Attributes:
-        proposals: rows of ``learned_proposals``.
-        decided: of them.
-        acts: everything that was decided about learning in these namespaces, at any time.
-        rollbacks: those that took something back.
-        texts: of the memories that proposals are about.
-    """
-
-    proposals: pl.DataFrame
-    decided: Decided
-    acts: list[Act]
-    rollbacks: list[Rollback]
-    texts: pl.DataFrame
-
-
-def known(space: Workspace, until: str, namespace: str | None = None) -> Known:
-    """Go through all proposals up to the end of a day."""
-    where = f"day <= {quote(until)}" + ("" if namespace is None else f" AND namespace = {quote(namespace)}")
-    proposals = space.store.scan("learned_proposals", where)
-    said = as_said_by(acts(space.journal, namespace), space.now())
-    back = rollbacks(said)
-    decided = decide(proposals.select(*PROPOSAL), back, space.learning_policy)
-    return Known(proposals, decided, said, back, texts(space, proposals["memory_id"].unique().to_list()))
-
-
-def would_be(space: Workspace, known: Known, as_of: datetime) -> pl.DataFrame:
-    """Terms that would have an effect at a moment if every proposal before it had been applied."""
-    lessons = of_text(known.decided.lessons, in_force(known.texts, as_of))
-    return live(standing(lessons, known.rollbacks, as_of), as_of, space.learning_policy)
-
-
-def taught(space: Workspace, known: Known, opened: Iterable[tuple[str, str]], now: datetime) -> pl.DataFrame:
+def taught(evidence: Evidence, opened: Iterable[tuple[str, str]]) -> pl.DataFrame:
     """Rows of ``learned_triggers`` of the days on which the gate of a namespace was open.
 
+    What was taken back or has expired by the moment of the question is not there.
+
     Args:
-        space: of the tables.
-        known: all proposals up to the last of the days.
+        evidence: up to the last of the days.
         opened: day and namespace.
-        now: what was taken back or has expired by then is not there.
     """
     pairs = pl.DataFrame(list(opened), schema={"day": pl.String, "namespace": pl.String}, orient="row")
-    lessons = standing(known.decided.lessons, known.rollbacks, now).filter(pl.col("expires_at") > now)
-    days = known.proposals.select("proposal_id", "day")
-    rows = lessons.join(days, on="proposal_id").join(pairs, on=["day", "namespace"], how="semi")
-    return rows.with_columns(
-        trigger_id=pl.concat_str("proposal_id", "term", separator=":"),
-        added_at="taught_at",
-        weight=pl.lit(1.0),
-    ).select(space.store.specs[TABLE].schema.names)
+    lessons = standing(evidence.decided.lessons, evidence.rollbacks, evidence.now)
+    days = evidence.proposals.select("proposal_id", "day")
+    rows = lessons.filter(pl.col("expires_at") > evidence.now).join(days, on="proposal_id")
+    return (
+        rows.join(pairs, on=["day", "namespace"], how="semi")
+        .with_columns(
+            trigger_id=pl.concat_str("proposal_id", "term", separator=":"),
+            added_at="taught_at",
+            weight=pl.lit(1.0),
+        )
+        .select(evidence.space.store.specs[TABLE].schema.names)
+    )
 
 
-def due_days(space: Workspace) -> list[str]:
+def due_days(evidence: Evidence) -> list[str]:
     """Evaluated days of which something is to be learned that is not there yet; in order.
 
     Days so old that all they taught has expired are never due.
-    """
-    from slowwave.evaluation.due import RECORD
-    from slowwave.learning.gate import gates
 
-    now = space.now()
-    first = (now - space.learning_policy.ttl).date().isoformat()
-    days = sorted(day for day in space.store.list_meta(RECORD) if day >= first)
-    if not days or not approved_namespaces(space.journal):
+    Args:
+        evidence: of all namespaces, up to today.
+    """
+    store = evidence.space.store
+    first = (evidence.now - evidence.space.learning_policy.ttl).date().isoformat()
+    days = sorted(day for day in evidence.evaluated if first <= day <= evidence.until)
+    if not days or not approved_namespaces(evidence.acts):
         return []
-    all_of = known(space, days[-1])
-    proposed = all_of.proposals.filter(pl.col("day").is_in(days), pl.col("refusal").is_null())
-    pairs = list(proposed.select("day", "namespace").unique().iter_rows())
-    wanted = taught(space, all_of, pairs, now)
-    there = space.store.read(TABLE, columns=["trigger_id"])
-    lacking = wanted.join(there, on="trigger_id", how="anti")
+    proposed = evidence.proposals.filter(pl.col("day").is_in(days), pl.col("refusal").is_null())
+    wanted = taught(evidence, proposed.select("day", "namespace").unique().iter_rows())
+    there = store.read(TABLE, columns=["trigger_id"])
+    lacking = wanted.join(there, on="trigger_id", how="anti").select("day", "namespace").unique()
     if lacking.is_empty():
         return []
-    wanted_on = lacking.select("day", "namespace").unique()
-    decided = gates(
-        space, wanted_on["day"].unique().to_list(), among=wanted_on["namespace"].unique().to_list()
-    )
-    return sorted({day for day, namespace in wanted_on.iter_rows() if decided[day, namespace].open})
-
-
-def lessons_of(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``learned_triggers`` as lessons."""
-    return rows.rename({"added_at": "taught_at"}).select(
-        pl.col(name).cast(kind) for name, kind in LESSON.items()
-    )
+    on, among = (lacking[name].unique().to_list() for name in ("day", "namespace"))
+    decided = gates(evidence, on, among=among)
+    return sorted({day for day, namespace in lacking.iter_rows() if decided[day, namespace].open})
 
 
 def taken_back(store: Store, act: Rollback, log: str = "") -> pl.DataFrame:
@@ -132,9 +82,7 @@ def taken_back(store: Store, act: Rollback, log: str = "") -> pl.DataFrame:
     Returns:
         The rows that are gone.
     """
-    from slowwave.learning.log import append
-
-    mine = store.read(TABLE, f"namespace = {quote(act.namespace)}")
+    mine = store.read(TABLE, within(act.namespace))
     gone = mine.join(lessons_of(mine).filter(act.hits()), on=["proposal_id", "term"], how="semi")
     if gone.is_empty():
         return gone
@@ -152,8 +100,6 @@ def taken_back(store: Store, act: Rollback, log: str = "") -> pl.DataFrame:
 
 def swept(store: Store, now: datetime) -> pl.DataFrame:
     """Delete what has expired; the audit log says it first. Returns the rows that are gone."""
-    from slowwave.learning.log import append
-
     moment = now.astimezone(UTC).isoformat(timespec="microseconds")
     gone = store.read(TABLE, f"expires_at <= CAST({quote(moment)} AS TIMESTAMP)")
     if gone.is_empty():
@@ -170,7 +116,5 @@ def swept(store: Store, now: datetime) -> pl.DataFrame:
 
 
 def _delete(store: Store, names: Sequence[str]) -> None:
-    from slowwave.store.database import batches
-
     for part in batches(names):
         store.delete(TABLE, one_of("trigger_id", part))

@@ -14,7 +14,7 @@ from slowwave.scoring.feedback.learned import PROPOSED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from slowwave.learning.lessons import Known
+    from slowwave.learning.evidence import Evidence
     from slowwave.store import Store
 
 TABLE = "learning_log"
@@ -68,12 +68,14 @@ def log_acts(store: Store, decided: Iterable[Act]) -> None:
     ])  # fmt: skip
 
 
-def log_refusals(store: Store, known: Known, reasons: Mapping[tuple[str, str], str], days: list[str]) -> None:
+def log_refusals(
+    store: Store, evidence: Evidence, reasons: Mapping[tuple[str, str], str], days: list[str]
+) -> None:
     """Write why the proposals of some days teach nothing.
 
     Args:
         store: of the table.
-        known: all proposals up to the last of the days.
+        evidence: up to the last of the days.
         reasons: of the gate, by day and namespace, where it was not open.
         days: whose proposals.
     """
@@ -82,8 +84,8 @@ def log_refusals(store: Store, known: Known, reasons: Mapping[tuple[str, str], s
         schema={"day": pl.String, "namespace": pl.String, "gate": pl.String}, orient="row",
     )  # fmt: skip
     rows = (
-        known.proposals.filter(pl.col("day").is_in(days))
-        .join(known.decided.reasons, on="proposal_id")
+        evidence.proposals.filter(pl.col("day").is_in(days))
+        .join(evidence.decided.reasons, on="proposal_id")
         .join(gate, on=["day", "namespace"], how="left")
         .with_columns(reason=pl.when(pl.col("reason") == PROPOSED).then("gate").otherwise("reason"))
         .filter(pl.col("reason").is_not_null())

@@ -10,11 +10,13 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.evaluation.truth import clicked_results, said_here
 from slowwave.feedback.texts import FIRST, texts
+from slowwave.journal.kinds.search import shown_rows
 from slowwave.quality.orders import is_order
 from slowwave.scoring.feedback.learned import propose
 from slowwave.scoring.ranking.learned import learnable
 from slowwave.scoring.ranking.words import words
-from slowwave.store.frames import one_of, quote
+from slowwave.store.frames import one_of
+from slowwave.store.tenancy import within
 from slowwave.store.text import full_text
 
 if TYPE_CHECKING:
@@ -100,12 +102,7 @@ def _provenance(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
     events = store.read_by(
         "events", "event_id", chosen["event_id"].to_list(), columns=["event_id", "imported_from"]
     ).filter(pl.col("imported_from").is_null())
-    shown = searches.select("search_id", "shown").explode("shown").filter(pl.col("shown").is_not_null())
-    ranks = shown.select(
-        "search_id",
-        memory_id=pl.col("shown").struct["memory_id"],
-        rank=pl.col("shown").struct["rank"].cast(pl.Int32),
-    )
+    ranks = shown_rows(searches, "search_id").select("search_id", "memory_id", pl.col("rank").cast(pl.Int32))
     here = pl.col("event_id").is_in(events["event_id"].implode())
     return (
         chosen.join(
@@ -192,7 +189,7 @@ def _frequent(space: Workspace, terms: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counted(space: Workspace, namespace: str, terms: pl.DataFrame) -> Iterable[tuple[str, str, int, float]]:
-    mine = f"namespace = {quote(namespace)} AND status = 'live'"
+    mine = within(namespace, "status = 'live'")
     size = space.store.count("memories", mine)
     policy = space.learning_policy
     # A memory may have many chunks with the word; beyond this many it is frequent in any case.

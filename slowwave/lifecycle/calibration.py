@@ -11,11 +11,9 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
-from slowwave.embedding import profile
 from slowwave.errors import SlowwaveError
+from slowwave.home.thresholds import calibration_of
 from slowwave.quality.calibration import Calibration, Targets, fit, report
-from slowwave.quality.reconsolidation import Thresholds
-from slowwave.store import Store
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -95,7 +93,7 @@ def calibrate(space: Workspace, files: list[Path], targets: Targets, as_of: date
         **asdict(fitted), "targets": asdict(targets), "pairs": pairs.height, "at": as_of.isoformat(),
         "files": [path.name for path in files],
     }  # fmt: skip
-    space.store.put_meta(_name(model), told)
+    space.store.put_meta(calibration_of(model), told)
     return Calibrated(model, fitted, report(similarity, different, fitted, targets), pairs.height)
 
 
@@ -109,21 +107,3 @@ def cosines(space: Workspace, pairs: pl.DataFrame) -> np.ndarray:
     right = vectors[[place[text] for text in pairs["b"]]].astype(np.float64)
     found: np.ndarray = (left * right).sum(axis=1)
     return found
-
-
-def stored_thresholds(store: Store) -> Thresholds:
-    """The thresholds of the store's model: its calibration, else its profile."""
-    told = store.get_meta(_name(store.identity.model))
-    if told is None:
-        return profile(store.identity.model).thresholds
-    try:
-        return Thresholds(duplicate=told["duplicate"], merge=told["merge"], conflict=told["conflict"])
-    except ValueError as error:
-        raise SlowwaveError(
-            f"The calibration of {store.identity.model} cannot be used: {error}. "
-            f"Run `slowwave calibrate` again."
-        ) from None
-
-
-def _name(model: str) -> str:
-    return f"calibration-{model}"

@@ -11,8 +11,10 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
-from slowwave.lifecycle.admission.around import ACCEPTED
+from slowwave.journal.kinds.note import is_released
+from slowwave.quality.admission import ACCEPTED
 from slowwave.store import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -33,7 +35,7 @@ def listed(
         outcome: only these; empty: all but complements that nothing was found beside; ``any``: all.
         limit: how many.
     """
-    where = [f"namespace = {quote(namespace)}"]
+    where = [within(namespace)]
     if memory_id:
         where.append(_about(memory_id))
     if outcome != "any":
@@ -51,7 +53,7 @@ def one(space: Workspace, namespace: str, decision_id: str) -> dict[str, Any]:
     Raises:
         NotFoundError: this namespace has no such decision.
     """
-    where = f"namespace = {quote(namespace)} AND decision_id = {quote(decision_id)}"
+    where = within(namespace, f"decision_id = {quote(decision_id)}")
     rows = space.store.read("decisions", where)
     if rows.is_empty():
         raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
@@ -98,7 +100,7 @@ def titled(
     """
     store = space.store
     names = [*rows["memory_id"], *rows["other_memory"].drop_nulls()]
-    columns, mine = ["memory_id", "title"], f"namespace = {quote(namespace)}"
+    columns, mine = ["memory_id", "title"], within(namespace)
     found = [
         store.read_by(table, "memory_id", names, columns=columns, also=mine)
         for table in ("memories", "quarantine")
@@ -150,7 +152,7 @@ def history(
         NotFoundError: this namespace has no such memory.
     """
     store = space.store
-    mine = f"namespace = {quote(namespace)} AND memory_id = {quote(memory_id)}"
+    mine = within(namespace, f"memory_id = {quote(memory_id)}")
     sources = pl.concat([store.read(name, mine, columns=["source"]) for name in ("memories", "quarantine")])[
         "source"
     ].unique()
@@ -160,7 +162,7 @@ def history(
     for row in store.read("quarantine", mine).iter_rows(named=True):
         why = ", ".join(row["reasons"])
         events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
-    about = f"namespace = {quote(namespace)} AND {_about(memory_id)}"
+    about = within(namespace, _about(memory_id))
     decided = store.read("decisions", about)
     if viewer is Viewer.OWNER:
         decided = titled(space, namespace, decided, named=[memory_id])
@@ -188,7 +190,7 @@ def _about(memory_id: str) -> str:
 
 
 def _act(entry: Any, viewer: Viewer) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
-    names = {"save": "released" if entry.payload.get("released") else "saved", "forget": "forgotten"}
+    names = {"save": "released" if is_released(entry.payload) else "saved", "forget": "forgotten"}
     told = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
     sensitivity = entry.payload.get("sensitivity") if entry.kind == "save" else UNKNOWN
     if not may_see(viewer, sensitivity):

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.journal.kinds.note import released, text_in
+from slowwave.lifecycle.reading import record_of
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
+    from slowwave.home.tenant import MemoryRecord, Tenant
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry
-    from slowwave.memory import Memory, MemoryRecord
 
 CRITICAL: Final = "critical"
 
@@ -23,29 +25,29 @@ class ProtectedError(SlowwaveError):
     """An assistant may not forget or overwrite what is critical or a source of truth: a person has to."""
 
 
-def require_forgettable(memory: Memory, record: MemoryRecord) -> None:
+def require_forgettable(tenant: Tenant, record: MemoryRecord) -> None:
     """Raise where an assistant may not forget this memory.
 
     Args:
-        memory: of who is calling.
+        tenant: of who is calling.
         record: of the memory, its tier as it counts.
 
     Raises:
         ProtectedError: it is critical or a source of truth, or part of what is (rule 2.5).
     """
     name = record.memory_id
-    if why := _protected(memory, record):
+    if why := _protected(tenant, record):
         raise ProtectedError(
             f"Memory {name} is {why}, so only a person may forget it; nothing was changed. Tell the user: "
             f"`slowwave forget {name}` does it. What replaces it can be saved with memory_save."
         )
 
 
-def require_replaceable(memory: Memory, key: str) -> None:
+def require_replaceable(tenant: Tenant, key: str) -> None:
     """Raise where an assistant may not put another text in the place of what has this key.
 
     Args:
-        memory: of who is calling.
+        tenant: of who is calling.
         key: that the new text would have.
 
     Raises:
@@ -53,11 +55,11 @@ def require_replaceable(memory: Memory, key: str) -> None:
             source of truth, or part of what is (rule 2.5).
     """
     try:
-        record = memory.get(ids.memory_id(memory.namespace, sound_text("key", key)))
+        record = record_of(tenant, ids.memory_id(tenant.namespace, sound_text("key", key)))
     except SlowwaveError:
         return  # no such memory, or no such key: the save says so
-    row = memory.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["state"])
-    if why := _protected(memory, record) or ("canonical" if "canonical" in row["state"] else ""):
+    row = tenant.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["state"])
+    if why := _protected(tenant, record) or ("canonical" if "canonical" in row["state"] else ""):
         raise ProtectedError(
             f"The memory with the key {key!r} is {why}, so only a person may replace its text; nothing was "
             f"changed. Save the new text without a key: both stay, and a person decides what becomes of them."
@@ -82,16 +84,16 @@ def require_undoable(row: Mapping[str, Any]) -> None:
         )
 
 
-def _protected(memory: Memory, record: MemoryRecord) -> str:
+def _protected(tenant: Tenant, record: MemoryRecord) -> str:
     """Why a memory needs a person's word, or nothing."""
     mine = one_of("memory_id", [record.memory_id])
-    rows = memory.store.read("memories", mine, columns=["source_of_truth"])
+    rows = tenant.store.read("memories", mine, columns=["source_of_truth"])
     if record.importance_tier == CRITICAL:
         return CRITICAL
     if rows["source_of_truth"].fill_null(value=False).any():
         return "a source of truth"
     if record.status == "merged" and record.replaced_by:
-        why = _protected(memory, memory.get(record.replaced_by))
+        why = _protected(tenant, record_of(tenant, record.replaced_by))
         return f"part of {record.replaced_by}, which is {why}" if why else ""
     return ""
 
@@ -108,7 +110,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         NotFoundError: the journal has no text of it.
     """
     acts = space.journal.about(record.namespace, record.source)
-    saves = [one for one in acts if one.kind == "save" and isinstance(one.payload.get("content"), str)]
+    saves = [one for one in acts if one.kind == "save" and text_in(one.payload) is not None]
     said = [one for one in saves if one.payload["content"] == record.content]
     if not saves:
         raise NotFoundError(f"The journal has no text of memory {record.memory_id}, so it cannot come back.")
@@ -118,7 +120,7 @@ def remember_entry(space: Workspace, record: MemoryRecord, *, principal: str) ->
         event_id=ids.digest("remember", acts[-1].event_id),
         occurred_at=space.now(),
         principal=principal,
-        payload={**last.payload, "released": True},
+        payload=released(last.payload),
         seq=None,
         ordered_at=None,
     )

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from slowwave.home.ledger import NOTES
 from slowwave.lifecycle import stages
+from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, REFUSE
-from slowwave.store import quote
+from slowwave.store import quote, staging
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -42,7 +45,7 @@ def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: dat
     """
     last = as_of.date().isoformat()
     mine = f"day >= {quote(first)} AND day <= {quote(last)}"
-    mine += f" AND namespace = {quote(namespace)}" if namespace is not None else ""
+    mine = mine if namespace is None else within(namespace, mine)
     known = space.store.read("gate_verdicts", mine, columns=_VERDICT)
     staged = space.store.read("staged_notes", mine, columns=[*_SAME, *_NOTE])
     known = known.join(staged.unique(_SAME), on=_SAME, how="left").select(*_VERDICT, *_NOTE)
@@ -70,7 +73,7 @@ def judged_notes(space: Workspace, namespace: str | None, first: str, as_of: dat
 
 def _since_the_nights(space: Workspace, namespace: str | None, first: str, last: str) -> pl.DataFrame:
     """Direct saves that no finished night has seen, with the gate's verdict."""
-    seen = {day: fact["seq"] for day, fact in space.store.list_meta("night-").items()}
+    seen = {day: record["seq"] for day, record in NOTES.finished(space.store).items()}
     days = space.journal.days(["save"]).filter(
         pl.col("day").is_between(pl.lit(first), pl.lit(last)),
         True if namespace is None else pl.col("namespace") == namespace,
@@ -80,8 +83,8 @@ def _since_the_nights(space: Workspace, namespace: str | None, first: str, last:
         if last_seq <= (after := seen.get(day, 0)):
             continue
         acts = space.journal.read(kinds=["save"], days=[day], namespace=namespace, after_seq=after)
-        staged = stages.stage(acts.filter(pl.col("origin") == ""))
-        served = space.served.of_days([day], space.gate_policy.echo_window)
+        staged = staging.stage(acts.filter(pl.col("origin") == ""))
+        served = served_in(space).of_days([day], space.gate_policy.echo_window)
         verdicts = stages.judged(staged, space.gate_policy, served).drop("memory_id")
         found.append(pl.concat([staged, verdicts], how="horizontal").select(*_VERDICT, *_NOTE))
     return pl.concat(found) if found else pl.DataFrame(schema=_JUDGED)

@@ -22,9 +22,11 @@ from slowwave.common import ids
 from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import Settled, settle
+from slowwave.lifecycle.admission import AdmissionReport, settle
 from slowwave.lifecycle.quarantine import hold
+from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
+from slowwave.store import staging
 from slowwave.store.upkeep import keep_fresh
 
 if TYPE_CHECKING:
@@ -40,7 +42,19 @@ MOST_IN_A_TURN = 256
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
 
 Became = dict[str, Any]
-"""What became of an act, as plain data: of a save the fields of `slowwave.memory.Saved` but its source."""
+"""What became of an act, as plain data: of a save the fields of `home.tenant.Saved` but its source."""
+
+
+def happen(space: Workspace, act: Entry) -> None:
+    """Journal one act, such as a forget or an undo, and carry it out."""
+    take_in(space, written(space, [act]))
+
+
+def written(space: Workspace, acts: Sequence[Entry]) -> list[Entry]:
+    """Write acts; as they are in the journal now, with the place that each has among all acts."""
+    space.journal.append(acts)
+    there = space.journal.entries([act.event_id for act in acts])
+    return [there[act.event_id] for act in acts]
 
 
 def take_in(space: Workspace, acts: Sequence[Entry]) -> list[Became]:
@@ -127,14 +141,14 @@ def _pieces(acts: Sequence[Entry]) -> Iterator[list[Entry]]:
 def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[Entry]]) -> dict[str, Became]:
     """Run the night's stages on these acts, a piece after the other."""
     became: dict[str, Became] = {}
-    done = Settled()
+    done = AdmissionReport()
     for piece in pieces:
         if piece[0].kind == "save":
             told, settled = _save(space, piece)
             became |= told
             done += settled
         else:
-            staged = stages.stage(entries_frame(piece))
+            staged = staging.stage(entries_frame(piece))
             settle(space, staged, lambda notes: stages.no_chunks(space.embedder))
             became |= {act.event_id: {} for act in piece}
     with space.writing():
@@ -143,7 +157,7 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
     return became
 
 
-def _tell_superseded(became: Mapping[str, Became], done: Settled) -> None:
+def _tell_superseded(became: Mapping[str, Became], done: AdmissionReport) -> None:
     """Say of a note that was let in and is older than what it contradicts that it is superseded."""
     superseding = {
         (row["memory_id"], row["other_memory"]): row["decision_id"]
@@ -157,12 +171,12 @@ def _tell_superseded(became: Mapping[str, Became], done: Settled) -> None:
             one |= {"status": status, "outcome": status, "other": newer, "decision_id": decision}
 
 
-def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], Settled]:
+def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became], AdmissionReport]:
     """Notes pass the gate, are cut and embedded, and enter."""
     store = space.store
     if any(one.kind == "save" for one in entries):
         space.activate_gate()
-    staged = stages.stage(entries_frame(entries))
+    staged = staging.stage(entries_frame(entries))
     verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
     hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
@@ -179,10 +193,10 @@ def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     window = space.gate_policy.echo_window
     reach = window + (last - first) if window else window
     names = staged["namespace"].unique(maintain_order=True)
-    return pl.concat([space.served.recent(name, last, reach) for name in names])
+    return pl.concat([served_in(space).recent(name, last, reach) for name in names])
 
 
-def _decided(space: Workspace, passed: pl.DataFrame, settled: Settled) -> dict[str, dict[str, Any]]:
+def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -> dict[str, dict[str, Any]]:
     """The decision about each memory, by its id; also of what a turn that was killed had come to."""
     decided = {row["memory_id"]: row for row in settled.decisions.iter_rows(named=True)}
     if settled.unchanged:
@@ -207,7 +221,10 @@ def _told(decision: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _outcomes(
-    entries: Sequence[Entry], verdicts: pl.DataFrame, settled: Settled, decided: Mapping[str, dict[str, Any]]
+    entries: Sequence[Entry],
+    verdicts: pl.DataFrame,
+    settled: AdmissionReport,
+    decided: Mapping[str, dict[str, Any]],
 ) -> dict[str, Became]:
     by_id = {row["memory_id"]: row for row in verdicts.iter_rows(named=True)}
     outcomes: dict[str, Became] = {}

@@ -12,6 +12,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import UNKNOWN, Viewer, may_see, sensitivities, veiled
 from slowwave.store import Store, one_of, quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -84,7 +85,7 @@ def listed(
     A secret note has an id, reasons and numbers here, and nothing that it says. One that could not be read
     has its source, too, so that it can be mended; `held` gives either whole.
     """
-    where = [f"namespace = {quote(namespace)}"] + ([f"status = {quote(status)}"] if status else [])
+    where = [within(namespace)] + ([f"status = {quote(status)}"] if status else [])
     rows = space.store.read("quarantine", " AND ".join(where)).sort(
         "occurred_at", "quarantine_id", descending=[True, False]
     )
@@ -106,7 +107,7 @@ def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:
         NotFoundError: this namespace has no such row.
     """
     column = "quarantine_id" if ":" in quarantine_id else "memory_id"
-    where = f"namespace = {quote(namespace)} AND {column} = {quote(quarantine_id)}"
+    where = within(namespace, f"{column} = {quote(quarantine_id)}")
     rows = store.read("quarantine", where).sort("revision")
     if rows.is_empty():
         raise NotFoundError(
@@ -174,6 +175,8 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
     """
     from dataclasses import replace
 
+    from slowwave.journal.kinds.note import released
+
     name = row["quarantine_id"]
     if row["status"] != HELD:
         raise SlowwaveError(f"{name} is {row['status']}, not held: a newer text or a release settled it.")
@@ -190,6 +193,6 @@ def release_entry(journal: Journal, row: dict[str, Any], *, occurred_at: datetim
         event_id=ids.digest("release", name),
         occurred_at=occurred_at,
         principal=principal,
-        payload={**entry.payload, "released": True},
+        payload=released(entry.payload),
         seq=None,
     )

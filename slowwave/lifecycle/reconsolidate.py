@@ -17,7 +17,7 @@ from slowwave.quality.reconsolidation import Policy
 from slowwave.store.checkpoints import ensure_checkpoint
 
 if TYPE_CHECKING:
-    from slowwave.memory import Memory
+    from slowwave.home.tenant import Tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Reconsolidated:
     decisions: list[dict[str, Any]]
 
 
-def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) -> Reconsolidated:
+def reconsolidate(tenant: Tenant, *, policy: str = "", dry_run: bool = False) -> Reconsolidated:
     """Look at the live memories of a namespace as if they came in now, one after the other (rule 2).
 
     Args:
-        memory: the namespace.
+        tenant: the namespace.
         policy: guarded or literal; empty: the setting, or guarded while that is off and it is a dry run.
         dry_run: change nothing.
 
@@ -49,7 +49,7 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
         SlowwaveError: the policy is not known, or is off and this is no dry run.
         StoreError: the checkpoint before the first change cannot be made; nothing was changed.
     """
-    space = memory._space
+    space = tenant.space
     chosen = policy or space.settings.reconsolidation.policy
     if chosen == "off" and dry_run:
         chosen = "guarded"
@@ -64,7 +64,7 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
             ensure_checkpoint(space.store, f"{RECONSOLIDATION_CHECKPOINT}-{now:%Y%m%dT%H%M%S}", now)
     given, _ = space.admission()
     wanted = replace(given, reconsolidation=chosen, gate=False)  # type: ignore[arg-type]
-    count, _, decisions = look_again(space, memory.namespace, wanted, now, dry_run=dry_run)
+    count, _, decisions = look_again(space, tenant.namespace, wanted, now, dry_run=dry_run)
     look = now.isoformat()
     told = pl.DataFrame(
         [
@@ -77,6 +77,6 @@ def reconsolidate(memory: Memory, *, policy: str = "", dry_run: bool = False) ->
     )
     if told.is_empty():
         return Reconsolidated(chosen, count, {}, [])
-    rows = titled(space, memory.namespace, told.rename({"other": "other_memory"})).to_dicts()
+    rows = titled(space, tenant.namespace, told.rename({"other": "other_memory"})).to_dicts()
     counts = Counter(str(one.outcome) for one in decisions if one.outcome != "complement")
     return Reconsolidated(chosen, count, dict(counts), rows)

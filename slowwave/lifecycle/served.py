@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.home.visibility import open_where
 from slowwave.journal import payload_of
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import results_in
 from slowwave.quality.gate import SERVED_SCHEMA
+from slowwave.scoring.days import day_of, day_start, days_from
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
     from slowwave.store import Store
 
@@ -21,6 +23,11 @@ _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "seq": pl.Int64, "namespace": pl.String, "chunk_id": pl.String, "search_id": pl.String,
     "shown_at": pl.Datetime("us", "UTC"),
 }  # fmt: skip
+
+
+def served_in(space: Workspace) -> Served:
+    """What the searches of a home showed."""
+    return space.part("served", lambda: Served(space.journal, space.store))
 
 
 class Served:
@@ -45,7 +52,10 @@ class Served:
             known = self._shown.get(namespace, pl.DataFrame(schema=_SHOWN_SCHEMA))
             seen = int(known["seq"].max() or 0)  # type: ignore[arg-type]
             entries = self._journal.read(
-                kinds=["search"], days=_days(start, until), namespace=namespace, after_seq=seen
+                kinds=["search"],
+                days=days_from(day_of(start), day_of(until)),
+                namespace=namespace,
+                after_seq=seen,
             )
             known = pl.concat([known, _shown(entries)]).filter(pl.col("shown_at") >= start)
             self._shown[namespace] = known
@@ -55,9 +65,8 @@ class Served:
         """Passages shown in any namespace on these days and in the window before them."""
         if not window or not days:
             return pl.DataFrame(schema=SERVED_SCHEMA)
-        first = datetime.fromisoformat(min(days)).replace(tzinfo=UTC) - window
-        last = datetime.fromisoformat(max(days)).replace(tzinfo=UTC)
-        return self._with_texts(_shown(self._journal.read(kinds=["search"], days=_days(first, last))))
+        read = days_from(day_of(day_start(min(days)) - window), max(days))
+        return self._with_texts(_shown(self._journal.read(kinds=["search"], days=read)))
 
     def _with_texts(self, shown: pl.DataFrame) -> pl.DataFrame:
         if shown.is_empty():
@@ -76,11 +85,6 @@ class Served:
             .filter(saved <= pl.col("shown_at"))
             .select(*SERVED_SCHEMA)
         )
-
-
-def _days(first: datetime, last: datetime) -> list[str]:
-    count = (last.astimezone(UTC).date() - first.astimezone(UTC).date()).days
-    return [(first.astimezone(UTC).date() + timedelta(days=day)).isoformat() for day in range(count + 1)]
 
 
 def _shown(entries: pl.DataFrame) -> pl.DataFrame:

@@ -11,15 +11,15 @@ from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal.acts import accept_entry, undo_entry
 from slowwave.lifecycle import decisions
-from slowwave.lifecycle.admission.around import UNDONE_BY_HAND
-from slowwave.quality.admission import LIVE
+from slowwave.lifecycle.intake import happen
+from slowwave.quality.admission import LIVE, UNDONE_BY_HAND
 from slowwave.store import quote
 from slowwave.store.checkpoints import ensure_checkpoint
 
 if TYPE_CHECKING:
+    from slowwave.home.tenant import Tenant
     from slowwave.home.visibility import Viewer
     from slowwave.journal import Entry
-    from slowwave.memory import Memory
     from slowwave.store import Store
 
 COMMAND = "slowwave decisions --waiting"
@@ -38,8 +38,7 @@ def waiting(store: Store, namespace: str = "") -> pl.DataFrame:
         store: the tables.
         namespace: of this one only; empty: of all.
     """
-    mine = f"namespace = {quote(namespace)} AND " if namespace else ""
-    rows = store.read("decisions", mine + _OPEN)
+    rows = (store.of(namespace) if namespace else store).read("decisions", _OPEN)
     if rows.is_empty():
         return rows
     rows = rows.sort("decided_at", "decision_id").unique(
@@ -73,23 +72,23 @@ def _why(row: dict[str, Any], now: dict[str, tuple[str, str]], apart: set[frozen
     return ""
 
 
-def listed(memory: Memory, *, memory_id: str = "", limit: int = 50) -> list[dict[str, Any]]:
+def listed(tenant: Tenant, *, memory_id: str = "", limit: int = 50) -> list[dict[str, Any]]:
     """What waits in a namespace, the newest first, with what accepting and declining would do."""
-    rows = waiting(memory.store, memory.namespace)
+    rows = waiting(tenant.store, tenant.namespace)
     if memory_id:
         rows = rows.filter((pl.col("memory_id") == memory_id) | (pl.col("other_memory") == memory_id))
     newest = rows.sort("decided_at", "decision_id", descending=True).head(limit)
-    told = decisions.titled(memory._space, memory.namespace, newest, named=[memory_id])
+    told = decisions.titled(tenant.space, tenant.namespace, newest, named=[memory_id])
     return [
         row | {"accept": _ACCEPT[row["proposed"]], "decline": _DECLINE} for row in told.iter_rows(named=True)
     ]
 
 
-def settle(memory: Memory, decision_id: str, *, accept: bool, viewer: Viewer | None = None) -> dict[str, Any]:
+def settle(tenant: Tenant, decision_id: str, *, accept: bool, viewer: Viewer | None = None) -> dict[str, Any]:
     """Carry out what a decision proposes, or leave the two as they are for good.
 
     Args:
-        memory: the namespace and who acts.
+        tenant: the namespace and who acts.
         decision_id: of a decision that waits.
         accept: carry it out.
         viewer: who asks: a decision about what that one may not see is not there; None is the owner.
@@ -102,9 +101,9 @@ def settle(memory: Memory, decision_id: str, *, accept: bool, viewer: Viewer | N
         SlowwaveError: it does not wait, or not any more; nothing was changed.
         StoreError: the checkpoint before the first change cannot be made; nothing was changed.
     """
-    space = memory._space
+    space = tenant.space
     with space.writing():  # what waits now waits until this is done
-        row = decisions.undoable(space, memory.namespace, decision_id, viewer)
+        row = decisions.undoable(space, tenant.namespace, decision_id, viewer)
         if not row["proposed"] or row["outcome"] != "related":
             raise SlowwaveError(
                 f"Decision {decision_id} does not wait for anybody: it became {row['outcome']}. "
@@ -117,14 +116,14 @@ def settle(memory: Memory, decision_id: str, *, accept: bool, viewer: Viewer | N
             )
         if accept:
             ensure_checkpoint(space.store, RECONSOLIDATION_CHECKPOINT, space.now())
-        memory._happen(_word(memory, decision_id, accept=accept))
+        happen(space, _word(tenant, decision_id, accept=accept))
         made = ids.decision_id(row["memory_id"], row["revision"], decision_id) if accept else decision_id
-        return decisions.one(space, memory.namespace, made)
+        return decisions.one(space, tenant.namespace, made)
 
 
-def _word(memory: Memory, decision_id: str, *, accept: bool) -> Entry:
+def _word(tenant: Tenant, decision_id: str, *, accept: bool) -> Entry:
     entry = accept_entry if accept else undo_entry
     return entry(
-        namespace=memory.namespace, decision_id=decision_id, occurred_at=memory._space.now(),
-        principal=memory.principal,
+        namespace=tenant.namespace, decision_id=decision_id, occurred_at=tenant.space.now(),
+        principal=tenant.principal,
     )  # fmt: skip

@@ -10,8 +10,6 @@ from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.settings import Settings
 
-_PARTS = ("store", "journal", "searcher", "served", "policy", "gate_policy")
-
 
 class Caller(NamedTuple):
     """Who acts, and in which namespace; nothing that a client sends decides either."""
@@ -38,17 +36,16 @@ class Memories:
         """The memory of who is calling now."""
         caller = self.caller()
         with self._lock:
-            if not self._opened:
-                # Calls come in several threads, which would each load a model of their own.
-                for part in _PARTS:
-                    getattr(self._space, part)
             if caller not in self._opened:
-                self._opened[caller] = Memory(
+                memory = Memory(
                     self._space.settings,
                     namespace=caller.namespace,
                     principal=caller.principal,
                     space=self._space,
                 )
+                # Calls come in several threads, which would each load a model of their own.
+                memory.prepare()
+                self._opened[caller] = memory
             return self._opened[caller]
 
     def close(self) -> None:

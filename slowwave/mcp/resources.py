@@ -31,12 +31,8 @@ class Resources:
 
     def gates(self) -> dict[str, Any]:
         """How the save gate and the learning gate stand, and what the save gate refused lately."""
-        from slowwave.lifecycle.gate_notice import notice
-        from slowwave.lifecycle.gate_report import gate_report
-
         memory = self._mine()
-        space, now = memory._space, memory._space.now()
-        report = gate_report(space, memory.namespace, days=GATE_DAYS, as_of=now)
+        report = memory.gate_report(days=GATE_DAYS)
         return {
             "namespace": memory.namespace,
             "save": {
@@ -48,7 +44,7 @@ class Resources:
                 "notes": report.notes,
                 "refused": report.refused,
                 "would_be_refused": report.would,
-                "notice": notice(space, now, memory.namespace).words,
+                "notice": memory.gate_notice().words,
                 "reasons": report.reasons.drop("example").to_dicts(),
             },
             "learning": _learning(memory),

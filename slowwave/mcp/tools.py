@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from slowwave.common.arguments import bounded
 from slowwave.home.visibility import Sight, Viewer, sight
 from slowwave.lifecycle.forgetting import require_replaceable
-from slowwave.lifecycle.gate_notice import is_near, notice
+from slowwave.lifecycle.gate_notice import is_near
 from slowwave.memory import Memory
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import (
@@ -110,11 +110,11 @@ class Tools:
         """
         memory = self._mine()
         if key:
-            require_replaceable(memory, key)
+            require_replaceable(memory.tenant, key)
         saved = memory.save(
             content, title=title, key=key, memory_type=memory_type, tags=tags, follows=follows
         )
-        next_step = wording.after_the_gate(saved, memory._space.gate_policy.enforces_from)
+        next_step = wording.after_the_gate(saved, memory.gate_policy.enforces_from)
         warnings = [*saved.warnings, *self._warnings(memory)]
         update = {"next_step": next_step, "warnings": warnings}
         answer = Stored.model_validate(saved).model_copy(update=update)
@@ -173,13 +173,12 @@ class Tools:
 
     def _warnings(self, memory: Memory) -> list[str]:
         """What an assistant should tell its user of the gate, in the weeks around its beginning."""
-        space, now = memory._space, memory._space.now()
-        space.look_at_gate()
-        if not is_near(space.gate_policy.enforces_from, now):
+        now, policy = memory.home.now(), memory.gate_policy
+        if not is_near(policy.enforces_from, now):
             return []
-        key = (memory.namespace, f"{now:%F %H}", space.gate_policy.moved)
+        key = (memory.namespace, f"{now:%F %H}", policy.moved)
         if self._told[0] != key:
-            self._told = key, notice(space, now, memory.namespace).for_assistants
+            self._told = key, memory.gate_notice().for_assistants
         return [self._told[1]] if self._told[1] else []
 
     def knowledge_feedback(

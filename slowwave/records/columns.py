@@ -12,7 +12,7 @@ import pyarrow as pa
 from slowwave.quality.admission.labels import NAMES
 from slowwave.store import NOTE_FIELDS
 from slowwave.store.labels import OWN
-from slowwave.store.schemas import TableSpec
+from slowwave.store.tables import TableSpec
 
 MADE_AGAIN = frozenset({"chunks", "embedded_chunks"})
 """Tables that are not recorded: what they hold is cut and embedded again from the texts."""

@@ -10,10 +10,10 @@ from slowwave.common import ids
 from slowwave.journal import drain
 from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import SOURCE_KINDS, WORDS
-from slowwave.lifecycle import stages
+from slowwave.journal.kinds.erasure import is_erased
 from slowwave.quality.admission.labels import NAMES
 from slowwave.records.columns import NAMED, OF_THE_ACT, schema_of
-from slowwave.store import NOTE_FIELDS
+from slowwave.store import NOTE_FIELDS, staging
 from slowwave.store.database import batches
 from slowwave.store.labels import OWN
 from slowwave.store.labels import own as own_labels
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slowwave.journal import Journal
-    from slowwave.store.schemas import TableSpec
+    from slowwave.store.tables import TableSpec
 
 ACTS = (*SOURCE_KINDS, *WORDS)
 TEXT_OF = "text_of"
@@ -88,14 +88,14 @@ def _days(heads: pl.DataFrame) -> Sequence[str]:
 
 def _acts(journal: Journal, events: Sequence[str]) -> pl.DataFrame:
     """Rows of ``staged_notes`` of these acts, each of a day of its own: the event id."""
-    frames = [stages.stage(journal.read(kinds=["save"], limit=0))]
+    frames = [staging.stage(journal.read(kinds=["save"], limit=0))]
     for part in batches(sorted(set(events))):
         entries = [
-            one for one in journal.entries(part).values() if one.kind in ACTS and "erased" not in one.payload
+            one for one in journal.entries(part).values() if one.kind in ACTS and not is_erased(one.payload)
         ]
         if entries:
             seqs = pl.Series([entry.seq for entry in entries], dtype=pl.Int64)
-            frames.append(stages.stage(entries_frame(entries).with_columns(day="event_id", seq=seqs)))
+            frames.append(staging.stage(entries_frame(entries).with_columns(day="event_id", seq=seqs)))
     return pl.concat(frames)
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from slowwave.common import ids
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import EVERYBODY, RECORD
+from slowwave.journal.kinds.home import Change, of_every_slice
 from slowwave.records.columns import MADE_AGAIN, arrow_rows, recorded, schema_of, written
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Recorder:
         )
         if kept.is_empty() and delete is None:
             return
-        change: dict[str, Any] = {"insert_only": True} if insert_only else {}
+        change = Change(insert_only=True) if insert_only else Change()
         if delete is not None:
             change["delete"] = delete
         self._journal.append(list(_entries(name, kept, change)))
@@ -65,7 +66,7 @@ class Recorder:
         if name in MADE_AGAIN:
             return
         self._adopt(store)
-        self._journal.append([_entry(name, {"delete": where})])
+        self._journal.append([_entry(name, Change(delete=where))])
 
     def _adopt(self, store: Store) -> None:
         with self._adopting:
@@ -104,12 +105,12 @@ def adopt(store: Store, journal: Journal, tables: Sequence[str] = (), *, first: 
             told = completed(spec, _heads(spec, rows), journal)
             heads = rows.join(same(spec, rows, told), on=spec.key, how="semi")
             whole = rows.join(heads, on=spec.key, how="anti")
-        change: dict[str, Any] = {"whole": True}
-        for part, more in ((recorded(spec, heads), {}), (whole, {"full": True})):
+        change = Change(whole=True)
+        for part, more in ((recorded(spec, heads), Change()), (whole, Change(full=True))):
             if part.is_empty() and "whole" not in change:
                 continue
             entries += _entries(name, part, change | more)
-            change = {}
+            change = Change()
     if first and entries:
         head, *rest = entries
         entries = [
@@ -131,19 +132,15 @@ def _heads(spec: Any, rows: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401 - Tab
     )
 
 
-def _entries(name: str, rows: pl.DataFrame, change: dict[str, Any]) -> Iterator[Entry]:
+def _entries(name: str, rows: pl.DataFrame, change: Change) -> Iterator[Entry]:
     """The rows in slices; what else the change does is said with the first one."""
     for at in range(0, max(1, rows.height), ROWS_AT_ONCE):
         part = rows[at : at + ROWS_AT_ONCE]
-        more = (
-            change
-            if at == 0
-            else {key: value for key, value in change.items() if key in ("full", "insert_only")}
-        )
-        yield _entry(name, {**more, "rows": part.height, "columns": written(part)})
+        yield _entry(name, change | Change(rows=part.height, columns=written(part)))
+        change = of_every_slice(change)
 
 
-def _entry(table: str, change: dict[str, Any]) -> Entry:
+def _entry(table: str, change: Change) -> Entry:
     return Entry(
         event_id=ids.new_event_id(), kind=RECORD, namespace=EVERYBODY, subject=table, occurred_at=NO_MOMENT,
         principal="", payload=change,

@@ -10,13 +10,14 @@ import polars as pl
 from slowwave.common import progress
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, RECORD
+from slowwave.journal.kinds.erasure import is_erased
 from slowwave.quality.admission import RETIRED
 from slowwave.records.columns import read, schema_of
 from slowwave.records.complete import TEXT_OF, completed, event_of
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
-    from slowwave.store.schemas import TableSpec
+    from slowwave.store.tables import TableSpec
 
 ENTRIES_AT_ONCE = 1_000
 
@@ -62,7 +63,7 @@ class _Table:
 
     def take(self, change: Mapping[str, Any]) -> None:
         """Let one change happen."""
-        if "erased" in change:
+        if is_erased(change):
             return
         key, new = self.spec.key, pl.DataFrame(schema=self._schema)
         if change.get("whole"):

@@ -17,14 +17,15 @@ from slowwave.feedback.model import Concluded, FeedbackError, Observed, Rated, V
 from slowwave.home.visibility import Viewer, sight
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.entry import not_before
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.feedback import Observation, Outcome, Rating, verdicts_in
+from slowwave.journal.kinds.feedback import Verdict as Said
+from slowwave.journal.kinds.search import Shown, best_of, chunks_of, results_in
 from slowwave.scoring.feedback.signals import CERTAINTY, OUTCOMES, RATINGS
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.search import Result
-
-Shown = Mapping[str, Any]
 
 
 def rate(
@@ -50,7 +51,7 @@ def rate(
         and entry.payload.get("memory_id") == shown["memory_id"]
     ]
     before = _last_here(said)
-    content = {"memory_id": shown["memory_id"], "chunk_id": chunk, "rating": rating}
+    content = Rating(memory_id=shown["memory_id"], chunk_id=chunk, rating=rating)
     if before is not None and dict(before.payload) == content:
         return Rated(before.event_id, search_id, shown["memory_id"], chunk, rating, new=False)
     # Named by what it follows: said twice at once it is one event, said again after a correction another.
@@ -79,7 +80,7 @@ def observe(
     payload = _search(space, namespace, search_id, viewer)
     words = ids.digest("response", " ".join(response.split()))
     cited_ids = {_result(payload, search_id, one)[0]["memory_id"] for one in cited}
-    verdicts: list[dict[str, Any]] | None = None
+    verdicts: list[Said] | None = None
     while True:
         looks = _looks(space, namespace, search_id, words)
         known = _most_certain(looks)
@@ -97,7 +98,7 @@ def observe(
         name = ids.digest("observation", namespace, search_id, words, *adds)
         # A verdict is on the answer, so it is of the moment at which that was first looked at.
         moment = min((look.occurred_at for look in looks), default=now)
-        content = {"response": words, "verdicts": news}
+        content = Observation(response=words, verdicts=news)
         try:
             done = space.journal.append(
                 [_entry(name, "observation", namespace, search_id, principal, moment, content)]
@@ -132,7 +133,7 @@ def conclude(
     last = said[-1].event_id if said else ""
     name = ids.digest("outcome", namespace, project, principal, outcome, last)
     at = not_before(now, before)
-    entry = _entry(name, "outcome", namespace, project, principal, at, {"outcome": outcome})
+    entry = _entry(name, "outcome", namespace, project, principal, at, Outcome(outcome=outcome))
     done = space.journal.append([entry])
     return Concluded(name, project, outcome, searches, new=bool(done.appended))
 
@@ -176,18 +177,6 @@ def _result(payload: Mapping[str, Any], search_id: str, result: str | int | Resu
     raise NotFoundError(f"Search {search_id} did not show {told(asked)}. It showed {names}.")
 
 
-def best_of(row: Shown) -> str:
-    """The chunk whose text a result showed."""
-    return str(
-        row.get("best") or next(iter(row.get("chunks") or ()), "") or ids.chunk_id(row["memory_id"], 0)
-    )
-
-
-def chunks_of(row: Shown) -> list[str]:
-    """Every chunk that a result showed."""
-    return list(row.get("chunks") or (best_of(row),))
-
-
 def _verdicts(
     space: Workspace,
     namespace: str,
@@ -195,14 +184,14 @@ def _verdicts(
     response: str,
     cited: Collection[str],
     similarity: Callable[[str, str], float] | None,
-) -> list[dict[str, Any]]:
+) -> list[Said]:
     """A verdict on every memory that a search showed."""
     from slowwave.scoring.feedback.usage import cited_in, usage
-    from slowwave.store import one_of, quote
+    from slowwave.store import one_of
 
     shown: Sequence[Shown] = payload["shown"]
     chunks = [chunk for row in shown for chunk in chunks_of(row)]
-    where = f"namespace = {quote(namespace)} AND {one_of('chunk_id', chunks)}"
+    where = within(namespace, one_of("chunk_id", chunks))
     rows = space.store.read("chunks", where, columns=["chunk_id", "text"]) if chunks else None
     texts = dict(rows.iter_rows()) if rows is not None else {}
     named = cited_in(response, [row["memory_id"] for row in shown])
@@ -218,17 +207,17 @@ def _verdicts(
     except ValueError as error:  # of the caller's similarity
         raise FeedbackError(f"{error}. Nothing was taken.") from error
     return [
-        {
-            "memory_id": row["memory_id"], "chunk_id": best_of(row), "verdict": one.verdict,
-            "evidence": one.evidence, "keywords": one.keywords, "ratio": one.ratio,
-            "ratio_beyond_query": one.ratio_beyond_query, "similarity": one.similarity,
-        }
+        Said(
+            memory_id=row["memory_id"], chunk_id=best_of(row), verdict=one.verdict,
+            evidence=one.evidence, keywords=one.keywords, ratio=one.ratio,
+            ratio_beyond_query=one.ratio_beyond_query, similarity=one.similarity,
+        )
         for row, one in zip(shown, found, strict=True)
     ]  # fmt: skip
 
 
 Certainty = tuple[int, bool]  # of the evidence; whether it was seen here, and not imported
-Known = dict[str, tuple[Certainty, Mapping[str, Any]]]
+Known = dict[str, tuple[Certainty, Said]]
 
 
 def _looks(space: Workspace, namespace: str, search_id: str, words: str) -> list[Entry]:
@@ -247,19 +236,18 @@ def _most_certain(looks: Sequence[Entry]) -> Known:
     best: Known = {}
     for look in looks:
         imported = look.payload.get("imported_from") is not None
-        for one in look.payload["verdicts"]:
-            if isinstance(one, Mapping) and {"memory_id", "chunk_id", "verdict", "evidence"} <= one.keys():
-                certainty = _certainty(one, imported=imported)
-                if one["memory_id"] not in best or certainty > best[one["memory_id"]][0]:
-                    best[one["memory_id"]] = certainty, one
+        for one in verdicts_in(look.payload):
+            certainty = _certainty(one, imported=imported)
+            if one["memory_id"] not in best or certainty > best[one["memory_id"]][0]:
+                best[one["memory_id"]] = certainty, one
     return best
 
 
-def _certainty(verdict: Mapping[str, Any], *, imported: bool = False) -> Certainty:
+def _certainty(verdict: Said, *, imported: bool = False) -> Certainty:
     return CERTAINTY.get(verdict["evidence"], -1), not imported
 
 
-def _is_news(verdict: Mapping[str, Any], known: Known) -> bool:
+def _is_news(verdict: Said, known: Known) -> bool:
     before = known.get(verdict["memory_id"])
     return before is None or _certainty(verdict) > before[0]
 

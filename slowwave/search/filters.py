@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from slowwave.common.arguments import known_word, moment
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.tiers import tier_filter
 from slowwave.home.visibility import open_where
 from slowwave.quality.admission import LIVE, SUPERSEDED
 from slowwave.quality.structure import KNOWN_WORDS
-from slowwave.search.tiers import tier_filter
 from slowwave.store import one_of, quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from lancedb.table import Table
@@ -79,7 +80,7 @@ class Filters:
         for name, column in _LABELS.items():
             known = KNOWN_WORDS[column]
             for word in getattr(self, name):
-                mine = f"namespace = {quote(namespace)}"
+                mine = within(namespace)
                 if word in known or table.count_rows(f"{mine} AND {column} = {quote(word)}"):
                     continue
                 rows = (
@@ -102,7 +103,7 @@ class Filters:
             promoted: memories of it that use has promoted, with their tier.
             heirs: memories that absorbed one of the source.
         """
-        parts = [f"namespace = {quote(namespace)}"]
+        parts = [within(namespace)]
         parts.append(one_of("status", self.statuses) if self.superseded else f"status = {quote(LIVE)}")
         if self.memory_type:
             parts.append(one_of("memory_type", self.memory_type))

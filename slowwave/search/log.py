@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from slowwave.common import ids
-from slowwave.scoring.ranking import Candidates, Ranking, RankingPolicy, rank
+from slowwave.journal.kinds.search import Interleaving, Search, Shown, candidates_kept, candidates_of
+from slowwave.scoring.ranking import Ranking, RankingPolicy, rank
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.searcher import Found
-
-DERIVED = ("memory_id", "ordinal")  # follow from the chunk's id, so they are not kept
 
 
 def logged(
@@ -24,7 +22,7 @@ def logged(
     as_of: datetime,
     filters: Mapping[str, Any],
     turns: InTurn | None = None,
-) -> dict[str, Any]:
+) -> Search:
     """The payload of a ``search`` entry.
 
     Args:
@@ -37,70 +35,39 @@ def logged(
         filters: that were given.
         turns: how it was drawn from two rankings, if it was.
     """
-    candidates = found.candidates.to_dict()
-    interleaving = turns and {
-        "policy": turns.other.to_dict(),
-        "policy_version": turns.other.version,
-        "teams": turns.teams,
-        "seed": turns.seed,
-    }
-    return ({"interleaving": interleaving} if interleaving else {}) | {
-        "query": query,
-        "limit": limit,
-        "as_of": as_of.isoformat(),
-        "filters": dict(filters),
-        "policy": policy.to_dict(),
-        "policy_version": policy.version,
-        "abstained": ranking.abstained,
-        "signal": ranking.signal,
-        "shown": [
-            {
-                "memory_id": one.memory_id,
-                "rank": one.rank,
-                "score": one.score,
-                "flags": one.flags,
-                "channels": found.candidates.channels_of(one.chunks),
-                "scores": found.candidates.scores(one.best),
-                "contributions": {row.source: row.value for row in one.contributions},
-                "best": found.candidates.chunk_ids[one.best],
-                "chunks": [found.candidates.chunk_ids[at] for at in one.chunks],
-            }
+    payload = Search(
+        query=query,
+        limit=limit,
+        as_of=as_of.isoformat(),
+        filters=dict(filters),
+        policy=policy.to_dict(),
+        policy_version=policy.version,
+        abstained=ranking.abstained,
+        signal=ranking.signal,
+        shown=[
+            Shown(
+                memory_id=one.memory_id,
+                rank=one.rank,
+                score=one.score,
+                flags=one.flags,
+                channels=found.candidates.channels_of(one.chunks),
+                scores=found.candidates.scores(one.best),
+                contributions={row.source: row.value for row in one.contributions},
+                best=found.candidates.chunk_ids[one.best],
+                chunks=[found.candidates.chunk_ids[at] for at in one.chunks],
+            )
             for one in ranking.results
         ],
-        "candidates": {
-            name: column
-            for name, column in candidates.items()
-            if name not in DERIVED and (column or column == 0)
-        },
-    }
-
-
-def candidates_of(payload: Mapping[str, Any]) -> Candidates:
-    """The candidates that a logged search considered."""
-    kept = payload["candidates"]
-    chunks = kept.get("chunk_id", [])
-    empty: dict[str, Any] = {
-        "title": None,
-        "coverage": None,
-        "rerank": None,
-        "triggers": {},
-        "follows": {},
-        "states": {},
-        "confidence": {},
-        "superseded": None,
-        "vector_say": None,
-    }
-    columns = dict.fromkeys(("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count"), ())
-    return Candidates.from_dict(
-        {
-            **empty,
-            **columns,
-            **kept,
-            "chunk_id": chunks,
-            "memory_id": [ids.memory_of(chunk) for chunk in chunks],
-            "ordinal": [ids.ordinal_of(chunk) for chunk in chunks],
-        }
+        candidates=candidates_kept(found.candidates),
     )
+    if turns:
+        payload["interleaving"] = Interleaving(
+            policy=turns.other.to_dict(),
+            policy_version=turns.other.version,
+            teams=turns.teams,
+            seed=turns.seed,
+        )
+    return payload
 
 
 def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> Ranking:

@@ -12,7 +12,9 @@ from slowwave.lifecycle.quarantine import HELD
 from slowwave.quality.admission import LIVE
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import condition
+from slowwave.search.opened import knowledge_in
 from slowwave.store import quote
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -57,7 +59,7 @@ def why_nothing(
         return Nothing("abstained", "Nothing that was found is near enough to be an answer.")
     if as_of is not None:
         return Nothing("past", f"Nothing that namespace {namespace!r} held at the end of {as_of} matches.")
-    if space.store.count("memories", condition(space.knowledge, namespace, filters)):
+    if space.store.count("memories", condition(knowledge_in(space), namespace, filters)):
         return Nothing("unrelated", f"Nothing in namespace {namespace!r} has to do with the query.")
     if shown := space.store.count("memories", Filters().where(namespace)):
         told = f"No memory of namespace {namespace!r} passes {filters} ({shown:,} looked at)."
@@ -71,7 +73,7 @@ def refuse_unknown(space: Workspace, namespace: str) -> None:
     Raises:
         NotFoundError: it has others, which are named.
     """
-    mine = f"namespace = {quote(namespace)} AND status = {quote(LIVE)}"
+    mine = within(namespace, f"status = {quote(LIVE)}")
     if space.store.count("memories", mine):
         return
     found = _nothing_there(space, namespace)
@@ -80,7 +82,7 @@ def refuse_unknown(space: Workspace, namespace: str) -> None:
 
 
 def _nothing_there(space: Workspace, namespace: str) -> Nothing:
-    mine = f"namespace = {quote(namespace)}"
+    mine = within(namespace)
     if there := space.store.count("memories", mine):
         return Nothing(
             "hidden",

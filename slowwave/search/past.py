@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
+from slowwave.learning.applied import learned_boost, learned_triggers
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import KINDS, acts_until
-from slowwave.lifecycle.past.decided import DECISION, REFUSAL
+from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.quality.admission import MERGED
+from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking import MemoryState
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.knowledge import HEIR, StoredKnowledge
 from slowwave.search.searcher import Searcher
-from slowwave.store import Store, quote
+from slowwave.store import Store
 from slowwave.store.database import compact
 from slowwave.store.labels import heirs
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+
+
+PAST_DAYS_KEPT = 4
+"""Rebuilt for searches of the past (count)."""
 
 
 class _Knowledge:
@@ -41,13 +49,8 @@ class _Knowledge:
             namespace: rows.filter(pl.col("status") == MERGED).select(HEIR)
             for namespace, rows in memories.items()
         }
-        self._taught = StoredKnowledge(
-            space.store,
-            space.feedback_policy,
-            until=day,
-            triggers=space.learned_triggers(day),
-            texts=texts_in(space),
-        )
+        taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
+        self._taught = StoredKnowledge(space.store, taught, learned_triggers(space, day))
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -75,6 +78,36 @@ class _Knowledge:
 
 
 def past_searcher(space: Workspace, day: date) -> Searcher:
+    """Finds candidates in the memory as it stood at the end of a past day; the last few are kept.
+
+    Raises:
+        SlowwaveError: the day is still to come.
+    """
+    # A late act, a night or an undo may change what is known of that day.
+    key: tuple[date | int, ...] = (
+        day,
+        *(int(space.store.table(name).version) for name in ("memories", "decisions", "quarantine")),
+    )
+    kept = space.part("past searchers", _Kept)
+    if key not in kept.searchers:
+        while len(kept.searchers) >= PAST_DAYS_KEPT:
+            kept.searchers.pop(next(iter(kept.searchers))).close()
+        kept.searchers[key] = rebuilt(space, day)
+    return kept.searchers[key]
+
+
+class _Kept:
+    """Searchers of past days, by the day and the versions of the tables that they were made from."""
+
+    def __init__(self) -> None:
+        self.searchers: dict[tuple[date | int, ...], Searcher] = {}
+
+    def close(self) -> None:
+        while self.searchers:
+            self.searchers.popitem()[1].close()
+
+
+def rebuilt(space: Workspace, day: date) -> Searcher:
     """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
 
     All namespaces are rebuilt, because BM25 weighs a word by how rare it is in the whole home. That costs
@@ -91,7 +124,7 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     for namespace, rows in memories.items():
         store.upsert("chunks", _chunks(space, namespace, _present(rows)))
     compact(store.table("chunks"))  # takes the rows into the text index
-    return Searcher(store, space.embedder, _Knowledge(space, memories, day), space.learned_boost)
+    return Searcher(store, space.embedder, _Knowledge(space, memories, day), learned_boost(space))
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
@@ -121,14 +154,14 @@ def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
 
 
 def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
-    store, mine = space.store, f"namespace = {quote(namespace)}"
+    store, mine = space.store, within(namespace)
     acts = acts_until(space.journal, namespace, day)
     return memories_as_of(
         acts,
         store.read("decisions", mine, columns=DECISION),
         store.read("quarantine", mine, columns=REFUSAL),
         store.read("memories", mine, columns=["memory_id", "revision"]),
-        before=datetime.combine(day, time(), UTC) + timedelta(days=1),
+        before=day_end(day),
     )
 
 
@@ -138,7 +171,7 @@ def _present(memories: pl.DataFrame) -> pl.DataFrame:
 
 
 def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
-    store, mine = space.store, f"namespace = {quote(namespace)}"
+    store, mine = space.store, within(namespace)
     now = store.read("chunks", mine).join(memories, on=["memory_id", "revision"], how="semi")
     kept = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))
     others = memories.join(kept, on="memory_id", how="anti")

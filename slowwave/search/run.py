@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from slowwave.feedback.recent import recent_votes
 from slowwave.feedback.texts import texts_in
 from slowwave.journal import Entry, JournalError
 from slowwave.notes.chunking import indexed_text
+from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
@@ -24,6 +25,8 @@ from slowwave.search.filters import Filters
 from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.nothing import why_nothing
+from slowwave.search.opened import searcher_in
+from slowwave.search.past import past_searcher
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
 
@@ -170,9 +173,8 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
     if isinstance(as_of, datetime) or not isinstance(as_of, date | None):
         raise SlowwaveError(f"as_of = {as_of!r}: give a date, a search answers as of the end of a day (UTC).")
     if as_of is None or as_of == now.date():
-        return now, space.searcher
-    end = datetime.combine(as_of, datetime.min.time(), UTC) + timedelta(days=1)
-    return end, space.past_searcher(as_of)
+        return now, searcher_in(space)
+    return day_end(as_of), past_searcher(space, as_of)
 
 
 def read_by_cross_encoder(
@@ -257,7 +259,7 @@ def _journal(
     space: Workspace,
     search_id: str,
     namespace: str,
-    payload: dict[str, Any],
+    payload: Mapping[str, Any],
     moment: datetime,
     principal: str,
     project: str,

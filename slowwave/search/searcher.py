@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from slowwave.common import ids
 from slowwave.embedding import Embedder, knows
+from slowwave.feedback.tiers import COLUMN, tiers_of
 from slowwave.quality.admission import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
@@ -29,7 +30,6 @@ from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, Knowledge, condition, confidence_of
-from slowwave.search.tiers import COLUMN, tiers_of
 from slowwave.store import one_of
 from slowwave.store.text import Tables as TextTables
 from slowwave.store.text import full_text

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.evaluation.known import said_until, settled
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import with_query_ids
-from slowwave.journal.drain import decoded
+from slowwave.feedback.states import states_in
+from slowwave.journal.kinds.fields import decoded, struct
+from slowwave.journal.kinds.search import Search, shown_rows
+from slowwave.scoring.evaluation.judgments import PAIR
 from slowwave.scoring.evaluation.sparse_recall import Diagnosis, SparseRecall, diagnose, sparse_recall
 from slowwave.scoring.ranking import rank
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
 from slowwave.search.filters import Filters
+from slowwave.search.opened import searcher_in
 from slowwave.search.wakeup import excerpt
 from slowwave.store.frames import quote
 
@@ -23,12 +27,7 @@ if TYPE_CHECKING:
 
 SEARCHES_AT_ONCE = 5_000  # entries that are read at a time (count)
 LOOKED_AT = 10  # results among which a memory has to be (count)
-_SHOWN = pl.Struct(
-    {
-        "query": pl.String,
-        "shown": pl.List(pl.Struct({"memory_id": pl.String, "flags": pl.List(pl.String)})),
-    }
-)
+_SHOWN = struct(Search, "query", "shown.memory_id", "shown.flags")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +70,11 @@ def figures(space: Workspace, days: Sequence[str], namespace: str | None = None)
         also="tier IN ('quick', 'implicit')",
     )  # fmt: skip
     used = acts.select("search_id", "memory_id", relevant=pl.col("value") > 0.5)
-    said = said_until(space.store, "9999-12-31", namespace=namespace)
+    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
     queries = with_query_ids(injected)
-    grades = settled(said, space.settings.judge.agreement, queries.select("namespace", "query_id").unique())
-    judged = queries.join(grades.grades, on=["namespace", "query_id", "memory_id"])
+    asked = queries.select("namespace", "query_id").unique()
+    grades = judgment_list(said, space.settings.judge.agreement, asked)
+    judged = queries.join(grades.grades, on=PAIR)
     judged = judged.select("search_id", "memory_id", relevant=pl.col("grade") > 0)
     return sparse_recall(injected, pl.concat([used, judged]))
 
@@ -86,8 +86,8 @@ def _injected(space: Workspace, days: Sequence[str], namespace: str | None) -> p
         entries = space.journal.read(
             kinds=("search",), days=days, namespace=namespace, after_seq=seq, limit=SEARCHES_AT_ONCE
         )
-        rows = decoded(entries, _SHOWN)[0].explode("shown").filter(pl.col("shown").is_not_null())
-        rows = rows.unnest("shown").filter(pl.col("flags").list.contains(RECALL_INJECTED))
+        rows = shown_rows(decoded(entries, _SHOWN)[0])
+        rows = rows.filter(pl.col("flags").list.contains(RECALL_INJECTED))
         found.append(rows.select("namespace", "query", "memory_id", search_id="event_id"))
         if entries.height < SEARCHES_AT_ONCE:
             return pl.concat(found)
@@ -105,7 +105,7 @@ def short_memories(
         memory_id: of this one alone; else of those that changed last.
         most: memories (count).
     """
-    where = Filters().where(namespace, space.knowledge.promoted(namespace))
+    where = Filters().where(namespace, states_in(space).promoted(namespace))
     where += f" AND chunk_count <= {space.policy.sparse_chunks}"
     where += f" AND memory_id = {quote(memory_id)}" if memory_id else ""
     columns = ["memory_id", "updated_at"]
@@ -117,9 +117,9 @@ def short_memories(
         "memories", "memory_id", names,
         columns=["memory_id", "title", "content", "source", "trigger_phrases"], also=where,
     )  # fmt: skip
-    said = said_until(space.store, "9999-12-31", namespace=namespace)
-    relevant = settled(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
-    told = said.join(relevant, on=["namespace", "query_id", "memory_id"], how="semi")
+    said = judgments_until(space.store, "9999-12-31", namespace=namespace)
+    relevant = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
+    told = said.join(relevant, on=PAIR, how="semi")
     asked: dict[str, list[str]] = {}
     texts = space.store.read_by(
         "judgments", "judgment_id", told["judgment_id"].to_list(), columns=["memory_id", "query"]
@@ -144,7 +144,7 @@ def _ask(space: Workspace, namespace: str, row: dict[str, Any], questions: Seque
         policy = space.policy if filters is among else replace(space.policy, abstention_floor=0.0)
         hits = 0
         for question in questions:
-            found = space.searcher.find(namespace, question, space.settings.ranking.candidates, filters)
+            found = searcher_in(space).find(namespace, question, space.settings.ranking.candidates, filters)
             limit = LOOKED_AT if filters is among else len(found.candidates)
             ranking = rank(found.candidates, policy, as_of=space.now(), limit=limit)
             hits += any(one.memory_id == name for one in ranking.results)

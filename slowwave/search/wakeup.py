@@ -12,10 +12,11 @@ import polars as pl
 
 from slowwave.common.quoting import NOTICE, plain_line
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.states import states_in
+from slowwave.feedback.tiers import with_tiers
 from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens, wakeup_scores
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
-from slowwave.search.tiers import with_tiers
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -69,8 +70,8 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
         raise SlowwaveError(f"budget = {budget}: a packet needs {LEAST_BUDGET} tokens or more.")
     filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
     rows = space.store.read("memories", filters.where(namespace), columns=COLUMNS)
-    rows = with_tiers(rows, space.knowledge.promoted(namespace))
-    states = space.knowledge.states(namespace, rows["memory_id"])
+    rows = with_tiers(rows, states_in(space).promoted(namespace))
+    states = states_in(space).states(namespace, rows["memory_id"])
     effectiveness = [states[name].effectiveness if name in states else 0.5 for name in rows["memory_id"]]
     rows = rows.with_columns(effectiveness=pl.Series(effectiveness, dtype=pl.Float64))
     rows = rows.with_columns(

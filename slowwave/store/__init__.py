@@ -2,6 +2,6 @@
 
 from slowwave.store.database import Store, Written
 from slowwave.store.frames import one_of, quote
-from slowwave.store.schemas import NOTE_FIELDS, TableSpec, table_specs
+from slowwave.store.tables import NOTE_FIELDS, TableSpec, table_specs
 
 __all__ = ["NOTE_FIELDS", "Store", "TableSpec", "Written", "one_of", "quote", "table_specs"]

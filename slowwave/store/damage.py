@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slowwave.errors import StoreError
-
-if TYPE_CHECKING:
-    from slowwave.store.database import Store
+from slowwave.store.connection import Connection
 
 ERRORS = (RuntimeError, OSError, ValueError)
 """What LanceDB raises when it cannot read or write."""
@@ -54,7 +52,7 @@ class Damage:
         )
 
 
-def missing(store: Store) -> list[Damage]:
+def missing(store: Connection) -> list[Damage]:
     """Tables that are not there, and those whose newest version is gone; only folders are looked at."""
     there = set(store.db.list_tables().tables)
     found = []
@@ -67,7 +65,7 @@ def missing(store: Store) -> list[Damage]:
     return found
 
 
-def examined(store: Store) -> Iterator[Damage]:
+def examined(store: Connection) -> Iterator[Damage]:
     """Read every table and index file, whole; what is wrong with them."""
     lacking = missing(store)
     yield from lacking
@@ -76,7 +74,7 @@ def examined(store: Store) -> Iterator[Damage]:
             yield Damage(name, problem)
 
 
-def probed(store: Store, name: str) -> str | None:
+def probed(store: Connection, name: str) -> str | None:
     """What is wrong with a table, found by reading all of it; None where nothing is."""
     try:
         table = store.db.open_table(store.physical(name))
@@ -93,7 +91,7 @@ def probed(store: Store, name: str) -> str | None:
     return None
 
 
-def explained(store: Store, name: str, error: Exception) -> DamageError | None:
+def explained(store: Connection, name: str, error: Exception) -> DamageError | None:
     """The damage behind an error; None where it has another cause, such as a full disk."""
     words = str(error).lower()
     if any(cause in words for cause in _OTHER_CAUSES):
@@ -108,12 +106,12 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:160]
 
 
-def folder_of(store: Store, physical: str) -> Path | None:
+def folder_of(store: Connection, physical: str) -> Path | None:
     """Where a table's files are; None in an object store."""
     return None if "://" in store.uri else Path(store.uri) / f"{physical}.lance"
 
 
-def _lost_version(store: Store, physical: str) -> str | None:
+def _lost_version(store: Connection, physical: str) -> str | None:
     """That the newest version that was written is not there any more: Lance would open an older one."""
     folder = folder_of(store, physical)
     if folder is None:
@@ -130,7 +128,7 @@ def _lost_version(store: Store, physical: str) -> str | None:
     return f"has lost its version {hint}, the newest left is {newest}" if newest < hint else None
 
 
-def _index_problem(store: Store, dataset: Any, index: Any) -> str | None:  # noqa: ANN401 - Lance's
+def _index_problem(store: Connection, dataset: Any, index: Any) -> str | None:  # noqa: ANN401 - Lance's
     """What is wrong with the files of an index."""
     from lance.file import LanceFileReader
 

@@ -10,51 +10,27 @@ Facts this rests on (each has a test in ``tests/store`` or ``tests/faults``):
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import polars as pl
+import pyarrow as pa
 
 from slowwave.errors import ModelError, StoreError
+from slowwave.store.connection import Connection, Identity
+from slowwave.store.damage import ERRORS, explained
 from slowwave.store.frames import one_of, quote, to_schema
-from slowwave.store.schemas import TableSpec, table_specs
-
-if TYPE_CHECKING:
-    from slowwave.records import Recorder
-
-os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
+from slowwave.store.tables import TableSpec, table_specs
+from slowwave.store.tenancy import StoreOf
+from slowwave.store.text import create_full_text_indexes
 
 SCHEMA_VERSION = 12
 IDS_PER_FILTER = 2_000
 
-METADATA_CACHE_BYTES = 64 * 2**20
-INDEX_CACHE_BYTES = 2**30
-"""What a connection keeps of indexes, the least used go first; its default is six times as much."""
-
-VERSIONS_PER_SESSION = 128
-"""Versions of the searched table that one connection sees at most (count)."""
-
-HANDLES = 0.5
-"""Share of the handles that a process may have with which a connection ends in any case."""
-
-LOOK_EVERY_S = 1.0
-"""How often at most it is looked whether a connection should end, in seconds."""
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """The embedding model that a store's vectors belong to, and the tables that hold them."""
-
-    model: str
-    dimension: int
-    tables: Mapping[str, str]  # logical name -> physical name, where they differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +69,24 @@ def is_conflict(error: Exception) -> bool:
     return "commit conflict" in str(error).lower()
 
 
-def _few_handles() -> bool:
-    """Whether this process has more than `HANDLES` of the files open that it may; False where none knows."""
-    try:
-        import resource
-
-        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return sum(1 for _ in Path("/proc/self/fd").iterdir()) > HANDLES * most
-    except (ImportError, FileNotFoundError):
-        return False
-    except OSError:  # not even this list can be opened
-        return True
-
-
 def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
     """The values in slices of at most `size`."""
     return (values[at : at + size] for at in range(0, len(values), size))
 
 
-class Store:
+class Records(Protocol):
+    """Who is told of each change of a table before it is made."""
+
+    def upsert(
+        self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
+    ) -> None:
+        """Rows are about to be written, and those that match `delete` and are not among them go."""
+
+    def delete(self, store: Store, name: str, where: str) -> None:
+        """Rows are about to go."""
+
+
+class Store(Connection):
     """All tables of one Slowwave database.
 
     Args:
@@ -125,7 +100,7 @@ class Store:
         ModelError: the database belongs to another embedding model.
     """
 
-    recorder: Recorder | None = None
+    recorder: Records | None = None
     """Writes each change to the journal before it is made; a store that is opened by itself has none."""
 
     def __init__(
@@ -137,45 +112,23 @@ class Store:
         storage_options: Mapping[str, str] | None = None,
         create: bool = True,
     ) -> None:
-        self.uri = uri
-        self.storage_options = dict(storage_options or {})
-        self.connect()
+        super().__init__(uri, storage_options)
         self.identity = self._identify(model, dimension, create)
         self.specs = table_specs(self.identity.dimension)
 
     @classmethod
-    def of(cls, uri: str, identity: Identity, storage_options: Mapping[str, str] | None = None) -> Store:
+    def bare(cls, uri: str, identity: Identity, storage_options: Mapping[str, str] | None = None) -> Store:
         """The tables at a place as those of an identity, whatever state they are in: none is made or read."""
         store = object.__new__(cls)
-        store.uri, store.storage_options, store.identity = uri, dict(storage_options or {}), identity
-        store.connect()
-        store.specs = table_specs(identity.dimension)
+        Connection.__init__(store, uri, storage_options)
+        store.identity, store.specs = identity, table_specs(identity.dimension)
         return store
 
+    def of(self, *namespaces: str) -> StoreOf:
+        """The same tables with the rows of some namespaces alone (tenancy: no read crosses it)."""
+        return StoreOf(self, namespaces)
+
     # -- opening ---------------------------------------------------------------------------------
-
-    def connect(self) -> None:
-        """Begin a new connection; what the one before kept open is closed when its last query ends.
-
-        A connection keeps what it has read of tables and indexes. Bounds of its caches bound their memory,
-        and not the number of files: every version of a full-text index has some of its own, which stay open
-        for as long as the cache has room. So a connection ends with `VERSIONS_PER_SESSION`, and before that
-        where handles become few.
-        """
-        import lancedb
-
-        self.db = lancedb.connect(
-            self.uri,
-            storage_options=self.storage_options or None,
-            read_consistency_interval=timedelta(0),
-            session=lancedb.Session(
-                index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
-            ),
-        )
-        self._handles: dict[str, Any] = {}
-        self._first_version: int | None = None
-        self._next_look = 0.0
-        self._commits: dict[str, tuple[int, int]] = {}
 
     def _identify(self, model: str, dimension: int, create: bool) -> Identity:
         self.specs = table_specs(dimension)
@@ -207,8 +160,6 @@ class Store:
 
     def create_table(self, spec: TableSpec, name: str | None = None) -> None:
         """Make an empty table with its text indexes; nothing happens when it exists."""
-        from slowwave.store.indexes import create_full_text_indexes
-
         name = name or spec.name
         for patience in (0.05, 0.1, 0.2, 0.4, 0.8, None):
             try:
@@ -225,34 +176,16 @@ class Store:
 
     # -- tables ----------------------------------------------------------------------------------
 
-    def physical(self, name: str) -> str:
-        """Physical name of a table: it differs from the logical one after a re-embedding."""
-        return self.identity.tables.get(name, name) if hasattr(self, "identity") else name
-
     def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
-        """An open handle; it always reads the latest version."""
-        self._end_long_session()
-        handles = self._handles
-        if name not in handles:
-            with self.explaining(name):
-                handles[name] = self.db.open_table(self.physical(name))
-        return handles[name]
+        """An open handle; it always reads the latest version.
 
-    def _end_long_session(self) -> None:
-        """Connect again when the searched table has had many versions since, or handles become few."""
-        now, searched = time.monotonic(), self._handles.get("chunks")
-        if searched is None or now < self._next_look:
-            return
-        self._next_look = now + LOOK_EVERY_S
-        if _few_handles():
-            self.connect()
-            self._next_look = now + LOOK_EVERY_S
-            return
-        version = int(searched.version)
-        if self._first_version is None:
-            self._first_version = version
-        elif abs(version - self._first_version) >= VERSIONS_PER_SESSION:
-            self.connect()
+        Raises:
+            DamageError: the table is missing or cannot be read.
+        """
+        if name in self._handles:
+            return super().table(name)
+        with self.explaining(name):
+            return super().table(name)
 
     @contextmanager
     def explaining(self, name: str) -> Iterator[None]:
@@ -261,8 +194,6 @@ class Store:
         Raises:
             DamageError: the table is missing or cannot be read.
         """
-        from slowwave.store.damage import ERRORS, explained
-
         try:
             yield
         except ERRORS as error:

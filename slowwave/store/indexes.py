@@ -13,56 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slowwave.errors import StoreError
-from slowwave.store.schemas import TableSpec
-from slowwave.store.text import full_text_config
+from slowwave.store.tables import TableSpec
 
 if TYPE_CHECKING:
     from slowwave.store.database import Store
 
-ATTEMPTS = 5  # at an index that other processes make at the same moment (count)
 RECALL_QUERIES = 48
 RECALL_AT = 10
 FEWEST_PROBES = 8
 ROWS_PER_PARTITION = 400
-
-
-def full_text_columns(table: Any) -> set[str]:  # noqa: ANN401 - lancedb.Table
-    """Columns of the table that have a full-text index."""
-    return {
-        column
-        for index in table.list_indices()
-        if index.index_type.upper() == "FTS"
-        for column in index.columns
-    }
-
-
-def create_full_text_indexes(table: Any, spec: TableSpec, *, again: bool = False) -> None:  # noqa: ANN401
-    """Give each allow-listed column of a `lancedb.Table` its full-text index.
-
-    Those that have one are left alone, unless they are to be made `again`.
-    """
-    missing = set(spec.full_text) - (set() if again else full_text_columns(table))
-    for column in sorted(missing):
-        _create_full_text_index(table, column, again=again)
-
-
-def _create_full_text_index(table: Any, column: str, *, again: bool) -> None:  # noqa: ANN401
-    """Make the index, or find that another process has just made it: all of them make the same."""
-    for _ in range(ATTEMPTS):
-        try:
-            table.create_index(column, config=full_text_config(), replace=True)
-        except RuntimeError as error:
-            if "commit conflict" not in str(error):
-                raise
-            if not again and column in full_text_columns(table):
-                return
-        else:
-            return
-    raise StoreError(
-        f"The full-text index of {column} could not be made: other processes keep changing the table. "
-        f"Try again."
-    )
 
 
 def create_bitmap_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table

@@ -21,8 +21,8 @@ from slowwave.scoring.ranking.words import UNSPACED
 from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
 from slowwave.store.database import SCHEMA_VERSION, Store, batches
 from slowwave.store.frames import one_of
-from slowwave.store.indexes import create_full_text_indexes
 from slowwave.store.labels import folded, own, with_united
+from slowwave.store.text import create_full_text_indexes
 from slowwave.store.vectors import mean_vectors
 
 

@@ -15,6 +15,7 @@ from slowwave.common import ids, progress
 from slowwave.errors import SlowwaveError
 from slowwave.notes.decoding import says_nothing
 from slowwave.scoring.ranking import Candidates
+from slowwave.search.opened import searcher_in
 
 if TYPE_CHECKING:
     from slowwave.memory import Memory
@@ -229,7 +230,7 @@ def ask(memories: Mapping[str, Memory], queries: Sequence[Mapping[str, Any]], si
             if name not in memories:
                 raise SlowwaveError(f"Query {query['_id']} is of namespace {name!r}, which has no documents.")
             memory = memories[name]
-            one = memory._space.searcher.find(memory.namespace, query["text"], size)
+            one = searcher_in(memory.home).find(memory.namespace, query["text"], size)
             sources = one.shown.column("source").to_pylist()
             documents = dict(zip(one.candidates.memory_ids, sources, strict=True))
             found.append(Asked(query["_id"], one.candidates, documents))

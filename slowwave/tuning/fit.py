@@ -14,18 +14,18 @@ import polars as pl
 from slowwave.common import ids, progress
 from slowwave.scoring.evaluation import (
     Comparison,
-    Measure,
     answer_rate,
     auroc,
     compare,
     evaluate,
     mean_interval,
+    panel,
 )
-from slowwave.scoring.ranking import SEEDS, RankingPolicy, rank
+from slowwave.scoring.measures import MRR, NDCG
+from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.abstention import signal
 from slowwave.tuning.collection import Asked
 
-NDCG, MRR = Measure("ndcg", 10), Measure("mrr", 5)
 MARGIN: Final = 0.01  # of nDCG@10: what is nearer than this is as good
 WORST_LOSS: Final = 0.003  # of nDCG@10 that a collection may lose while fitting
 LEAST_GAIN: Final = 0.002  # of the mean nDCG@10: for less, a parameter keeps its value
@@ -174,14 +174,9 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
     policies = {
         "present": present,
         "fitted": best,
-        "seeds": replace(SEEDS, vector_weight=present.vector_weight, cosine_floor=present.cosine_floor),
-        "rrf": replace(
-            present, fusion="rrf", mpab=False, title_weight=0.0, neighbour_weight=0.0, sparse_recall=False
-        ),
-        "fitted, no MPAB": replace(best, mpab=False),
-        "fitted, no neighbours": replace(best, neighbour_weight=0.0),
-        "fitted, no titles": replace(best, title_weight=0.0),
-        "fitted, no sparse recall": replace(best, sparse_recall=False),
+        "seeds": panel.seeds(present),
+        "rrf": replace(present, fusion="rrf", **panel.off(panel.OF_TEXT)),
+        **{f"fitted, {name}": replace(best, **panel.off([name])) for name in panel.OF_TEXT},
     }
     lines = tuple(
         line

@@ -73,28 +73,3 @@ def as_rows(done: Fitted) -> tuple[Sequence[str], list[dict[str, Any]]]:
             }
         )
     return COLUMNS, rows
-
-
-def as_markdown(done: Fitted) -> str:
-    """The report as Markdown tables."""
-    columns, rows = as_rows(done)
-    lines = ["# A fitted ranking policy", ""]
-    lines.append(f"{done.tried:,} policies tried on half of the queries; these are the other halves.")
-    lines += ["", *_table(columns, [[row[name] for name in columns] for row in rows]), ""]
-    now, then = done.present.to_dict(), done.policy.to_dict()
-    changed = [[name, now[name], then[name]] for name in now if name != "name"]
-    lines += ["## Parameters", "", *_table(("parameter", "present", "fitted"), changed), ""]
-    if done.abstention:
-        names = tuple(done.abstention[0])
-        cells = [[_short(row[name]) for name in names] for row in done.abstention]
-        lines += ["## Queries without an answer", "", *_table(names, cells), ""]
-    return "\n".join(lines)
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    head = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
-    return head + [f"| {' | '.join('∞' if cell is None else str(cell) for cell in row)} |" for row in rows]
-
-
-def _short(value: Any) -> Any:  # noqa: ANN401 - a cell
-    return round(value, 4) if isinstance(value, float) else value

@@ -126,15 +126,15 @@ def _whole(space: Workspace) -> Iterator[Finding]:
     from slowwave.journal import works as underway
     from slowwave.records.recorder import has_records
     from slowwave.store import Store
+    from slowwave.store.connection import Identity
     from slowwave.store.damage import DamageError, examined
-    from slowwave.store.database import Identity
 
     for work in underway.unfinished(space.journal):
         yield Finding(
             "unfinished", False, f"{work.what} was begun at {work.begun_at:%F %T} UTC", work.command
         )
     model = Identity(space.embedder.name, space.embedder.dimension, {})
-    store = Store.of(space.settings.store_uri, model, space.settings.store.storage_options)
+    store = Store.bare(space.settings.store_uri, model, space.settings.store.storage_options)
     if not store.db.list_tables().tables:
         if has_records(space.journal):
             yield Finding("tables", False, f"the tables at {store.uri} are gone", "slowwave rebuild")
@@ -151,7 +151,7 @@ def _whole(space: Workspace) -> Iterator[Finding]:
 def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     from slowwave.lifecycle.reconcile import differences, reconcile
     from slowwave.store.checkpoints import interrupted_restore
-    from slowwave.store.indexes import full_text_columns
+    from slowwave.store.text import full_text_columns
 
     store = space.store
     counts = {name: store.count(name) for name in ("memories", "chunks", "quarantine")}

@@ -22,8 +22,8 @@ from slowwave.notes.chunking import indexed_text
 from slowwave.settings import CONFIG_FILE, EmbeddingSettings, Settings
 from slowwave.settings.file import editing
 from slowwave.store import Store
-from slowwave.store.database import Identity
-from slowwave.store.schemas import table_specs
+from slowwave.store.connection import Identity
+from slowwave.store.tables import table_specs
 from slowwave.store.vectors import mean_vectors
 
 WITH_VECTORS = ("chunks", "embedded_chunks", "memories")
@@ -56,7 +56,7 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     new = Identity(model, embedder.dimension, names)
     for name, physical in names.items():
         store.create_table(table_specs(embedder.dimension)[name], physical)
-    target = Store.of(store.uri, new, store.storage_options)
+    target = Store.bare(store.uri, new, store.storage_options)
     while chunks := _missing(store, target):
         with progress.task("embedding chunks", len(chunks)) as advance:
             for at in range(0, len(chunks), stages.CHUNKS_PER_COMMIT):

@@ -18,8 +18,9 @@ from typing import Any
 
 from slowwave.common import ids
 from slowwave.journal import Entry, Journal, JournalEntryError, Source
-from slowwave.journal.acts import forget_entry, note_payload, payload_digest, save_entry, unreadable_entry
+from slowwave.journal.acts import forget_entry, save_entry, unreadable_entry
 from slowwave.journal.kept import erased_name, is_kept
+from slowwave.journal.kinds.note import payload_digest, save_of
 from slowwave.notes import Listing, Note, NoteFailure, VaultFile, read_notes
 from slowwave.settings import NotesSettings
 
@@ -168,7 +169,7 @@ class Look:
     def _saved(self, note: Note, raw: str | None) -> list[Entry]:
         subject = self._subject(note.source)
         note = self._placed(note)
-        plain = payload_digest(note_payload(note))
+        plain = payload_digest(save_of(note))
         digest = raw or plain
         if self._is_known(subject, digest, "save"):
             self.result.unchanged += 1

@@ -1,12 +1,13 @@
-"""What each tool answers, as data with a schema; the same in words is in :mod:`slowwave.views.mcp_wording`."""
+"""What each tool answers, as data with a schema; the same in words is in :mod:`views.mcp_wording`."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field
+
+from slowwave.views.data import plain
 
 if TYPE_CHECKING:
     from slowwave.search import SearchResponse
@@ -59,7 +60,7 @@ class Found(_Answer):
             next_step: what to do with it.
             account: with how the search came to it.
         """
-        data = _plain(response.to_dict())
+        data = plain(response.to_dict())
         debug = {name: data[name] for name in ("signal", "policy", "timings", "not_shown")}
         return cls.model_validate(data | {"next_step": next_step, "debug": debug if account else None})
 
@@ -185,10 +186,3 @@ class Undone(_Answer):
     memory_id: str
     other_memory: str
     undone_at: datetime
-
-
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    """The same as JSON has it; a number that JSON does not have is null."""
-    options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    plain: dict[str, Any] = orjson.loads(orjson.dumps(data, option=options, default=str))
-    return plain

@@ -14,11 +14,14 @@ import polars as pl
 from slowwave.errors import NotFoundError
 from slowwave.home.visibility import HIDDEN, closed_queries, open_rows
 from slowwave.scoring.evaluation import Comparison, MeanInterval, compare, mean_interval
+from slowwave.scoring.measures import MEASURES, NDCG, QUALITY
 from slowwave.store import Store, quote
+from slowwave.store.tenancy import within
+from slowwave.views.data import plain
 
 LOGGED = "logged"
-METRICS = {"mrr_5": "MRR@5", "ndcg_10": "nDCG@10", "recall_20": "Recall@20", "hit_rate_1": "HitRate@1"}
-MAIN = "ndcg_10"
+METRICS = {measure.column: str(measure) for measure in QUALITY}
+MAIN = NDCG.column
 MARGIN = 0.02
 _ROLES = ("in force", "shadow", "baseline", "channel", "stage")
 _MEAN_DRAWS = 2_000  # of the interval of a mean, which decides nothing
@@ -26,7 +29,7 @@ _CHANNELS = {
     "channel": pl.String, "results": pl.Int64, "covered": pl.Int64, "exclusive": pl.Int64,
     "coverage": pl.Float64, "ecr": pl.Float64, "ecr_low": pl.Float64, "ecr_high": pl.Float64,
 }  # fmt: skip
-_GIVEN = ("mrr_5", "ndcg_10", "recall_20", "hit_rate_1", "judged_10")
+_GIVEN = [measure.column for measure in MEASURES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +198,8 @@ def as_data(report: CycleReport) -> dict[str, Any]:
         values["changed"] = {field.name: getattr(report.changed, field.name) for field in fields(Changed)} | {
             "same_queries": None if same is None else _compared_data(same)
         }
-    plain: dict[str, Any] = _plain(values)
-    return plain
+    told: dict[str, Any] = plain(values)
+    return told
 
 
 # -- one cycle -------------------------------------------------------------------------------------
@@ -216,7 +219,7 @@ def _grades(store: Store, namespace: str, cycle_id: str) -> pl.DataFrame:
     rows = store.read("cycle_judgments", f"cycle_id = {quote(cycle_id)}", columns=columns)
     known = store.read_by(
         "memories", "memory_id", rows["memory_id"].unique().to_list(),
-        columns=["memory_id", "title", "sensitivity"], also=f"namespace = {quote(namespace)}",
+        columns=["memory_id", "title", "sensitivity"], also=within(namespace),
     )  # fmt: skip
     titles = known.select("memory_id", title=pl.when(open_rows()).then(pl.col("title").replace("", None)))
     joined = rows.join(titles, on="memory_id", how="left").sort(
@@ -282,12 +285,12 @@ def _channels(told: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _closed_before(store: Store, namespace: str, number: int) -> pl.DataFrame:
-    where = f"namespace = {quote(namespace)} AND number < {number} AND status = 'closed'"
+    where = within(namespace, f"number < {number} AND status = 'closed'")
     return store.read("evaluation_cycles", where, columns=["cycle_id", "number", "closed_on"]).sort("number")
 
 
 def _course(store: Store, namespace: str, cycles: list[tuple[Any, ...]]) -> pl.DataFrame:
-    where = f"namespace = {quote(namespace)} AND variant = {quote(LOGGED)}"
+    where = within(namespace, f"variant = {quote(LOGGED)}")
     rows = store.read("cycle_scores", where, columns=["cycle_id", "query_id", MAIN]).sort("query_id")
     points = []
     for cycle_id, number, closed_on in cycles:
@@ -368,15 +371,3 @@ def _standing_data(one: Standing) -> dict[str, Any]:
 
 def _compared_data(found: Mapping[str, Comparison]) -> dict[str, Any]:
     return {metric: asdict(one) | {"verdict": one.verdict} for metric, one in found.items()}
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - any data
-    if isinstance(value, pl.DataFrame):
-        return _plain(value.to_dicts())
-    if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

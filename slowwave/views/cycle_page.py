@@ -9,9 +9,21 @@ import polars as pl
 
 from slowwave.scoring.evaluation import Comparison
 from slowwave.views import cycle_plots
+from slowwave.views import cycle_tables as tables
 from slowwave.views import cycle_wording as words
-from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, Standing
-from slowwave.views.html import Cell, document, escape, image, paragraph, table
+from slowwave.views.cycle import MAIN, METRICS, Changed, CycleReport
+from slowwave.views.html import page
+from slowwave.views.section import (
+    Column,
+    Folded,
+    Paragraph,
+    Part,
+    Picture,
+    Section,
+    Table,
+    numbers,
+    verdict,
+)
 
 DETAILED = 50  # queries at each end that are shown with everything
 LISTED = 2_000  # queries in the long table
@@ -34,7 +46,6 @@ summary { padding: 6px 10px; cursor: pointer; overflow-wrap: anywhere; }
 details > div, details > p { padding: 0 10px; margin: 6px 0; }
 h3 { font-size: 15px; margin: 16px 0 6px; }
 """
-_VERDICTS = {"insufficient evidence": "undecided"}
 _MARKS = {"better": "▲", "worse": "▼", "equivalent": "=", "insufficient evidence": "?"}
 
 
@@ -42,110 +53,88 @@ def cycle_page(report: CycleReport) -> str:
     """The report as HTML: pictures and tables inside it, no script, nothing from the network.
 
     Raises:
-        SlowwaveError: Matplotlib is not installed.
+        SlowwaveError: Matplotlib or Jinja2 is not installed.
     """
-    body = [
-        paragraph(words.headline(report)),
-        paragraph(words.unfinished(report), "waits"),
-        paragraph(words.outcome(report)),
-        table(["", ""], [(name, (told, "text")) for name, told in words.facts(report)], numbers=[]),
-        *_variants(report),
-        image(cycle_plots.differences(report), "Difference of each ranking to what was shown"),
-        *_metrics(report),
-        *_channels(report),
-        *_course(report),
+    parts: list[Part] = [
+        Paragraph(words.headline(report)),
+        Paragraph(words.unfinished(report), "waits"),
+        Paragraph(words.outcome(report)),
+        Table([Column(""), Column("", "text")], words.facts(report)),
+        _variants(report),
+        _metrics(report),
+        _channels(report),
+        _course(report),
         *_judges(report),
         *_compared("Shadow", "how far other rankings' results are from those that were shown", report.shadow),
         *_compared("Interleaving", "whose results were used when two took turns", report.interleaving),
         *_queries(report),
-        *_policies(report),
+        _policies(report),
     ]
-    return document(f"Evaluation of {report.namespace}, cycle {report.number}", body, style=_STYLE)
+    return page(f"Evaluation of {report.namespace}, cycle {report.number}", parts, style=_STYLE)
 
 
-def _variants(report: CycleReport) -> Iterator[str]:
-    yield _heading("Rankings", f"{words.TITLE}, beside what searches showed on the same queries")
+def _variants(report: CycleReport) -> Section:
     columns = (
-        "ranking", "verdict", words.TITLE, "95 %", "difference", "95 %", "judged@10", "won/tied/lost",
-        "p", "needed",
+        "ranking", "verdict", "mean", "mean_ends", "difference", "difference_ends", "judged", "counts", "p",
+        "needed",
     )  # fmt: skip
-    yield table(columns, [_variant(one) for one in report.variants], numbers=range(2, len(columns)))
-    yield paragraph(
+    explained = Paragraph(
         "judged@10 is the share of the first ten results that anybody judged: what is not judged counts as "
         "not relevant, so a ranking with a lower share is undervalued. Needed: how many more queries would "
         "decide, if mean and spread stay as they are. A baseline is trivial: had without this project.",
         "faint",
     )
+    picture = Picture(cycle_plots.differences(report), "Difference of each ranking to what was shown")
+    note = f"{words.TITLE}, beside what searches showed on the same queries"
+    return Section("Rankings", [tables.variants(report, columns), explained, picture], note)
 
 
-def _variant(one: Standing) -> list[Cell]:
-    mean, found = one.means[MAIN], one.against.get(MAIN)
-    name = f"{one.name} (baseline)" if one.role == "baseline" else one.name
-    measured, judged = (words.number(mean.mean), words.interval(mean)), words.number(one.judged)
-    if found is None:
-        return [name, "", *measured, "", "", judged, "", "", ""]
-    return [
-        name, _verdict(found.verdict), *measured, words.number(found.difference, signed=True),
-        words.interval(found, signed=True), judged, f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
-        words.probability(found.p_value), words.needed(one),
-    ]  # fmt: skip
-
-
-def _verdict(verdict: str) -> tuple[str, str]:
-    return verdict, _VERDICTS.get(verdict, verdict)
-
-
-def _metrics(report: CycleReport) -> Iterator[str]:
-    marks = " · ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
-    yield _heading(
-        "Every metric", f"mean over queries, its 95 % interval, and beside what was shown: {marks}"
-    )
-    columns = ["ranking", *(part for title in METRICS.values() for part in (title, "95 %"))]
+def _metrics(report: CycleReport) -> Section:
+    marks = " · ".join(f"{mark} {name}" for name, mark in _MARKS.items())
     rows = []
     for one in report.variants:
-        row: list[Cell] = [one.name]
+        row: list[object] = [one.name]
         for metric, mean in one.means.items():
             row += [_marked(words.number(mean.mean), one.against.get(metric)), words.interval(mean)]
         rows.append(row)
-    yield table(columns, rows, numbers=range(1, len(columns)))
-    yield image(cycle_plots.distribution(report), "Queries by what was shown of them")
+    table = Table(
+        ["ranking", *numbers(*(part for title in METRICS.values() for part in (title, "95 %")))], rows
+    )
+    note = f"mean over queries, its 95 % interval, and beside what was shown: {marks}"
+    picture = Picture(cycle_plots.distribution(report), "Queries by what was shown of them")
+    return Section("Every metric", [table, picture], note)
 
 
-def _marked(value: str, found: Comparison | None) -> Cell:
+def _marked(value: str, found: Comparison | None) -> object:
     if found is None:
         return f"{value} \N{FIGURE SPACE}"
-    return f"{value} {_MARKS[found.verdict]}", _verdict(found.verdict)[1]
+    return verdict(found.verdict)._replace(text=f"{value} {_MARKS[found.verdict]}")
 
 
-def _channels(report: CycleReport) -> Iterator[str]:
-    yield _heading("Channels", "which found what was shown, and what only one of them found (ECR)")
-    yield image(cycle_plots.channels(report), "Contribution of the channels")
-    names = ("results", "covered", "exclusive", "coverage", "ecr")
-    rows = [
-        [
-            row["channel"],
-            *(words.shown(row[name]) for name in names),
-            words.ends(row["ecr_low"], row["ecr_high"]),
-        ]
-        for row in report.channels.iter_rows(named=True)
-    ]
-    columns = ["channel", "results", "covered", "exclusive", "coverage", "ECR", "95 %"]
-    yield table(columns, rows, numbers=range(1, len(columns)))
-    yield paragraph(words.found_by(report), "faint")
+def _channels(report: CycleReport) -> Section:
+    columns = ("channel", "results", "covered", "exclusive", "coverage", "ecr", "ends")
+    parts = (
+        Picture(cycle_plots.channels(report), "Contribution of the channels"),
+        tables.channels(report, columns),
+        Paragraph(words.found_by(report), "faint"),
+    )
+    return Section("Channels", parts, "which found what was shown, and what only one of them found (ECR)")
 
 
-def _course(report: CycleReport) -> Iterator[str]:
-    yield _heading("Since the cycle before", "each cycle has the queries of its own days")
-    yield from (paragraph(line) for line in words.since(report))
-    yield image(cycle_plots.course(report), "What was shown, by cycle")
-    changed = report.changed
-    if changed is None:
-        return
+def _course(report: CycleReport) -> Section:
+    parts: list[Part] = [Paragraph(line) for line in words.since(report)]
+    parts.append(Picture(cycle_plots.course(report), "What was shown, by cycle"))
+    if report.changed is not None:
+        parts += _changed(report.changed)
+    return Section("Since the cycle before", parts, "each cycle has the queries of its own days")
+
+
+def _changed(changed: Changed) -> Iterator[Part]:
     rows = [
         [row["variant"], *(words.then_and_now(row, metric) for metric in METRICS)]
         for row in changed.metrics.iter_rows(named=True)
     ]
-    yield table(["ranking", *METRICS.values()], rows, numbers=range(1, len(METRICS) + 1))
+    yield Table(["ranking", *numbers(*METRICS.values())], rows)
     fell = changed.moved.filter(pl.col("change") < 0).head(MOVED)
     rose = changed.moved.filter(pl.col("change") > 0).reverse().head(MOVED)
     for title, moved in (("Fell most", fell), ("Rose most", rose)):
@@ -155,31 +144,28 @@ def _course(report: CycleReport) -> Iterator[str]:
             for row in moved.iter_rows(named=True)
         ]  # fmt: skip
         if cells:
-            yield f"<h3>{title}</h3>"
-            yield table(["query", "before", "now", "change"], cells, numbers=[1, 2, 3])
+            yield Section(title, [Table(["query", *numbers("before", "now", "change")], cells)])
 
 
-def _judges(report: CycleReport) -> Iterator[str]:
+def _judges(report: CycleReport) -> Iterator[Section]:
     if report.judges:
-        yield _heading("Judges", "agreement with labels by hand, and its 95 % interval")
-        yield table(["", ""], words.plain_rows(report.judges), numbers=[1])
+        table = Table([Column(""), Column("", "number")], words.plain_rows(report.judges))
+        yield Section("Judges", [table], "agreement with labels by hand, and its 95 % interval")
 
 
-def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterator[str]:
-    if not told:
-        return
-    names = list(dict.fromkeys(name for one in told.values() for name in one))
-    rows = [[variant, *(words.shown(one.get(name)) for name in names)] for variant, one in told.items()]
-    yield _heading(title, note)
-    columns = ["ranking", *(name.replace("_", " ") for name in names)]
-    yield table(columns, rows, numbers=range(1, len(columns)))
+def _compared(title: str, note: str, told: dict[str, dict[str, Any]]) -> Iterator[Section]:
+    if told:
+        names = list(dict.fromkeys(name for one in told.values() for name in one))
+        rows = [[variant, *(words.shown(one.get(name)) for name in names)] for variant, one in told.items()]
+        columns = numbers(*(name.replace("_", " ") for name in names))
+        yield Section(title, [Table(["ranking", *columns], rows)], note)
 
 
 # -- queries ---------------------------------------------------------------------------------------
 
 
-def _queries(report: CycleReport) -> Iterator[str]:
-    logged = report.scores.filter(pl.col("variant") == LOGGED).sort(MAIN, "query_id")
+def _queries(report: CycleReport) -> Iterator[Section]:
+    logged = tables.logged(report)
     if logged.is_empty():
         return
     worst = logged.head(DETAILED)
@@ -187,19 +173,18 @@ def _queries(report: CycleReport) -> Iterator[str]:
     by_query = _Rows(report, [*worst["query_id"], *best["query_id"]])
     for title, rows in ((f"The {worst.height} worst queries", worst), (f"The {best.height} best", best)):
         if not rows.is_empty():
-            yield _heading(title, f"by {words.TITLE} of what was shown")
-            yield from (by_query.details(row) for row in rows.iter_rows(named=True))
+            parts = [by_query.details(row) for row in rows.iter_rows(named=True)]
+            yield Section(title, parts, f"by {words.TITLE} of what was shown")
     shown = logged.head(LISTED)
     note = "" if shown.height == logged.height else f"the {LISTED:,} worst of {logged.height:,}"
-    yield _heading("All queries", note)
-    columns = ["query", "searches", "relevant", "judged@10", *METRICS.values()]
-    cells = (
+    cells = [
         [_cut(row["query"]), words.shown(row["searches"]), words.shown(row["relevant"]),
          *(words.number(row[name]) for name in ("judged_10", *METRICS))]
         for row in shown.iter_rows(named=True)
-    )  # fmt: skip
-    listed = table(columns, cells, numbers=range(1, len(columns)))
-    yield f"<details><summary>{shown.height:,} queries, the worst first</summary>{listed}</details>"
+    ]  # fmt: skip
+    listed = Table(["query", *numbers("searches", "relevant", "judged@10", *METRICS.values())], cells)
+    line = f"{shown.height:,} queries, the worst first"
+    yield Section("All queries", [Folded(line, [listed])], note)
 
 
 class _Rows:
@@ -210,7 +195,7 @@ class _Rows:
         self._scores = _grouped(report.scores, names)
         self._grades = _grouped(report.grades, names)
 
-    def details(self, logged: dict[str, Any]) -> str:
+    def details(self, logged: dict[str, Any]) -> Folded:
         """One query with every ranking's metrics and its judgments."""
         rows = sorted(self._scores.get(logged["query_id"], []), key=lambda row: self._order[row["variant"]])
         metrics = [
@@ -219,22 +204,20 @@ class _Rows:
         grades = self._grades.get(logged["query_id"], [])
         judged = [
             [
-                row["title"] or "",
+                row["title"],
                 "–" if row["grade"] is None else f"{row['grade']:g}",
-                row["source"] or "",
+                row["source"],
                 row["memory_id"],
             ]
             for row in grades[:_GRADES]
         ]
         more = f"… and {len(grades) - _GRADES:,} more judgments." if len(grades) > _GRADES else ""
-        inside = [
-            table(["ranking", *METRICS.values(), "judged@10"], metrics, numbers=range(1, len(METRICS) + 2)),
-            table(["title", "grade", "from", "memory"], judged, numbers=[1])
-            or paragraph("No judgments.", "faint"),
-            paragraph(more, "faint"),
-        ]  # fmt: skip
-        head = f"<b>{words.number(logged[MAIN])}</b> {escape(_cut(logged['query']))}"
-        return f"<details><summary>{head}</summary>{''.join(inside)}</details>"
+        inside = (
+            Table(["ranking", *numbers(*METRICS.values(), "judged@10")], metrics),
+            Table(["title", Column("grade", "number"), "from", "memory"], judged),
+            Paragraph(more if judged else "No judgments.", "faint"),
+        )
+        return Folded(_cut(logged["query"]), inside, figure=words.number(logged[MAIN]))
 
 
 def _grouped(rows: pl.DataFrame, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
@@ -244,19 +227,10 @@ def _grouped(rows: pl.DataFrame, names: Iterable[str]) -> dict[str, list[dict[st
     return found
 
 
-def _policies(report: CycleReport) -> Iterator[str]:
-    yield _heading("Policies", "a ranking is known by the hash of its policy")
-    rows = [
-        [one.name, words.role(one), ", ".join(one.without), one.policy_version] for one in report.variants
-    ]
-    yield table(["ranking", "why", "without channels", "policy"], rows, numbers=[])
-
-
-# -- pieces ----------------------------------------------------------------------------------------
-
-
-def _heading(title: str, note: str) -> str:
-    return f"<h2>{escape(title)}" + (f" <small>{escape(note)}</small></h2>" if note else "</h2>")
+def _policies(report: CycleReport) -> Section:
+    rows = [[one.name, words.role(one), list(one.without), one.policy_version] for one in report.variants]
+    table = Table(["ranking", "why", "without channels", "policy"], rows)
+    return Section("Policies", [table], "a ranking is known by the hash of its policy")
 
 
 def _cut(query: str | None) -> str:

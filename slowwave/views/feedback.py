@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.feedback.fold import states_of
+from slowwave.feedback.effect import states_of
 from slowwave.feedback.pending import KINDS, folded_days, unseen
+from slowwave.feedback.states import memory_states
 from slowwave.feedback.texts import texts_in
 from slowwave.home.visibility import open_rows, veiled
-from slowwave.search.knowledge import memory_states
-from slowwave.store import Store, one_of, quote
+from slowwave.scoring.days import DAY, day_start, days_from
+from slowwave.store import Store, one_of
+from slowwave.store.tenancy import within
 from slowwave.views import counts
 
 if TYPE_CHECKING:
@@ -80,9 +82,7 @@ class FeedbackReport:
     @property
     def days(self) -> list[str]:
         """Every day that is counted, also those on which nothing happened."""
-        start = date.fromisoformat(self.first)
-        count = (date.fromisoformat(self.last) - start).days + 1
-        return [(start + timedelta(days=number)).isoformat() for number in range(count)]
+        return days_from(self.first, self.last)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: frames as lists of mappings."""
@@ -113,8 +113,8 @@ def feedback_report(
     """
     as_of, store = as_of.astimezone(UTC), space.store
     last = as_of.date()
-    first = last - timedelta(days=max(days, 1) - 1)
-    ours = f"namespace = {quote(namespace)}"
+    first = last - (max(days, 1) - 1) * DAY
+    ours = within(namespace)
     window = f"{ours} AND day >= '{first}' AND day <= '{last}'"
     acts = _Acts.read(store, window)
     daily, by_memory = _usage(store, window)
@@ -154,7 +154,7 @@ def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
     days = unseen(space.journal, folded_days(space.store), namespace)
     ours = pl.col("namespace") == namespace
     late = space.journal.days(KINDS).filter(ours & pl.col("day").is_in(days))
-    where = f"namespace = {quote(namespace)} AND {one_of('day', late['day'])}"
+    where = within(namespace, one_of("day", late["day"]))
     held = pl.concat(space.store.read(name, where, columns=["day"]) for name in ("searches", "events"))
     missing = pl.col("entries") - pl.col("held").fill_null(0)
     return (
@@ -191,11 +191,10 @@ def _usage(store: Store, window: str) -> tuple[pl.DataFrame, pl.DataFrame]:
 def _states(space: Workspace, namespace: str, as_of: datetime) -> pl.DataFrame:
     """Rows of ``memory_state`` as of a moment: effectiveness as ranking reads it, and strength as `now`."""
     last = as_of.date().isoformat()
-    rows = space.store.read("memory_state", f"namespace = {quote(namespace)}")
+    rows = space.store.of(namespace).read("memory_state")
     if not rows.filter(pl.col("day") > last).is_empty():
         rows = states_of(space.store, namespace, last, space.feedback_policy, texts_in(space))
-    midnight = datetime.combine(as_of.date(), time(), UTC)
-    seen = memory_states(rows, midnight, space.feedback_policy)
+    seen = memory_states(rows, day_start(as_of.date()), space.feedback_policy)
     effective = [seen[name].effectiveness for name in rows["memory_id"]]
     return rows.with_columns(
         effectiveness=pl.Series(effective, dtype=pl.Float64), now=counts.strength_at(rows, as_of)

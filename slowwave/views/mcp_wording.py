@@ -14,8 +14,8 @@ from slowwave.errors import (
     StoreError,
     TakenInLaterError,
 )
+from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.journal import JournalError
-from slowwave.memory import MemoryRecord, Saved
 from slowwave.search.nothing import NOTHING_THERE, Nothing
 from slowwave.search.wakeup import Packet
 from slowwave.views.answers import Forgotten, Found, FoundMemory, History, Stored, UseNoted, Woken

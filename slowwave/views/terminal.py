@@ -1,16 +1,17 @@
-"""What the command line prints: tables for people, JSON for programs, errors that say what to do."""
+"""Where the command line prints: on a screen, JSON for programs, errors that say what to do."""
 
 from __future__ import annotations
 
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NoReturn, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,7 +21,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.segment import Segment
-from rich.table import Table
 from typer.exceptions import TyperException
 
 from slowwave.common.arguments import bounded
@@ -49,18 +49,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def print_json(data: Any) -> None:  # noqa: ANN401 - plain data
+def print_json(data: Any) -> None:  # noqa: ANN401 - any data
     """One JSON document on standard output."""
-    import orjson
+    from slowwave.views.data import to_json
 
-    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    document = orjson.dumps(data, option=options, default=str).decode()
+    document = to_json(data, indent=True).decode()
     sys.stdout.buffer.write(json_printable(document).encode() + b"\n")
     sys.stdout.flush()
-
-
-_IDS = ("id", "decision")
-"""Columns whose cells are copied into the next command: never broken."""
 
 
 def print_plain(text: str) -> None:
@@ -68,34 +63,13 @@ def print_plain(text: str) -> None:
     typer.echo(text)
 
 
-def print_table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, caption: str = ""
-) -> None:
-    """A table for people; numbers are set to the right."""
-    table = Table(title=title, title_justify="left", caption=caption or None, caption_justify="left")
-    for number, name in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[number], int | float) for row in rows)
-        justify: Literal["left", "right"] = "right" if numeric else "left"
-        table.add_column(name, justify=justify, overflow="fold", no_wrap=name in _IDS)
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row))
-    out.print(table)
-
-
-def _cell(value: object) -> str:
-    from rich.markup import escape
-
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return escape("" if value is None else printable(str(value), keep="\n"))
+def warn(text: str, what: str = "Warning:") -> None:
+    """Say on standard error what a person should know; it is not broken into lines."""
+    err.print(f"[yellow]{what}[/] {escape(text)}", highlight=False, soft_wrap=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
     """Say what was wrong and end."""
-    from rich.markup import escape
-
     err.print(f"[bold red]Error:[/] {escape(_printable(message))}", highlight=False, soft_wrap=True)
     raise SystemExit(code)
 

@@ -2,70 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime
 
 import polars as pl
 
+from slowwave.scoring.days import DAY
 from slowwave.views.counts import REASON_ORDER
 from slowwave.views.feedback import FeedbackReport
+from slowwave.views.section import Column, Section, Table, text_of
 
 NAMED_DAYS = 3  # of those that wait
 UNKNOWN = "(not in this memory)"
 _ID = "memory_id"
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A few memories as a table.
-
-    Attributes:
-        title: what it lists.
-        note: what to know of it.
-        rows: has the columns, and more.
-        columns: those that are shown, in order.
-        as_of: the moment from which times are told.
-    """
-
-    title: str
-    note: str
-    rows: pl.DataFrame
-    columns: tuple[str, ...]
-    as_of: datetime
-
-    def without_ids(self) -> Listing:
-        """The same for narrow places: only what has no title goes by its id."""
-        return replace(self, columns=tuple(name for name in self.columns if name != _ID))
-
-    def cells(self) -> Iterator[list[str]]:
-        """The shown columns of every row, as text."""
-        for row in self.rows.iter_rows(named=True):
-            nameless = row["title"] == row[_ID] and _ID in self.columns
-            shown = row | {"title": UNKNOWN} if nameless else row
-            yield [self._text(shown[name]) for name in self.columns]
-
-    def numeric(self) -> list[int]:
-        """Places of the columns of numbers."""
-        return [number for number, name in enumerate(self.columns) if self.rows[name].dtype.is_numeric()]
-
-    def _text(self, value: object) -> str:
-        if isinstance(value, datetime):
-            days = (self.as_of - value).total_seconds() / 86_400
-            return f"{days:,.0f} days ago" if days >= 2 else f"{max(days, 0) * 24:.0f} hours ago"
-        if isinstance(value, float):
-            return f"{value:.2f}"
-        if isinstance(value, int):
-            return f"{value:,}"
-        return "" if value is None else " ".join(str(value).split())
-
-
-def headings(columns: tuple[str, ...]) -> list[str]:
-    """How columns are called."""
-    names = {
-        _ID: "memory", "feedback_count": "events", "last_at": "last verdict", "to_tier": "to",
-    }  # fmt: skip
-    return [names.get(name, name.replace("_", " ")) for name in columns]
+_HEADINGS = {_ID: "memory", "feedback_count": "events", "last_at": "last verdict", "to_tier": "to"}
 
 
 def counted(number: int, one: str, more: str = "") -> str:
@@ -123,24 +72,51 @@ def reasons(report: FeedbackReport) -> str:
     return " · ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in rows)
 
 
-def listings(report: FeedbackReport) -> list[Listing]:
-    """The lists of a report that have a row."""
-    state = ("effectiveness", "feedback_count", "used", "ignored", "memory_id")
-    found = [
-        Listing(
-            "Most used", "by answers of these days", report.most_used,
-            ("title", "used", "cited", "ignored", "helpful", "unhelpful", "memory_id"), report.as_of,
-        ),
-        Listing("Most effective", "above .5; of all days", report.best, ("title", *state), report.as_of),
-        Listing("Least effective", "below .5; of all days", report.worst, ("title", *state), report.as_of),
-        Listing(
-            "Fading", "the weakest; nothing is ever removed for it", report.fading,
-            ("title", "strength", "used", "ignored", "last_at", "memory_id"), report.as_of,
-        ),
-        Listing(
-            "Promotions", reasons(report),
-            report.promotions.with_columns(pl.col("reason", "detail").str.replace_all("_", " ")),
-            ("day", "title", "to_tier", "reason", "useful", "detail", "memory_id"), report.as_of,
-        ),
-    ]  # fmt: skip
-    return [one for one in found if not one.rows.is_empty()]
+def listings(report: FeedbackReport, *, ids: bool = True) -> list[Section]:
+    """The lists of a report that have a row, each a section with a table.
+
+    Args:
+        report: has them.
+        ids: with the ids of memories; without, for narrow places, only what has no title goes by its id.
+    """
+    state = ("effectiveness", "feedback_count", "used", "ignored", _ID)
+    promotions = report.promotions.with_columns(pl.col("reason", "detail").str.replace_all("_", " "))
+    lists = (
+        ("Most used", "by answers of these days", report.most_used,
+         ("title", "used", "cited", "ignored", "helpful", "unhelpful", _ID)),
+        ("Most effective", "above .5; of all days", report.best, ("title", *state)),
+        ("Least effective", "below .5; of all days", report.worst, ("title", *state)),
+        ("Fading", "the weakest; nothing is ever removed for it", report.fading,
+         ("title", "strength", "used", "ignored", "last_at", _ID)),
+        ("Promotions", reasons(report), promotions,
+         ("day", "title", "to_tier", "reason", "useful", "detail", _ID)),
+    )  # fmt: skip
+    return [
+        Section(title, [_listed(rows, [one for one in names if ids or one != _ID], report.as_of)], note)
+        for title, note, rows, names in lists
+        if not rows.is_empty()
+    ]
+
+
+def _listed(rows: pl.DataFrame, names: list[str], as_of: datetime) -> Table:
+    """Some columns of rows about memories."""
+    columns = [_column(name, numeric=rows[name].dtype.is_numeric()) for name in names]
+    cells = []
+    for row in rows.iter_rows(named=True):
+        nameless = row["title"] == row[_ID] and _ID in names
+        shown = row | {"title": UNKNOWN} if nameless else row
+        cells.append([_cell(shown[name], as_of) for name in names])
+    return Table(columns, cells)
+
+
+def _column(name: str, *, numeric: bool) -> Column:
+    if name == "title":
+        return Column(name, whole=True, cut=True, least=12, most=60)
+    return Column(_HEADINGS.get(name, name.replace("_", " ")), "number" if numeric else "", whole=True)
+
+
+def _cell(value: object, as_of: datetime) -> str:
+    if isinstance(value, datetime):
+        days = (as_of - value) / DAY
+        return f"{days:,.0f} days ago" if days >= 2 else f"{max(days, 0) * 24:.0f} hours ago"
+    return f"{value:.2f}" if isinstance(value, float) else " ".join(text_of(value).split())

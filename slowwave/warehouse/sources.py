@@ -9,6 +9,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.home.visibility import label, open_rows
+from slowwave.scoring.measures import MEASURES
 from slowwave.store import Store
 
 
@@ -57,8 +58,7 @@ def _states(rows: pl.DataFrame) -> pl.DataFrame:
 
 SOURCES = {
     "evaluation_scores": Source(
-        ("day", "namespace", "variant", "query_id", "mrr_5", "ndcg_10", "recall_20", "hit_rate_1",
-         "judged_10", "abstained"),
+        ("day", "namespace", "variant", "query_id", *(one.column for one in MEASURES), "abstained"),
     ),
     "channel_attribution": Source(
         ("day", "namespace", "channel", "results", "covered", "exclusive", "single", "multi", "unattributed"),

@@ -5,34 +5,38 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from command_runner import run_command
 
-from slowwave.cli.app import QUARANTINED
+from slowwave.cli.daily import QUARANTINED
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
 ROOT = Path(__file__).parents[2]
 
 
+def environment(home: Path | None) -> dict[str, str]:
+    """What the command is started with."""
+    ours = {"COLUMNS": "200", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    return {**os.environ, **ours} | ({} if home is None else {"SLOWWAVE_HOME": str(home)})
+
+
 def run(
     *words: str, home: Path | None = None, stdin: str = "", cwd: Path | None = None
 ) -> subprocess.CompletedProcess:
-    """Run the command in a process of its own, as the installed script does."""
-    environment = {**os.environ, "COLUMNS": "200", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-    if home is not None:
-        environment["SLOWWAVE_HOME"] = str(home)
+    """Run the command to its end, in this process."""
+    return run_command(*words, environment=environment(home), stdin=stdin, cwd=cwd)
+
+
+def process(*words: str, home: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess:
+    """Run it in a process of its own, as the installed script does: once for each group of commands."""
     command = [sys.executable, "-c", "from slowwave.cli import main; main()", *words]
     return subprocess.run(
-        command,
-        env=environment,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        timeout=120,
+        command, env=environment(home), input=stdin, capture_output=True, text=True, check=False, timeout=120
     )
 
 
@@ -42,9 +46,9 @@ def data(*words: str, home: Path, **options) -> dict:
     return json.loads(done.stdout)
 
 
-def refused(*words: str, home: Path | None = None, **options) -> str:
+def refused(*words: str, home: Path | None = None, start: Callable[..., Any] = run, **options) -> str:
     """The one line that a command says when it cannot do what was asked."""
-    done = run(*words, home=home, **options)
+    done = start(*words, home=home, **options)
     assert done.returncode == 1
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -70,7 +74,7 @@ def ready(home: Path, made: Path) -> Path:
 
 
 def test_help_lists_every_command():
-    done = run("--help")
+    done = process("--help")
     assert done.returncode == 0
     commands = (
         "init",
@@ -138,7 +142,9 @@ def test_a_title_with_marks_is_shown_as_it_is(ready):
 
 @pytest.mark.slow
 def test_a_note_may_come_from_standard_input(ready):
-    saved = data("save", "-", home=ready, stdin=f"# Deploy day\n\n{DEPLOY} 🌊\n")
+    done = process("save", "-", "--json", home=ready, stdin=f"# Deploy day\n\n{DEPLOY} 🌊\n")
+    assert done.returncode == 0, done.stderr
+    saved = json.loads(done.stdout)
     assert data("get", saved["memory_id"], home=ready)["content"] == f"# Deploy day\n\n{DEPLOY} 🌊\n"
 
 
@@ -188,7 +194,7 @@ def test_the_doctor_ends_with_1_when_something_is_wrong(ready, tmp_path):
     sick = run("doctor", "--json", home=ready)
     assert sick.returncode == 1
     assert not json.loads(sick.stdout)["healthy"]
-    nowhere = run("doctor", home=tmp_path / "nowhere")
+    nowhere = process("doctor", home=tmp_path / "nowhere")
     assert nowhere.returncode == 1
     assert "PROBLEM" in nowhere.stdout
 
@@ -226,7 +232,8 @@ def test_a_night_of_tomorrow_is_refused(made):
 
 
 def test_a_night_without_a_home_is_refused_and_makes_none(tmp_path):
-    assert "There is no home" in refused("night", home=tmp_path / "nowhere")
+    for start in (process, run):
+        assert "There is no home" in refused("night", home=tmp_path / "nowhere", start=start)
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -255,7 +262,7 @@ def test_a_vault_is_taken_in_by_the_night(ready, tmp_path):
 @pytest.mark.slow
 def test_checkpoints_from_the_command_line(ready):
     first = data("save", DEPLOY, home=ready)
-    assert run("checkpoint", "create", "before", home=ready).returncode == 0
+    assert process("checkpoint", "create", "before", home=ready).returncode == 0
     data("save", f"{DEPLOY} Or not.", home=ready)
     assert [one["name"] for one in data("checkpoint", "list", home=ready)] == ["before"]
     assert data("checkpoint", "restore", "before", home=ready)["name"] == "before"

@@ -29,6 +29,7 @@ def test_it_shows_what_goes_and_refuses_to_go_on_without_being_told(run, memory,
     assert memory.get(saved).content == TEXT
 
 
+@pytest.mark.slow
 def test_with_yes_it_erases_and_keeps_a_record(run, memory, saved):
     done = run("erase", saved, "-n", "ada", "--yes", "--why", "asked for")
     assert done.exit_code == 0, done.output
@@ -48,6 +49,7 @@ def test_a_person_is_asked(run, memory, saved, monkeypatch, answer, left):
     assert memory.count() == left
 
 
+@pytest.mark.slow
 def test_a_namespace_has_to_be_typed(run, memory, saved, monkeypatch):
     monkeypatch.setattr("slowwave.cli.erase._can_be_asked", lambda: True)
     assert run("erase", "--everything", "-n", "ada", input="y\n").exit_code == 1

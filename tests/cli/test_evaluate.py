@@ -30,7 +30,8 @@ from importlib import metadata
 from pathlib import Path
 plugins = tomllib.loads(Path("pyproject.toml").read_text())["project"]["entry-points"]["slowwave.commands"]
 points = [metadata.EntryPoint(name, value, "slowwave.commands") for name, value in plugins.items()]
-metadata.entry_points = lambda **_: points
+others = metadata.entry_points
+metadata.entry_points = lambda **asked: points if asked["group"] == "slowwave.commands" else others(**asked)
 from slowwave.cli import main
 try:
     main()
@@ -87,6 +88,7 @@ def judged(memory: Any) -> Any:
 # -- compare ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_ranking_is_compared_by_its_name(run, judged):
     told = run("compare", "BM25 alone")
     assert "BM25 alone against logged" in told
@@ -97,6 +99,7 @@ def test_a_ranking_is_compared_by_its_name(run, judged):
     assert run("compare", "BM25 alone") == told
 
 
+@pytest.mark.slow
 def test_a_ranking_is_compared_by_its_file(run, judged, tmp_path):
     file = tmp_path / "mine.json"
     write_policy(file, judged.policy, {})
@@ -180,6 +183,7 @@ def test_without_a_cycle_there_is_nothing_to_report(run):
     assert "No cycle has been opened" in run("report")
 
 
+@pytest.mark.slow
 def test_the_last_cycle_that_closed_is_reported_and_others_by_number(run, memory, tmp_path):
     for number in (1, 2):
         put_cycle(memory.store, number, namespace="default", queries=25)
@@ -194,6 +198,7 @@ def test_the_last_cycle_that_closed_is_reported_and_others_by_number(run, memory
     assert "<html" in page.read_text()
 
 
+@pytest.mark.slow
 def test_a_cycle_of_another_namespace_is_asked_for_by_it(run, memory):
     put_cycle(memory.store, 1, namespace="bob", queries=25)
     assert "is of another namespace than 'default'" in run("report", "bob#1", code=1)

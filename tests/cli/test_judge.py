@@ -42,6 +42,7 @@ def data(run: Callable[..., Result]) -> Callable[..., Any]:
     return ask
 
 
+@pytest.mark.slow
 def test_pairs_are_shown_and_what_is_said_is_taken(run, data):
     done = run("judge", input="3\nwhat?\nu\nl\n")
     assert done.exit_code == 0, done.output
@@ -55,6 +56,7 @@ def test_pairs_are_shown_and_what_is_said_is_taken(run, data):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_quitting_skipping_and_the_end_of_the_input_take_nothing(run, data):
     for said in ("q\n", "", "s\ns\nq\n", "s\n"):
         done = run("judge", input=said)
@@ -63,6 +65,7 @@ def test_quitting_skipping_and_the_end_of_the_input_take_nothing(run, data):
     assert "No judgments." in run("judge", "list").stdout
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_with_what_is_left(run):
     assert "2 taken; 1 more pairs wait." in run("judge", "--limit", "2", input="3\n0\n").stdout
     assert "1 taken; 0 more pairs wait." in run("judge", input="l\n").stdout
@@ -71,6 +74,7 @@ def test_a_session_goes_on_with_what_is_left(run):
     assert "3 taken" in run("judge", "--by", "eva", input="3\n0\n0\n").stdout
 
 
+@pytest.mark.slow
 def test_a_pair_is_set(run, data, memory):
     name = memory.search(QUERY)[0].memory_id
     done = data("judge", "set", QUERY, name, "2", "--explanation", "weeks", "--by", "eva")
@@ -85,6 +89,7 @@ def test_a_pair_is_set(run, data, memory):
         assert part in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grade", "words"), [("4", "from 0 to 3"), ("good", "is no grade"), ("²", "is no grade")]
 )
@@ -96,6 +101,7 @@ def test_what_is_no_label_is_one_line(run, memory, grade, words):
     assert "has no memory 'nothing'" in run("judge", "set", QUERY, "nothing", "2").stderr
 
 
+@pytest.mark.slow
 def test_the_judge_is_asked_and_compared_with_people(run, data):
     assert "No judge has graded" in run("judge", "agreement").stdout
     done = [data("judge", "run", "--pairs", "2") for _ in range(3)]
@@ -121,6 +127,7 @@ def test_a_judge_that_is_not_set_up_is_one_line(run, monkeypatch):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_labels_go_out_and_come_back(run, data, tmp_path):
     run("judge", input="3\n0\n1\n")
     qrels, queries, lines = (str(tmp_path / name) for name in ("qrels", "queries", "lines"))
@@ -139,6 +146,7 @@ def test_labels_go_out_and_come_back(run, data, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"home", "qrels", "queries", "lines"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_exchanged_is_one_line(run, tmp_path):
     path = tmp_path / "qrels"
     path.write_text("q1 0 x 1")

@@ -84,6 +84,7 @@ def test_status_for_programs(data, run, ready):
     assert said == [[one[name] for name in ("name", "state", "value")] for one in told["conditions"]]
 
 
+@pytest.mark.slow
 def test_an_open_gate_says_so(learning, learned):
     told = learning("status").stdout
     assert "Learning in default is open: what selections teach is applied, night by night." in told
@@ -150,6 +151,7 @@ def test_withdraw_stops_at_once_and_says_what_it_does_not_do(learning, learned):
     assert "nothing to withdraw" in again.stderr
 
 
+@pytest.mark.slow
 def test_rollback_shows_what_it_would_take_back_and_asks(learning, learned):
     tried = learning("rollback", "--memory", "memory-3", "--dry-run")
     assert tried.exit_code == 0
@@ -192,6 +194,7 @@ def test_rollback_takes_exactly_one_scope(learning, learned, options):
     assert decided(learned) == ["approve"]
 
 
+@pytest.mark.slow
 def test_terms_proposals_and_log_are_listed(learning, data, learned):
     terms = learning("terms", "-k", "2").stdout
     assert "Learned terms: 24" in terms
@@ -226,6 +229,7 @@ def test_words_that_look_like_markup_are_shown_as_they_are(learning, memory):
     assert "[red]x" in told
 
 
+@pytest.mark.slow
 def test_tables_fit_a_narrow_terminal(learning, learned, monkeypatch):
     monkeypatch.setattr("slowwave.views.terminal.out._width", 80)
     for command in ("status", "terms", "proposals", "log"):

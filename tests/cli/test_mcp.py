@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_runner import run_command
 
 ROOT = Path(__file__).parents[2]
 MAIN = "from slowwave.cli import main; main()"
@@ -24,11 +25,20 @@ print(sorted({'mcp', 'mcp_types', 'starlette', 'uvicorn', 'anyio'} & set(sys.mod
 WITHOUT_SDK = "import sys; sys.modules['mcp'] = None"
 
 
-def run(home: Path, *words: str, code: str = MAIN) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200"}
+def environment(home: Path) -> dict[str, str]:
+    ours = {"PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "200", "SLOWWAVE_HOME": str(home)}
+    return {**os.environ, **ours, "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256"}
+
+
+def run(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in this process."""
+    return run_command(*words, environment=environment(home))
+
+
+def process(home: Path, *words: str, code: str = MAIN) -> subprocess.CompletedProcess[str]:
+    """Run it, or this code, in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-c", code, *words],
-        env=environment | {"SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256"},
+        [sys.executable, "-c", code, *words], env=environment(home),
         stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
@@ -41,7 +51,7 @@ def made(home: Path) -> Path:
 
 @pytest.mark.parametrize("words", [("--help",), ("mcp", "--help"), ("mcp", "token", "--help")])
 def test_help_does_not_load_the_sdk(home, words):
-    assert run(home, *words, code=PROBE).stdout.splitlines()[-1] == "[]"
+    assert process(home, *words, code=PROBE).stdout.splitlines()[-1] == "[]"
 
 
 def test_the_command_is_in_the_list(home):
@@ -86,16 +96,16 @@ def test_a_home_that_is_not_there_is_not_made(home):
 
 
 def test_without_the_sdk_it_says_how_to_install_it(made):
-    done = run(made, "mcp", code=f"{WITHOUT_SDK}; {MAIN}")
+    done = process(made, "mcp", code=f"{WITHOUT_SDK}; {MAIN}")
     assert done.returncode == 1
     assert "pip install '.[mcp]' in its folder" in done.stderr
     token = ("mcp", "token", "--namespace", "ada", "--principal", "claude")
-    assert run(made, *token, code=f"{WITHOUT_SDK}; {MAIN}").returncode == 0
+    assert process(made, *token, code=f"{WITHOUT_SDK}; {MAIN}").returncode == 0
 
 
 def test_a_token_is_printed_once_and_kept_nowhere(made):
     token = ("mcp", "token", "--namespace", "ada", "--principal", "claude")
-    printed = run(made, *token).stdout.strip()
+    printed = process(made, *token).stdout.strip()
     assert printed.startswith("slowwave_")
     assert len(printed) > 40
     as_json = json.loads(run(made, *token, "--json").stdout)

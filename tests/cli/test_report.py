@@ -46,7 +46,7 @@ def run(home: Path, memory: Any, fast_embedder: Any, monkeypatch) -> Callable[..
 @pytest.fixture
 def used(memory: Any) -> Any:
     """A day of feedback that was folded, and one act since."""
-    from slowwave.feedback import fold
+    from slowwave.feedback import effect, fold
     from slowwave.feedback.pending import Seqs, begin, finish
     from slowwave.journal import drain
 
@@ -64,7 +64,7 @@ def used(memory: Any) -> Any:
     store.upsert("effectiveness", fold.effectiveness(store, signals, today, space.feedback_policy))
     store.upsert("strength", fold.strength(store, signals, today, space.feedback_policy))
     store.upsert("promotions", fold.promotions(store, signals, today, space.feedback_policy))
-    fold.take_effect(store, [today], space.feedback_policy)
+    effect.take_effect(store, [today], space.feedback_policy)
     finish(store, "run")
     memory.feedback(found.search_id, 1, "neutral")
     return memory
@@ -112,6 +112,7 @@ def test_a_past_day_ends_the_report(run, used):
     assert "give a day as YYYY-MM-DD" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_page_is_written_beside_what_is_printed(run, used, tmp_path):
     page = tmp_path / "report.html"
     done = run("--html", str(page), "--days", "1")
@@ -122,6 +123,7 @@ def test_a_page_is_written_beside_what_is_printed(run, used, tmp_path):
     assert run("--html", str(tmp_path / "no" / "folder.html")).exit_code == 1
 
 
+@pytest.mark.slow
 def test_matplotlib_is_needed_for_a_page_alone(run, used, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert run().exit_code == 0

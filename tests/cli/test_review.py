@@ -85,6 +85,7 @@ def twin(memory: Memory) -> str:
     return memory.save(BATTERY, title="Battery [copy]", key="twin").memory_id
 
 
+@pytest.mark.slow
 def test_quarantine_is_listed_with_the_reasons(said, data, twin):
     shown = said("quarantine", "list")
     assert "Quarantine: 2 notes" in shown
@@ -114,6 +115,7 @@ def test_a_quarantined_note_is_shown_whole(said, data, memory, twin):
     assert f"Quality {scored['score']:.2f}" in said("quarantine", "show", short["quarantine_id"])
 
 
+@pytest.mark.slow
 def test_a_quarantined_note_is_released(said, data, memory, twin):
     (done,) = data("quarantine", "release", twin)
     assert (done["memory_id"], done["status"]) == (twin, "live")
@@ -124,6 +126,7 @@ def test_a_quarantined_note_is_released(said, data, memory, twin):
     assert data("quarantine", "list") == []
 
 
+@pytest.mark.slow
 def test_what_is_not_held_is_refused(refused, said, twin):
     for what in ("show", "release"):
         assert "holds nothing called 'nothing'" in refused("quarantine", what, "nothing")
@@ -143,6 +146,7 @@ def decided(open_memory: Callable[..., Memory], memory: Memory) -> Memory:
     return guarded
 
 
+@pytest.mark.slow
 def test_decisions_are_listed(said, data, decided):
     rows = data("decisions")
     assert [row["outcome"] for row in rows] == ["merge", "supersede"]
@@ -157,6 +161,7 @@ def test_decisions_are_listed(said, data, decided):
     assert "No decisions" in said("decisions", "--outcome", "related")
 
 
+@pytest.mark.slow
 def test_a_history_is_told(said, data, refused, decided):
     (row,) = data("decisions", "--outcome", "supersede")
     events = data("history", row["memory_id"])
@@ -167,6 +172,7 @@ def test_a_history_is_told(said, data, refused, decided):
     assert "has no memory 'nothing'" in refused("history", "nothing")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outcome", ["supersede", "merge"])
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_decision_is_undone(run, said, data, decided, outcome, as_json):
@@ -182,6 +188,7 @@ def test_a_decision_is_undone(run, said, data, decided, outcome, as_json):
     assert f"{outcome} undone" in [event["event"] for event in data("history", pair[0])]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_undone_is_refused(refused, said, data, decided):
     assert "has no decision 'nothing'" in refused("undo", "nothing")
     rows = data("decisions", "--outcome", "any")
@@ -191,6 +198,7 @@ def test_what_cannot_be_undone_is_refused(refused, said, data, decided):
     assert "holds no longer" in refused("undo", rows[0]["decision_id"])
 
 
+@pytest.mark.slow
 def test_what_waits_is_listed_accepted_and_declined(run, said, data, refused, open_memory):
     guarded = open_memory("default", reconsolidation={"policy": "guarded"})
     assert "No decision waits" in said("decisions", "--waiting")
@@ -232,6 +240,7 @@ def plain(memory: Memory) -> Memory:
     return memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_dry_run_changes_nothing_and_the_run_does_what_it_said(said, data, plain, as_json):
     before = tables(plain)
@@ -273,6 +282,7 @@ def test_a_dry_run_changes_nothing_and_the_run_does_what_it_said(said, data, pla
     assert "nothing to do" in said("reconsolidate", "--dry-run")
 
 
+@pytest.mark.slow
 def test_reconsolidating_that_is_off_or_not_known_is_refused(refused, plain):
     before = tables(plain)
     assert "set reconsolidation.policy" in refused("reconsolidate")

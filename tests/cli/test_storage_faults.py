@@ -81,6 +81,7 @@ def test_a_save_that_reached_the_journal_says_so(memory, home, disk_full_after_t
     assert memory.save(BATTERY).status == "live"
 
 
+@pytest.mark.slow
 def test_a_forget_that_reached_the_journal_says_so(memory, disk_full_after_the_journal):
     saved = memory.save(DEPLOY)
     disk_full_after_the_journal(memory.journal, on=True)

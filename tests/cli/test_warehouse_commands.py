@@ -47,6 +47,7 @@ def built(memory: Memory, run: Any) -> Any:
     return run
 
 
+@pytest.mark.slow
 def test_tables_and_columns_are_listed_with_what_they_say(built: Any) -> None:
     code, told = built("tables", "--json")
     assert code == 0
@@ -88,6 +89,7 @@ def examples() -> list[str]:
     return re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
+@pytest.mark.slow
 def test_every_query_of_the_docs_answers(built: Any) -> None:
     assert len(examples()) >= 5
     for sql in examples():

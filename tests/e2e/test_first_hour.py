@@ -17,6 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 LASTING = {"ui", "mcp"}  # they go on until they are ended, and have tests of their own
+TOP = ("orchestration", "assets", "scoring", "quality")  # folders of the repository
 FACT = "We deploy on Thursday since the second of March, and Friday is for repairs only."
 
 ONE_AFTER_THE_OTHER = """
@@ -61,8 +62,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`slowwave`, from a wheel of this folder, in an environment of its own that sees our libraries."""
     folder = tmp_path_factory.mktemp("installed")
     source = folder / "source"
-    tracked = ("slowwave", "orchestration", "assets", "scoring", "quality")
-    for name in tracked:
+    for name in ("slowwave", *TOP):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
@@ -107,12 +107,34 @@ def test_an_installed_command_works_from_elsewhere_with_the_commands_of_every_ro
     run("--home", "home", "save", FACT)
     found = json.loads(run("--home", "home", "search", "when do we deploy?", "--json"))
     assert found["results"][0]["text"] == FACT
-    where = "import orchestration, slowwave; print(orchestration.__file__, slowwave.__file__)"
-    files = subprocess.run(
-        [installed.with_name("python"), "-c", where], cwd=tmp_path, env=settled(tmp_path),
-        capture_output=True, text=True, check=True,
-    ).stdout.split()  # fmt: skip
-    assert all(Path(one).is_relative_to(installed.parents[1]) for one in files)  # not this folder's
+
+
+@pytest.mark.slow
+def test_an_installation_claims_one_name_and_an_application_keeps_the_others(
+    installed: Path, tmp_path: Path
+) -> None:
+    """Run from a folder that has packages of its own under the names of the repository's folders."""
+    for name in TOP:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("OWN = True\n")
+    code = (
+        f"import slowwave, slowwave.orchestration.definitions as night, {', '.join(TOP)}\n"
+        f"assert all(one.OWN for one in ({', '.join(TOP)})), 'not the application\\'s own'\n"
+        f"memory = slowwave.open('home', namespace='default')\n"
+        f"memory.save({FACT!r})\n"
+        f"print(memory.search('when do we deploy?').results[0].text)\n"
+        f"print(slowwave.__file__, night.__file__, slowwave.scoring.__file__)"
+    )
+    done = subprocess.run(
+        [installed.with_name("python"), "-c", code], cwd=tmp_path, env=settled(tmp_path),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found, files = done.stdout.strip().splitlines()
+    assert found == FACT
+    assert all(Path(one).is_relative_to(installed.parents[1]) for one in files.split())  # not this folder's
+    (site,) = (installed.parents[1] / "lib").glob("python*/site-packages")
+    assert {path.name for path in site.iterdir()} & {*TOP, "slowwave"} == {"slowwave"}
 
 
 @pytest.mark.slow

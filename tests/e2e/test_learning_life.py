@@ -21,6 +21,8 @@ from learning_life import (
     save_notes,
     search_days,
 )
+from quick_dagster import _quick_nights as _quick_nights
+from quick_dagster import quick_nights
 
 from slowwave.learning.review import RefusedError
 from slowwave.settings import Settings, load
@@ -37,8 +39,9 @@ def shadow(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Sett
     save_notes(settings, fast_embedder)
     search_days(settings, fast_embedder, range(1, 29))
     nights = Nights(settings, tmp_path_factory.mktemp("instance"))
-    assert nights.run("night", -5, -5).success
-    nights.night(1, 28)
+    with quick_nights(tmp_path_factory):
+        assert nights.run("night", -5, -5).success
+        nights.night(1, 28)
     return settings
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import feedback_days as march
 import pytest
 from evaluation_nights import NO_JUDGE, Life, make_home
+from quick_dagster import _quick_nights as _quick_nights
+from quick_dagster import quick_nights
 from typer.testing import CliRunner
 
 from bench._user import User, asked_on
@@ -111,9 +113,10 @@ def month(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Month
                 right = {ids.memory_id("default", questions[question])}
                 taken = user.select([one.memory_id for one in found], right)
                 life.memory.observe(found.search_id, "Here is the answer.", cited=taken)
-    for job in ("feedback", "evaluation"):
-        done = run_night(settings, march.name(1), march.name(DAYS), job=job)
-        assert done["success"], done["errors"]
+    with quick_nights(tmp_path_factory):
+        for job in ("feedback", "evaluation"):
+            done = run_night(settings, march.name(1), march.name(DAYS), job=job)
+            assert done["success"], done["errors"]
     return Month(settings, {step["asset"]: step["metadata"] for step in done["steps"]})
 
 

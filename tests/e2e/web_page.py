@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_runner import run_command
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -51,10 +52,7 @@ def slowwave(*arguments: object) -> list[str]:
 
 
 def run(home: Path, *arguments: object) -> dict[str, Any]:
-    done = subprocess.run(
-        slowwave(*arguments, "--json"), env=environment(home), cwd=home.parent,
-        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
+    done = run_command(*arguments, "--json", environment=environment(home), cwd=home.parent)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 

@@ -25,7 +25,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from slowwave.home.workspace import Workspace
-from slowwave.orchestration.cli import dagster_home
+from slowwave.orchestration.instance import dagster_home
 from slowwave.settings import load
 from slowwave.vaults import vault
 

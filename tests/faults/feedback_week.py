@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 import slowwave as package
 from slowwave.common import ids
-from slowwave.feedback.pending import RECORD, unfolded_days
+from slowwave.feedback.pending import unfolded_days
+from slowwave.home.ledger import FEEDBACK as FOLDS
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
 from slowwave.journal.acts import save_entry
@@ -121,7 +122,7 @@ def taught_in(space: Workspace) -> dict[str, pl.DataFrame]:
 
 def records(found: dict[str, pl.DataFrame]) -> dict[str, str]:
     """What ``meta`` says of the days that were folded."""
-    rows = found["meta"].filter(pl.col("name").str.starts_with(RECORD))
+    rows = found["meta"].filter(pl.col("name").str.starts_with(FOLDS.record))
     return dict(rows.rows())
 
 

@@ -50,7 +50,7 @@ from dagster._core.storage.runs.sqlite import sqlite_run_storage
 from feedback_user import use
 
 import slowwave.orchestration.night as nights
-from slowwave.assets import evaluation, feedback, ingest, learning
+from slowwave.assets import daily, evaluation, feedback, ingest, learning
 from slowwave.assets.resources import WAITING, SlowwaveResource
 from slowwave.common import progress
 from slowwave.journal import Journal
@@ -83,7 +83,7 @@ plots.picture = plots.nothing = lambda *_: b"<svg/>"  # a quarter of such a nigh
 # Small commits, so that few notes and days make several of them.
 stages.CHUNKS_PER_COMMIT = 40
 settling.ACTS_AT_ONCE = 20
-feedback.DAYS_AT_ONCE = 2
+daily.DAYS_AT_ONCE = 2
 
 
 class Writes:
@@ -160,7 +160,7 @@ def work(job: dict, log: Path) -> None:
             _night(load(home), job)
     elif job["do"] in ("evaluation", "learning"):
         _count_store(writes)
-        feedback.DAYS_AT_ONCE = 6
+        daily.DAYS_AT_ONCE = 6
         nights.SlowwaveResource = partial(SlowwaveResource, now=job["now"])
         _succeeded(nights.run_night(load(home), job["first"], job["last"], job=job["do"]))
     elif job["do"] == "learning_gate":

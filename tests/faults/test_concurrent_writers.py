@@ -85,11 +85,11 @@ def process(home: Path, script: str, *arguments: str) -> subprocess.Popen[str]:
 def acts(home: Path) -> list[tuple[str, str, str]]:
     """Key, revision and content of every save in the journal."""
     from slowwave.journal import Journal
-    from slowwave.lifecycle import stages
+    from slowwave.store import staging
 
     with Journal.open_path(home / "journal.db") as journal:
         entries = journal.read(kinds=["save"])
-    staged = [stages.stage(one) for one in entries.iter_slices(1)]
+    staged = [staging.stage(one) for one in entries.iter_slices(1)]
     return [one.select("source", "revision", "content").row(0) for one in staged]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.orchestration.cli import dagster_home
+from slowwave.orchestration.instance import dagster_home
 from slowwave.orchestration.night import evaluate_due, run_due
 from slowwave.settings import load
 from slowwave.upkeep.rebuild import rebuild

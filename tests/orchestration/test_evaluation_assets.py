@@ -19,6 +19,7 @@ from evaluation_nights import (
     asked,
     assert_same,
     evaluate,
+    evaluate_in_dagster,
     fold,
     journal,
     label,
@@ -33,7 +34,7 @@ from slowwave.common import ids
 from slowwave.embedding import reranking
 from slowwave.errors import ModelError
 from slowwave.evaluation.due import due_days
-from slowwave.evaluation.judging.running import PATIENCE
+from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.orchestration.night import evaluate_due, run_night
@@ -111,7 +112,7 @@ def test_a_range_is_one_run_and_equals_its_nights_one_by_one(lived, tmp_path, fa
         (one.home / "slowwave.toml").write_text((one.home / "slowwave.toml").read_text() + shadow)
     whole, daily = load(whole.home), load(daily.home)
     fold(whole, 1, 9, fast_embedder)
-    told = evaluate(whole, 1, 9)
+    told = evaluate_in_dagster(whole, 1, 9)
     for day in range(1, 10):  # nothing of a day's morrow is known when the day is evaluated
         fold(daily, day, day, fast_embedder)
         evaluate(daily, day, day)
@@ -136,7 +137,7 @@ def test_a_range_is_one_run_and_equals_its_nights_one_by_one(lived, tmp_path, fa
     assert due(whole, fast_embedder) == due(daily, fast_embedder) == []
 
     before = {name: tables_version(whole, name, fast_embedder) for name in TABLES}
-    evaluate(whole, 1, 9)
+    evaluate_in_dagster(whole, 1, 9)
     assert_same(tables(whole, fast_embedder), found, "again")
     evaluate(whole, 2, 3)  # a part of them: what is open stays as it is known
     assert_same(tables(whole, fast_embedder), found, "a part of them again")
@@ -152,6 +153,7 @@ def tables_version(settings: Settings, name: str, embedder: Any) -> int:
     return version
 
 
+@pytest.mark.slow
 def test_one_namespace_never_counts_in_another(tmp_path, fast_embedder):
     """What others ask, use and say in the same words changes no figure of a namespace."""
     alone, among = (make_home(tmp_path / name) for name in ("alone", "among"))
@@ -191,6 +193,7 @@ def test_one_namespace_never_counts_in_another(tmp_path, fast_embedder):
     assert not any(canary in str(rows.to_dicts()) for rows in mine.values())
 
 
+@pytest.mark.slow
 def test_imported_searches_are_scored_as_they_were_shown(home, fast_embedder):
     settings = make_home(home)
     other = ids.memory_id("ada", "other")
@@ -244,6 +247,7 @@ def test_late_feedback_and_late_labels_make_days_due_and_are_taken_up(home, fast
     assert due(settings, fast_embedder) == []
 
 
+@pytest.mark.slow
 def test_the_sensor_asks_for_past_days_that_rest_on_something_else(home, fast_embedder):
     settings = make_home(home)
     resource = SlowwaveResource(home=str(home), now="2026-03-20T12:00:00+00:00")
@@ -338,6 +342,7 @@ def cycle(settings: Settings, embedder: Any, name: str = "ada#1") -> dict[str, A
     return row | {"summary": json.loads(row["summary"])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("queries", "until", "lacks"), [(99, 14, (1, 0)), (100, 13, (0, 1)), (99, 13, (1, 1))]
 )
@@ -372,6 +377,7 @@ def test_a_cycle_takes_a_hundred_queries_and_fourteen_days(home, fast_embedder, 
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_a_closed_cycle_stays_as_it_is_whatever_old_days_bring(home, fast_embedder):
     settings = make_home(home)
     names = ("a/b", "a-b")  # whose pages are two
@@ -410,9 +416,10 @@ def test_a_closed_cycle_stays_as_it_is_whatever_old_days_bring(home, fast_embedd
 # -- what stops nothing ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_empty_home_has_nothing_to_tell(home, fast_embedder):
     settings = make_home(home)
-    told = evaluate(settings, 1, 3)
+    told = evaluate_in_dagster(settings, 1, 3)
     assert set(told) == {*TABLES} - {"cycle_scores", "cycle_judgments", "learning_log"}
     assert told["evaluation_cycles"]["closed"] == "none"
     assert all(rows.is_empty() for rows in tables(settings, fast_embedder).values())
@@ -421,6 +428,7 @@ def test_an_empty_home_has_nothing_to_tell(home, fast_embedder):
     assert not (home / "reports").exists()
 
 
+@pytest.mark.slow
 def test_searches_without_a_judgment_have_no_score_and_are_compared_all_the_same(
     lived, tmp_path, fast_embedder
 ):
@@ -441,6 +449,7 @@ def test_searches_without_a_judgment_have_no_score_and_are_compared_all_the_same
     assert (one["status"], one["queries"], one["searches"]) == ("open", 0, 0)
 
 
+@pytest.mark.slow
 def test_entries_that_cannot_be_read_are_left_out(home, fast_embedder):
     settings = make_home(home)
     with Life(settings, fast_embedder) as life:
@@ -520,6 +529,7 @@ def test_a_judge_is_asked_the_same_in_a_range_and_day_by_day_and_nothing_twice(j
     assert his["queries"] == len(others & set(said.filter(namespace="bob")["query_id"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
@@ -540,6 +550,7 @@ def test_a_judge_that_is_off_or_not_set_up_stops_nothing(judged, fast_embedder, 
     assert tables(settings, fast_embedder)["evaluation_scores"].height
 
 
+@pytest.mark.slow
 def test_a_judge_that_does_not_answer_is_asked_a_few_times_and_stops_nothing(judged, fast_embedder):
     with serving(lambda _number, _request: (503, {"error": {"message": "away"}})) as gone:
         settings = judged(kind="openai", model="m", base_url=gone.url, retries=0)

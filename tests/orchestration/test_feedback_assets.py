@@ -69,6 +69,7 @@ def fold(settings: Settings, first: str, last: str) -> dict[str, dict[str, Any]]
     return {one.asset_key.path[-1]: {key: value.value for key, value in one.metadata.items()} for one in made}
 
 
+@pytest.mark.slow
 def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path):
     acts = week()
     journal(settings, acts)
@@ -91,6 +92,7 @@ def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path):
         assert_frame_equal(rows, whole[name], check_exact=True)
 
 
+@pytest.mark.slow
 def test_unreadable_entries_stop_nothing_and_are_counted(settings):
     bad = days.act("feedback", "s", days.at(2), {"memory_id": ["no", "text"], "rating": {"a": 1}})
     none = days.act("observation", "s", days.at(2), {"verdicts": "many"})
@@ -145,6 +147,7 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
         yield made
 
 
+@pytest.mark.slow
 def test_the_sensor_asks_for_the_days_that_late_feedback_changes(settings, instance):
     ticks = Ticks(settings.home)
     assert "taken up" in ticks.tick().skip_message
@@ -209,6 +212,7 @@ def test_the_sensor_asks_for_no_day_that_the_page_has_not_loaded(settings):
 # -- what people see -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_late_day_is_a_warning_of_the_state(settings, instance):
     ticks = Ticks(settings.home)
     journal(settings, week())

@@ -69,6 +69,7 @@ def decided(memory: Memory) -> list[tuple[str, str]]:
 # -- jobs ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_approval_from_the_page_is_refused_with_the_evidence(launch, memory):
     done = launch("approve_learning", "approve", **ANN)
     assert not done.success
@@ -77,6 +78,7 @@ def test_approval_from_the_page_is_refused_with_the_evidence(launch, memory):
     assert decided(memory) == []
 
 
+@pytest.mark.slow
 def test_a_persons_life_with_learning_from_the_page(launch, ready):
     done = launch("approve_learning", "approve", **ANN)
     assert done.success

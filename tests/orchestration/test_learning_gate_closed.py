@@ -42,7 +42,7 @@ from slowwave.quality.learning_gate import (
 from slowwave.settings import load
 from slowwave.settings.file import editing
 from slowwave.store import Store
-from slowwave.store.indexes import full_text_config
+from slowwave.store.text import full_text_config
 
 pytestmark = pytest.mark.slow
 

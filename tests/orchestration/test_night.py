@@ -112,6 +112,7 @@ def statuses(settings: Settings) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_the_nights_of_a_vault(settings, folder):
     put(folder, "deploy.md", f"---\ntags: [ops]\n---\n# Deploy day\n\n{FACTS[0]}")
     put(folder, "battery.md", FACTS[1])
@@ -291,6 +292,7 @@ def test_a_day_that_is_run_after_a_later_one_gives_what_the_right_order_gives(ho
 # -- which days ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_days_with_news_are_pending_until_their_night_is_over(settings, act):
     with Journal.open_path(settings.journal_file) as journal:
         assert pending_days(settings) == []

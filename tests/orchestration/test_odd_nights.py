@@ -16,16 +16,17 @@ from slowwave.assets import ingest, learning
 from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
 from slowwave.feedback import fold
-from slowwave.home.apart import _StoreOf, apart
+from slowwave.home.apart import _Apart, apart
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import save_entry
 from slowwave.learning import effect, proposals
+from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle import stages
 from slowwave.notes import plain_note
 from slowwave.orchestration.night import evaluate_due, pending_days, run_night
 from slowwave.settings import Settings, load
-from slowwave.store import Store
+from slowwave.store import Store, staging
 from slowwave.vaults import vault
 
 NOW = datetime.now(UTC)
@@ -60,6 +61,7 @@ def live(settings: Settings, namespace: str) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_odd_texts_stop_no_night_and_touch_no_other_tenant(settings, tmp_path):
     folder = tmp_path / "vault"
     folder.mkdir()
@@ -82,6 +84,7 @@ def test_odd_texts_stop_no_night_and_touch_no_other_tenant(settings, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.pictures
 def test_malformed_acts_of_every_kind_stop_no_night_and_touch_no_other_tenant(settings):
     day = YESTERDAY.date().isoformat()
     with Journal.open_path(settings.journal_file) as journal:
@@ -125,14 +128,16 @@ def mentions(value: object, namespace: str) -> bool:
     """Whether what a function is given has rows of a namespace, or is a home that has."""
     if isinstance(value, pl.DataFrame):
         return "namespace" in value.columns and namespace in value["namespace"].to_list()
-    if isinstance(value, Workspace | Store | _StoreOf):
+    if isinstance(value, Workspace | Store | _Apart):
         store = getattr(value, "store", value)
         return any(mentions(store.read(name), namespace) for name in ("searches", "staged_notes", "memories"))
+    if isinstance(value, Evidence):
+        return mentions(value.space, namespace)
     return isinstance(value, dict | list | tuple) and any(mentions(one, namespace) for one in value)
 
 
 NIGHT_PARTS = [
-    (stages, "stage"), (stages, "judge"), (stages, "cut"), (ingest, "settle"), (ingest, "reconcile"),
+    (staging, "stage"), (stages, "judge"), (stages, "cut"), (ingest, "settle"), (ingest, "reconcile"),
     (fold, "signals"), (fold, "effectiveness"), (fold, "strength"), (fold, "promotions"),
     (fold, "take_effect"),
 ]  # fmt: skip

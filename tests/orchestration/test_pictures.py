@@ -14,6 +14,8 @@ from slowwave.assets import pictures
 from slowwave.assets.report import PICTURE_BYTES, picture
 from slowwave.store import table_specs
 
+pytestmark = pytest.mark.pictures
+
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 SVG = b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3.org/2000/svg'/>"
 END = datetime(2026, 3, 3, tzinfo=UTC)

@@ -68,6 +68,7 @@ def gone(pids: list[int]) -> bool:
     return not any(map(running, pids))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_asked_to_end_nothing_is_left(tmp_path: Path, ending: signal.Signals) -> None:
     process = start(tmp_path)
@@ -77,6 +78,7 @@ def test_asked_to_end_nothing_is_left(tmp_path: Path, ending: signal.Signals) ->
     assert gone(pids)
 
 
+@pytest.mark.slow
 def test_what_does_not_want_to_end_is_killed(tmp_path: Path) -> None:
     process = start(tmp_path, stubborn=True)
     pids = family(tmp_path)
@@ -85,6 +87,7 @@ def test_what_does_not_want_to_end_is_killed(tmp_path: Path) -> None:
     assert gone(pids)
 
 
+@pytest.mark.slow
 def test_when_the_program_ends_by_itself_its_children_do_too_and_its_code_is_told(tmp_path: Path) -> None:
     process = start(tmp_path, seconds=2)
     pids = family(tmp_path)

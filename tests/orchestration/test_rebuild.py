@@ -12,6 +12,7 @@ from typing import Any
 import feedback_days as march
 import pytest
 from filelock import FileLock
+from quick_dagster import quick_nights
 from rebuild_life import NAMESPACE, QUERIES, assert_same, found, lived, opened, tables
 
 from slowwave.errors import SlowwaveError
@@ -36,7 +37,8 @@ def original(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Se
         folder = tmp_path_factory.mktemp("life")
     with FileLock(f"{folder}.lock"):
         if not (folder / "whole").exists():
-            space = opened(lived(folder / "home", folder / "beside", fast_embedder), fast_embedder)
+            with quick_nights(tmp_path_factory):
+                space = opened(lived(folder / "home", folder / "beside", fast_embedder), fast_embedder)
             found(space)  # leaves the text index as a rebuilding does
             space.close()
             (folder / "whole").touch()

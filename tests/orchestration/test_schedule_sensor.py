@@ -9,14 +9,15 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from slowwave.assets.ingest import WHOLE_RANGE
-from slowwave.assets.partitions import DAILY, day_end, day_start, home_first_day
+from slowwave.assets.daily import WHOLE_RANGE
+from slowwave.assets.partitions import DAILY, home_first_day
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.journal import Journal
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.jobs import evaluated, nightly
 from slowwave.orchestration.sensors import watched_vaults
+from slowwave.scoring.days import day_end, day_start
 from slowwave.settings import load
 from slowwave.vaults import vault
 

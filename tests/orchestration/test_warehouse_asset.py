@@ -53,6 +53,7 @@ def test_the_resource_names_the_file_and_sets_up_its_connection(home: Path, tmp_
     assert not (home / FILE).exists()
 
 
+@pytest.mark.slow
 def test_a_build_that_fails_fails_the_run_and_the_next_one_succeeds(home: Path, memory: Memory) -> None:
     materialized(home, database="")
     before = (home / FILE).read_bytes()

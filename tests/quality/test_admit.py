@@ -345,6 +345,7 @@ def test_a_batch_any_split_of_it_and_single_saves_agree(notes, split, policy):
     assert whole.decisions == halves.decisions == single.decisions
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(many_notes(), many_notes(), st.integers(0, 9), st.sampled_from([OFF, GUARDED, LITERAL]))
 def test_saving_again_agrees_in_a_batch_and_one_by_one(notes, changed, split, policy):

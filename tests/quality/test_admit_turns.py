@@ -126,6 +126,7 @@ def dated(draw: st.DrawFn) -> list[Record]:
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(dated(), st.integers(0, 7), st.sampled_from(UNGATED), st.randoms(use_true_random=False))
 def test_a_batch_its_halves_and_single_saves_in_any_order_agree(notes, split, policy, random):

@@ -77,10 +77,12 @@ FAULTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_sound_notes_keep_the_contract():
     assert broken(batch(*EDGES)) == []
 
 
+@pytest.mark.slow
 def test_each_check_finds_its_fault_and_no_other():
     wrong = {}
     for name in dict.fromkeys(name for name, _ in FAULTS):

@@ -253,6 +253,7 @@ def _swapped(found: Sequence[Difference]) -> list[Difference]:
     return [Difference(one.kind, one.right, one.left, one.right_at, one.left_at) for one in found]
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(ALPHABETS, ALPHABETS)
 def test_symmetric_and_never_raises(left: str, right: str) -> None:

@@ -163,6 +163,7 @@ SHOWN = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(SAID, SHOWN, st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.randoms(use_true_random=False))
 def test_echoes_are_what_the_definition_says_in_any_order(saved, served, share, mixer):
     saved = [(space, f"m{number}", text, at) for number, (space, text, at) in enumerate(saved)]

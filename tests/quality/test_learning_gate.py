@@ -23,8 +23,8 @@ from slowwave.quality.learning_gate import (
     SHADOW_WEEK,
     Approval,
     Effect,
-    Evidence,
     GateBounds,
+    GateEvidence,
     Progress,
     decide_gate,
 )
@@ -36,7 +36,7 @@ BOUNDS = GateBounds()
 PROGRESS = Progress(cycles=2, searches=200, days=28)
 EFFECT = Effect(n=20, before=0.5, after=0.5, low=-0.01, high=0.01)
 APPROVED = Approval("ann", NOW - DAY, why="looked at the terms")
-FULL = Evidence(
+FULL = GateEvidence(
     enabled=True, progress=PROGRESS, first_proposal=NOW - 7 * DAY, noisy=0, judged=20, effect=EFFECT,
     leaks=(), regression="", approval=APPROVED,
 )  # fmt: skip
@@ -174,7 +174,7 @@ def test_bounds_are_what_is_asked_for():
 
 
 def test_what_nobody_can_know_yet_is_not_a_refusal():
-    nothing = Evidence(
+    nothing = GateEvidence(
         enabled=True, progress=Progress(), first_proposal=None, noisy=0, judged=0, effect=Effect(),
         leaks=None, regression="", approval=None,
     )  # fmt: skip

@@ -9,8 +9,9 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.journal.acts import entries_frame
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission import Settled, settle
+from slowwave.lifecycle.admission import AdmissionReport, settle
 from slowwave.notes.chunking import Chunker
+from slowwave.store import staging
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -25,23 +26,23 @@ SHORT = "One paragraph about the lighthouse keeper and nothing else at all."
 
 
 def staged(*acts) -> pl.DataFrame:
-    return stages.stage(entries_frame(acts))
+    return staging.stage(entries_frame(acts))
 
 
-def take_in(space, *acts) -> Settled:
+def take_in(space, *acts) -> AdmissionReport:
     """Let these acts happen one after the other, as a day's saves and forgets do."""
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
         cut = stages.cut(notes, space.chunker, space.embedder.name)
         return stages.embed(space.store, space.embedder, cut)
 
-    done = Settled()
+    done = AdmissionReport()
     for one in acts:
         done += settle(space, staged(one), chunks_of)
     return done
 
 
-def counts(done: Settled) -> dict[str, int]:
+def counts(done: AdmissionReport) -> dict[str, int]:
     """What happened, without what did not."""
     names = (
         "added",
@@ -89,7 +90,7 @@ def assert_consistent(store) -> None:
         assert set(mine["chunk_count"]) == {count} == {len(pieces)}
 
 
-def by_night(space, *acts, again: bool = True) -> Settled:
+def by_night(space, *acts, again: bool = True) -> AdmissionReport:
     """Let these acts happen as a night does: embedded first, whole days at once."""
     rows = staged(*acts)
     days = sorted(set(rows["day"]))

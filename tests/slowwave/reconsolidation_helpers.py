@@ -10,6 +10,7 @@ from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.reconcile import Reconciled, reconcile
 from slowwave.memory import Memory, Saved
 from slowwave.quality.gate import judge
+from slowwave.store import staging
 
 TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
 THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
@@ -53,7 +54,7 @@ def replayed(memory: Memory, other: Memory) -> Memory:
     kinds = ["save", "forget", "undo", "accept", "unreadable"]
     space, entries = other._space, memory.journal.read(kinds=kinds)
     for (_,), day in entries.sort("day").group_by("day", maintain_order=True):
-        rows = stages.stage(day)
+        rows = staging.stage(day)
         verdicts = judge(rows, space.gate_policy).with_columns(rows["revision"])
         hold(space.store, rows, verdicts.filter(verdict="refuse"))
         let_in = rows.join(verdicts.filter(pl.col("verdict") != "refuse"), on="memory_id", how="semi")

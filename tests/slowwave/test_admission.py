@@ -72,6 +72,7 @@ def test_the_same_act_twice_changes_nothing(act, space):
     assert_same(before, whole(space.store))
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.permutations(range(4)))
 def test_the_last_revision_wins_in_any_order(make_space, act, order):
@@ -107,6 +108,7 @@ def test_a_forget_that_arrives_first_leaves_nothing_to_a_later_save(space, act, 
     assert (row["status"], row["content"], row["frequency"]) == ("live", LONG, 1)
 
 
+@pytest.mark.slow
 def test_many_notes_at_once_equal_one_by_one(make_space, act):
     acts = [act(f"{number}.md", f"{LONG} {number}", title=f"T{number}") for number in range(12)]
     one_by_one, at_once = make_space(chunks=CHUNKS), make_space(chunks=CHUNKS)
@@ -127,6 +129,7 @@ def test_a_day_uses_only_chunks_of_the_notes_revision(space, act):
     assert space.store.read("memories")["content"].to_list() == [SHORT]
 
 
+@pytest.mark.slow
 def test_forgetting_takes_a_memory_out_of_the_search_and_erases_nothing(space, act):
     take_in(space, act("a.md", LONG), act("b.md", SHORT))
     assert counts(take_in(space, act("a.md", at=NOON + HOUR))) == {"retired": 1}

@@ -12,8 +12,9 @@ from slowwave.common import ids
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.journal.drain import drain_events
 from slowwave.learning.acts import acts, approved
-from slowwave.lifecycle import stages
 from slowwave.memory import Memory
+from slowwave.search.opened import knowledge_in
+from slowwave.store import staging
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -55,7 +56,7 @@ def test_a_night_of_another_day_does_not_put_an_old_word_back(memory):
     memory.save(BUS, key="way")
     name = ids.memory_id("ada", "way")
     kinds = ["save", "forget", "undo", "unreadable"]
-    staged = stages.stage(memory.journal.read(kinds=kinds))
+    staged = staging.stage(memory.journal.read(kinds=kinds))
     assert staged["day"].to_list() == ["2026-03-07", "2026-03-10"]
     for order in (staged, staged.reverse()):
         for (_,), day in order.group_by("day", maintain_order=True):
@@ -105,6 +106,7 @@ def test_searches_after_an_outcome_are_of_the_next_one_with_a_clock_that_is_behi
     assert (told.searches, told.new) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [*BEHIND, timedelta(0), DAY, 400 * DAY])
 def test_a_withdrawal_and_a_rollback_hold_whatever_the_clock_says(memory, off):
     now = memory._space.now()
@@ -150,7 +152,7 @@ def test_what_was_taken_back_is_not_searched_by_whatever_the_clock_says(open_mem
     teach(memory.store, lessons(name, "kestrel", taught=NOON - DAY))
     put_ready(memory.store, NOON)
     memory.learning.approve(who="ann")
-    assert memory._space.knowledge.learned("ada", "kestrel", NOON)
+    assert knowledge_in(memory._space).learned("ada", "kestrel", NOON)
     set_clock(memory, NOON + off)
     memory.learning.roll_back("everything", who="ann")
-    assert not memory._space.knowledge.learned("ada", "kestrel", NOON)
+    assert not knowledge_in(memory._space).learned("ada", "kestrel", NOON)

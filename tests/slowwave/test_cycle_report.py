@@ -204,6 +204,7 @@ def test_the_page_of_very_many_queries_stays_small(store: Store) -> None:
     assert "the 2,000 worst of 2,500" in made
 
 
+@pytest.mark.slow
 def test_the_same_tables_give_the_same_page(filled: Store, page: str) -> None:
     assert cycle_page(cycle_report(filled, "ada#2")) == page
 

@@ -33,6 +33,7 @@ def problems(memory, **options) -> list[str]:
     return sorted(subject for subject, finding in look(memory, **options).items() if not finding.ok)
 
 
+@pytest.mark.slow
 def test_a_home_in_order_has_no_problems(filled):
     found = look(filled)
     assert problems(filled) == []
@@ -89,6 +90,7 @@ def test_a_damaged_journal_is_a_problem(filled, home):
     assert found["store"].message == "not looked at, because of journal"  # told once
 
 
+@pytest.mark.slow
 def test_chunks_that_differ_from_their_memory_are_found_and_mended(filled):
     row = filled.store.read("memories").with_columns(status=pl.lit("retired"))
     filled.store.upsert("memories", row)
@@ -104,6 +106,7 @@ def test_a_memory_without_its_chunks_is_found(filled):
     assert problems(filled) == ["chunks"]
 
 
+@pytest.mark.slow
 def test_a_full_text_index_on_a_column_that_must_not_have_one_is_found_and_removed(filled):
     filled.store.table("memories").create_index("metadata", config=FTS())
     found = look(filled)["full-text index"]

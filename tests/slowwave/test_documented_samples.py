@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from slowwave.journal.acts import entries_frame, save_entry
-from slowwave.lifecycle import stages
 from slowwave.notes.arguments import note_of
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
 from slowwave.quality.gate import GatePolicy, judge
+from slowwave.store import staging
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "examples" / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -81,7 +81,7 @@ def reasons(notes: list[Note], policy: GatePolicy) -> dict[str, list[str]]:
         )
         for at, note in enumerate(notes)
     ]  # fmt: skip
-    staged = stages.stage(entries_frame(entries))
+    staged = staging.stage(entries_frame(entries))
     judged = judge(staged, policy)
     refused = judged["verdict"] == "refuse"
     assert refused.to_list() == [bool(found) for found in judged["reasons"].to_list()]

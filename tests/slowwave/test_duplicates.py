@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from admission_helpers import (
     CHUNKS,
     DAY,
@@ -50,6 +51,7 @@ def test_with_the_policy_off_only_duplicates_are_logged(space, act):
     assert space.store.count("edges") == 0
 
 
+@pytest.mark.slow
 def test_namespaces_never_see_each_other(space, act):
     acts = [act("a.md", LONG, namespace=name) for name in ("ada", "bob", "ada/b")]
     assert counts(by_night(space, *acts)) == {"added": 3}
@@ -58,6 +60,7 @@ def test_namespaces_never_see_each_other(space, act):
     assert (held["namespace"], held["duplicate_of"]) == ("bob", ids.memory_id("bob", "a.md"))
 
 
+@pytest.mark.slow
 def test_a_text_that_left_is_free(space, act):
     take_in(space, act("a.md", LONG), act("a.md", SHORT, at=NOON + HOUR))
     assert counts(take_in(space, act("b.md", LONG, at=NOON + 2 * HOUR))) == {"added": 1}
@@ -71,6 +74,7 @@ def test_a_text_that_leaves_with_the_batch_is_free(space, act):
     assert counts(by_night(space, *night)) == {"added": 1, "retired": 1}
 
 
+@pytest.mark.slow
 def test_a_vault_changes_as_a_whole_so_a_file_that_was_renamed_is_no_duplicate(space, act):
     """What a note said before it changed counts for nobody, whatever the order of the ids."""
     for first, second in (("a.md", "b.md"), ("d.md", "c.md")):
@@ -83,6 +87,7 @@ def test_a_vault_changes_as_a_whole_so_a_file_that_was_renamed_is_no_duplicate(s
         assert counts(by_night(space, *swap)) == {"added": 1, "changed": 1}
 
 
+@pytest.mark.slow
 def test_a_refused_change_keeps_the_old_text_which_then_still_counts(space, act):
     take_in(space, act("a.md", LONG, origin="vault"), act("z.md", SHORT, origin="vault"))
     night = [
@@ -97,6 +102,7 @@ def test_a_refused_change_keeps_the_old_text_which_then_still_counts(space, act)
     assert held == {"a.md": ids.memory_id("ada", "z.md"), "b.md": ids.memory_id("ada", "a.md")}
 
 
+@pytest.mark.slow
 def test_a_day_that_is_run_again_asks_a_refused_note_nothing_and_changes_nothing(space, act):
     acts = [act("a.md", LONG), act("b.md", LONG, at=NOON + HOUR)]
     by_night(space, *acts)
@@ -115,6 +121,7 @@ twins = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(twins)
 def test_a_range_of_days_at_once_equals_one_day_after_the_other(make_space, act, found):

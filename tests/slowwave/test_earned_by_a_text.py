@@ -16,6 +16,9 @@ from slowwave.learning.proposals import proposal_days
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.memory import Memory
+from slowwave.search.opened import knowledge_in
+from slowwave.search.past import past_searcher
+from slowwave.store import staging
 
 BAD = "We deploy on Tuesday at nine, and the release notes go to the harbour office in Kirkwall."
 RIGHT = "We deploy on Thursday at fourteen, and the release notes go to the harbour office in Kirkwall."
@@ -34,7 +37,7 @@ def fold(space, first: int, last: int) -> list[str]:
     """What nights do with some days."""
     days = [name(day) for day in range(first, last + 1)]
     saves = space.journal.read(kinds=["save"], days=days)
-    space.store.replace_partition("staged_notes", stages.stage(saves), days)
+    space.store.replace_partition("staged_notes", staging.stage(saves), days)
     fold_days(space, days)
     return days
 
@@ -67,7 +70,7 @@ class Life:
         fold(self.space, first, last)
 
     def state(self):
-        return self.space.knowledge.states("ada", [MEMORY]).get(MEMORY)
+        return knowledge_in(self.space).states("ada", [MEMORY]).get(MEMORY)
 
 
 @pytest.fixture
@@ -88,6 +91,7 @@ def blamed(life: Life) -> Life:
     return life
 
 
+@pytest.mark.slow
 def test_a_corrected_text_begins_with_a_clean_slate_at_once(blamed):
     assert blamed.memory.search(QUESTION, explain=True)[0].explanation.multiplier < 0.5
     blamed.save(RIGHT)
@@ -99,6 +103,7 @@ def test_a_corrected_text_begins_with_a_clean_slate_at_once(blamed):
     assert (told.unhelpful, told.feedback_count, told.earlier, told.effectiveness) == (0, 0, 10, 0.5)
 
 
+@pytest.mark.slow
 def test_a_correction_of_spelling_keeps_what_it_had(blamed):
     before = blamed.state()
     blamed.save(SPELLED)
@@ -106,6 +111,7 @@ def test_a_correction_of_spelling_keeps_what_it_had(blamed):
     assert blamed.memory.stats(MEMORY).unhelpful == 10
 
 
+@pytest.mark.slow
 def test_the_old_text_comes_back_with_what_it_earned(blamed):
     before = blamed.state()
     blamed.save(RIGHT)
@@ -120,6 +126,7 @@ def test_the_old_text_comes_back_with_what_it_earned(blamed):
     assert blamed.state().feedback_count == 2
 
 
+@pytest.mark.slow
 def test_a_vote_is_on_the_text_that_the_search_showed(life):
     life.moment = at(2, 9)
     found = life.memory.search(QUESTION)
@@ -132,6 +139,7 @@ def test_a_vote_is_on_the_text_that_the_search_showed(life):
     assert len(life.state().not_useful_at) == 1
 
 
+@pytest.mark.slow
 def test_what_the_gate_refused_was_never_its_text(blamed):
     before = blamed.state()
     refused = blamed.memory.save("no", key="deploy")
@@ -142,6 +150,7 @@ def test_what_the_gate_refused_was_never_its_text(blamed):
     assert blamed.space.store.read("usage_signals")["text"].unique().to_list() == [""]
 
 
+@pytest.mark.slow
 def test_a_tier_that_was_earned_goes_and_comes_with_its_text(life):
     life.rated("helpful", 5, day=2)
     life.fold(1, 2)
@@ -155,6 +164,7 @@ def test_a_tier_that_was_earned_goes_and_comes_with_its_text(life):
     assert life.memory.get(MEMORY).importance_tier == "important"
 
 
+@pytest.mark.slow
 def test_strength_is_of_a_text(life):
     life.moment = at(2, 9)
     for word in ("one", "two"):
@@ -169,6 +179,7 @@ def test_strength_is_of_a_text(life):
     assert life.memory.stats(MEMORY).stability == firm.stability
 
 
+@pytest.mark.slow
 def test_days_with_other_texts_between_are_the_same_in_one_run_and_one_by_one(life, open_memory, tmp_path):
     life.rated("helpful", 4, day=2)
     life.save(RIGHT, day=3)
@@ -194,13 +205,14 @@ def assert_same(one, other) -> None:
         assert_frame_equal(rows, other[table], check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_save_that_was_killed_before_it_is_healed_by_the_night(blamed, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(folding, "follow_texts", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             blamed.save(RIGHT)
     assert len(blamed.state().not_useful_at) == 10
-    staged = stages.stage(blamed.memory.journal.read(kinds=["save"], days=[name(3)]))
+    staged = staging.stage(blamed.memory.journal.read(kinds=["save"], days=[name(3)]))
     for _ in range(2):
         settle(blamed.space, staged, lambda notes: stages.no_chunks(blamed.space.embedder), again=True)
         assert blamed.state() is None
@@ -221,11 +233,12 @@ def test_what_it_absorbs_and_gives_back_changes_nothing(open_memory):
     assert life.state() == before
 
 
+@pytest.mark.slow
 def test_a_past_day_has_the_text_of_that_day(blamed):
     blamed.save(RIGHT, day=4)
-    past = blamed.space.past_searcher(at(2).date())
+    past = past_searcher(blamed.space, at(2).date())
     assert len(past._knowledge.states("ada", [MEMORY])[MEMORY].not_useful_at) == 10
-    assert not blamed.space.past_searcher(at(4).date())._knowledge.states("ada", [MEMORY])
+    assert not past_searcher(blamed.space, at(4).date())._knowledge.states("ada", [MEMORY])
 
 
 # -- learned words ---------------------------------------------------------------------------------
@@ -239,7 +252,7 @@ def test_what_a_text_was_taught_another_one_does_not_know(open_memory, learning_
     life.moment = at(4)
 
     def known() -> list[str]:
-        return list(life.space.knowledge.learned("ada", "glacier", life.now()))
+        return list(knowledge_in(life.space).learned("ada", "glacier", life.now()))
 
     assert known() == [MEMORY]
     life.save(SPELLED)
@@ -262,6 +275,7 @@ def selected(life: Life, day: int, question: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_72_hours_begin_anew_with_another_text(open_memory, learning_on):
     life = Life(open_memory())
     life.memory.save_many([{"content": text, "key": key, "title": key} for key, text in OTHERS.items()])

@@ -81,6 +81,7 @@ def test_every_table_says_where_it_holds_something_of_a_memory(store):
         assert "search_id" not in columns or rule.search or rule.memory, name
 
 
+@pytest.mark.slow
 def test_a_row_of_every_table_goes_with_its_memory_its_search_and_its_words(make_space):
     space = make_space()
     store = space.store
@@ -131,6 +132,7 @@ def test_every_kind_of_act_is_thought_of():
 # -- one memory ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_of_an_erased_memory_is_left_in_the_home(guarded, home):
     names = lived(guarded)
     compact(guarded.store.table("chunks"))  # the words are in the full-text index
@@ -173,6 +175,7 @@ def test_nothing_of_an_erased_memory_is_left_in_the_home(guarded, home):
     assert CANARY not in str(guarded.search("the relay of the harbour gauge"))
 
 
+@pytest.mark.slow
 def test_what_is_beside_it_stays(guarded):
     names = lived(guarded)
     before = [guarded.get(names[name]) for name in ("after", "other")]
@@ -206,6 +209,7 @@ def test_who_says_something_else_now_and_once_said_the_same_is_named(guarded):
     assert kept_text in guarded.get(kept.memory_id).content
 
 
+@pytest.mark.slow
 def test_words_that_are_ours_are_nobodys_own(guarded):
     """Codes and names of ours in acts and rows are no quotes, whatever a note says that is erased."""
     words = "Helpful manual judge applied graded refuse model vector battery success memories ranking."
@@ -218,6 +222,7 @@ def test_words_that_are_ours_are_nobodys_own(guarded):
     assert guarded.get(names["saved"]).status == "live"
 
 
+@pytest.mark.slow
 def test_rebuilding_the_tables_from_the_journal_does_not_bring_it_back(guarded, open_memory, tmp_path):
     names = lived(guarded)
     guarded.erase(names["saved"])
@@ -233,6 +238,7 @@ def test_rebuilding_the_tables_from_the_journal_does_not_bring_it_back(guarded, 
     assert not any(CANARY in str(table.to_dicts()) for table in map(fresh.store.read, fresh.store.specs))
 
 
+@pytest.mark.slow
 def test_a_rebuilding_after_an_erasure_changes_nothing(guarded, home):
     """What the tables hold was recorded anew without it, and all that was recorded before is gone."""
     guarded.erase(lived(guarded)["saved"])
@@ -252,6 +258,7 @@ def rows(memory: Memory) -> dict[str, pl.DataFrame]:
     return found | {"meta": found["meta"].filter(~about_files)}
 
 
+@pytest.mark.slow
 def test_what_absorbed_it_or_was_superseded_by_it_says_its_own_again(guarded, home):
     target = guarded.save(BATTERY, title="Battery", key="battery")
     part = guarded.save(f"{BATTERY}\n{CHANGED.replace('Ruaridh', CANARY)}", title="Battery")
@@ -264,6 +271,7 @@ def test_what_absorbed_it_or_was_superseded_by_it_says_its_own_again(guarded, ho
     assert places(home, CANARY) == []
 
 
+@pytest.mark.slow
 def test_it_can_be_said_again(guarded):
     names = lived(guarded)
     guarded.erase(names["saved"])
@@ -275,6 +283,7 @@ def test_it_can_be_said_again(guarded):
     guarded.judge("what of the ferry?", again.memory_id, 2)
 
 
+@pytest.mark.slow
 def test_a_note_that_is_erased_on_its_way_in_does_not_enter(guarded, open_memory, home, monkeypatch):
     from slowwave.lifecycle import stages
 
@@ -335,6 +344,7 @@ def look(guarded, tmp_path):
     return scan
 
 
+@pytest.mark.slow
 def test_a_file_that_was_erased_is_not_taken_in_again_until_it_says_something_else(guarded, home, look):
     assert look().new == 2
     planned = guarded.to_erase(source=f"v/{CANARY}")
@@ -350,6 +360,7 @@ def test_a_file_that_was_erased_is_not_taken_in_again_until_it_says_something_el
     assert look().deleted == 1
 
 
+@pytest.mark.slow
 def test_a_whole_namespace_goes_and_no_other_one(guarded, open_memory, home, look):
     look()
     lived(guarded)
@@ -390,6 +401,7 @@ class Killed(BaseException):
     """As if the process had ended here."""
 
 
+@pytest.mark.slow
 def test_one_that_is_interrupted_at_any_step_is_known_and_finished(guarded, home, monkeypatch):
     names = lived(guarded)
 
@@ -436,6 +448,7 @@ def test_one_whose_process_is_killed_is_finished_by_another(guarded, home):
     assert places(home, *CANARIES) == []
 
 
+@pytest.mark.slow
 def test_a_row_that_a_night_wrote_afterwards_is_found_and_taken_out(guarded, home):
     names = lived(guarded)
     row = guarded.store.read("memories", f"memory_id = '{names['saved']}'")
@@ -451,14 +464,16 @@ def test_acts_that_were_staged_before_enter_nothing(guarded):
     """A night that read the journal a moment ago settles what it has read."""
     from slowwave.lifecycle import stages
     from slowwave.lifecycle.admission import settle
+    from slowwave.store import staging
 
     saved = guarded.save(ABOUT, key="late")
-    staged = stages.stage(entries_frame(guarded.journal.about("ada", "late")))
+    staged = staging.stage(entries_frame(guarded.journal.about("ada", "late")))
     guarded.erase(saved.memory_id)
     settle(guarded._space, staged, lambda _: stages.no_chunks(guarded.embedder), again=True)
     assert guarded.store.count("memories", f"memory_id = '{saved.memory_id}'") == 0
 
 
+@pytest.mark.slow
 def test_what_stands_in_the_home_beside_the_tables_goes_too(guarded, home):
     names = lived(guarded)
     said = guarded.get(names["saved"]).content
@@ -471,6 +486,7 @@ def test_what_stands_in_the_home_beside_the_tables_goes_too(guarded, home):
     assert (home / "other.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_project_is_words_of_somebody_too(guarded, home):
     named = f"{CANARY} {SECOND}"
     saved = guarded.save(f"The {named} is planned for June, and nobody may know of it.", key="k").memory_id
@@ -515,6 +531,7 @@ def test_the_pages_of_a_home_in_a_vault_go(guarded, home):
     assert not (home / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_one_that_is_stopped_after_it_began_says_so(guarded, home, monkeypatch):
     saved = guarded.save(ABOUT, key="stopped").memory_id
 

@@ -8,7 +8,7 @@ from contextlib import closing
 import dagster as dg
 import pytest
 
-from slowwave.orchestration.cli import dagster_home
+from slowwave.orchestration.instance import dagster_home
 from slowwave.upkeep.erasure.files import clean_dagster, quoting_pages
 from slowwave.upkeep.erasure.words import Needles
 

@@ -97,6 +97,17 @@ def test_a_rule_that_is_gone_or_stands_twice_changes_it(rules):
     assert digest_of([rules]) != before
 
 
+def test_a_list_of_words_changes_it_and_what_is_said_about_the_list_does_not(rules):
+    found = rules / "words" / "denied.txt"
+    found.parent.mkdir()
+    found.write_text("# Words that are denied.\nthe of\nand\n")
+    before = digest_of([rules])
+    found.write_text("# What nobody learns.\nthe\nof and\n")
+    assert digest_of([rules]) == before
+    found.write_text("# What nobody learns.\nthe\nof or\n")
+    assert digest_of([rules]) != before
+
+
 def test_it_is_of_the_rules_of_this_package():
     assert code_version().endswith(f"+{digest_of(folders())}")
     for folder in folders():

@@ -157,6 +157,7 @@ def test_a_judge_that_nobody_has_checked_closes_no_cycle(space):
     assert (cycle(space, "ada#1")["queries"], missing(space, "ada#1")) == (0, (100, 0))
 
 
+@pytest.mark.slow
 def test_namespaces_have_cycles_of_their_own(space):
     weeks(space, 14, 8)
     weeks(space, 14, 8, namespace="bob", first=4)
@@ -313,6 +314,7 @@ def test_a_judge_meets_the_bar_of_the_settings(make_space, bar, meets):
     assert (told["pairs"], told["meets"]) == (14, meets)
 
 
+@pytest.mark.slow
 def test_the_versions_name_judgments_and_code(space):
     weeks(space, 14, 8)
     weeks(space, 14, 8, namespace="bob")

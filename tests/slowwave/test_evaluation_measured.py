@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.common import ids
-from slowwave.evaluation.measured import METRICS, attribute_days, compare_days, score, score_days, searches_of
+from slowwave.evaluation.measured import COLUMNS, attribute_days, compare_days, score, score_days, searches_of
 from slowwave.evaluation.truth import selection_judgments, trigger_judgments
 from slowwave.evaluation.variants import LOGGED, Tried, variants
 from slowwave.journal import Entry
@@ -73,8 +73,7 @@ def by_hand(results: Mapping[str, list[str]], queries: Mapping[str, str]) -> dic
 def measured(rows: pl.DataFrame, variant: str) -> dict[str, tuple[float, ...]]:
     own = rows.filter(variant=variant)
     assert own["search_id"].is_unique().all()
-    columns = [METRICS[str(measure)] for measure in MEASURES]
-    return {row["search_id"]: tuple(row[one] for one in columns) for row in own.iter_rows(named=True)}
+    return {row["search_id"]: tuple(row[one] for one in COLUMNS) for row in own.iter_rows(named=True)}
 
 
 def payloads(memory: Memory) -> dict[str, dict]:
@@ -99,6 +98,7 @@ def test_what_was_shown_is_measured_as_if_by_hand(searched):
     assert relevant[ids.query_id("ada", QUERIES[3])] == 2
 
 
+@pytest.mark.slow
 def test_every_variant_is_measured_on_what_each_search_alone_would_have_shown(searched):
     space, logged = searched._space, payloads(searched)
     strict = Tried(Variant("strict", replace(searched.policy, abstention_floor=1.0)), "shadow")
@@ -129,7 +129,7 @@ def test_a_search_that_abstains_counts_as_nothing_found(searched):
     own = own.filter(~sure)
     assert own.height == 9
     assert own["abstained"].all()
-    assert own.select(METRICS.values()).sum().row(0) == (0.0,) * len(METRICS)
+    assert own.select(COLUMNS).sum().row(0) == (0.0,) * len(COLUMNS)
     assert not rows.filter(variant=LOGGED)["abstained"].any()
 
 
@@ -230,6 +230,7 @@ def test_what_found_each_result_is_counted_as_the_search_said(searched):
     searched.store.replace_partition("channel_attribution", rows, DAYS)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_ranked_again_is_measured_as_it_was_shown(searched):
     space = searched._space
     payload = next(one for one in payloads(searched).values() if one["query"] == QUERIES[0])
@@ -257,6 +258,7 @@ def test_what_cannot_be_ranked_again_is_measured_as_it_was_shown(searched):
     assert not set(compared["search_id"]) & set(other)
 
 
+@pytest.mark.slow
 def test_the_order_of_searches_and_slices_of_them_change_nothing(searched, monkeypatch):
     from slowwave.evaluation import logged
 

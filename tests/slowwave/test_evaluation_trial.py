@@ -80,6 +80,7 @@ def test_the_ranking_in_force_is_what_was_shown(searched):
     assert {one.p_value for one in found.values()} == {1.0}
 
 
+@pytest.mark.slow
 def test_two_that_were_not_shown_are_compared_and_the_other_way_round(searched):
     one = tried(searched, "BM25 alone", "without vector").by_metric["MRR@5"]
     other = tried(searched, "without vector", "BM25 alone").by_metric["MRR@5"]
@@ -87,6 +88,7 @@ def test_two_that_were_not_shown_are_compared_and_the_other_way_round(searched):
     assert (one.wins, one.losses, one.difference) == (other.losses, other.wins, -other.difference)
 
 
+@pytest.mark.slow
 def test_a_policy_of_a_file_is_tried_also_from_the_home_folder(searched, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     write_policy(tmp_path / "mine.json", replace(searched.policy, name="mine"), {})
@@ -110,6 +112,7 @@ def test_who_is_not_known_is_told_who_is(searched):
         tried(searched, "seeds", "seeds")
 
 
+@pytest.mark.slow
 def test_days_that_end_before_they_begin_are_told(searched):
     with pytest.raises(SlowwaveError, match="end on 2026-03-01, before they begin on 2026-03-03"):
         tried(searched, "logged", "seeds", LAST, FIRST)
@@ -122,6 +125,7 @@ def test_without_judgments_nothing_is_said(searched):
     assert {one.verdict for one in done.by_metric.values()} == {"insufficient evidence"}
 
 
+@pytest.mark.slow
 def test_both_are_measured_on_the_same_searches(searched):
     """An import has shown something, good or bad, but says nothing of what others would have shown."""
     before = tried(searched, "logged", "in force")

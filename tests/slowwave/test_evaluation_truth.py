@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from warehouse_rows import put
 
 from slowwave.common import ids
-from slowwave.evaluation.known import said_until, settled
+from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.truth import (
     clicked_results,
     impressions,
@@ -72,7 +72,7 @@ def judged(store, *days: int) -> dict[tuple[str, str], float | None]:
 
 def in_force(store, day: int) -> dict[str, float]:
     """What counts at the end of a day, by query id."""
-    grades = settled(said_until(store, name(day)), BAR).grades
+    grades = judgment_list(judgments_until(store, name(day)), BAR).grades
     return dict(grades.select("query_id", "grade").iter_rows())
 
 
@@ -143,6 +143,7 @@ acts = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(acts, st.sets(st.integers(1, 5), min_size=2))
 def test_days_together_are_those_days_one_by_one(make_store, done, wanted):

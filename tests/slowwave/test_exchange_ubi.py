@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.evaluation.exchange import ExchangeError, importing, parse_actions
-from slowwave.evaluation.exchange.report import FEW
+from slowwave.evaluation.exchange.frame import FEW
 from slowwave.journal import Journal, JournalError
 
 ACTED = [

@@ -399,6 +399,7 @@ def test_stats_of_what_nobody_used(memory, saved):
         memory.stats("nobody")
 
 
+@pytest.mark.slow
 def test_what_use_taught_changes_the_next_search_and_is_told(memory, saved):
     before = {one.memory_id: one.score for one in memory.search("who is on call, and when do we deploy?")}
     for _ in range(3):
@@ -431,10 +432,10 @@ def test_a_promoted_memory_is_shown_found_and_protected_as_such(memory, saved):
            "decided_at": at(2)}  # fmt: skip
     import polars as pl
 
-    from slowwave.feedback import fold
+    from slowwave.feedback import effect
 
     memory.store.upsert("promotions", pl.DataFrame([row]))
-    fold.take_effect(memory.store, [day], memory._space.feedback_policy)
+    effect.take_effect(memory.store, [day], memory._space.feedback_policy)
     assert memory.get(saved["rota"]).importance_tier == "critical"
     found = {one.memory_id: one.importance_tier for one in memory.search("who is on call?")}
     assert found[saved["rota"]] == "critical"

@@ -17,6 +17,7 @@ from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
 from slowwave.feedback.pending import Folded, Seqs, stretches, unfolded, unfolded_days
+from slowwave.feedback.states import states_in
 from slowwave.feedback.stats import waiting
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, drain
@@ -71,6 +72,7 @@ def assert_same(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) ->
         assert_frame_equal(left, right, check_exact=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.sets(st.integers(1, 6), max_size=4), st.randoms())
 def test_a_backfill_is_its_days_whatever_came_first(folded, seed, cuts, shuffle):
@@ -84,6 +86,7 @@ def test_a_backfill_is_its_days_whatever_came_first(folded, seed, cuts, shuffle)
     assert whole["usage_signals"].height > 0
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.integers(0, 6), st.randoms())
 def test_late_acts_are_taken_up_by_running_from_their_day(make_space, folded, seed, share, shuffle):
@@ -103,6 +106,7 @@ def test_late_acts_are_taken_up_by_running_from_their_day(make_space, folded, se
     assert_same(taught(space), folded(acts))
 
 
+@pytest.mark.slow
 def test_running_again_changes_nothing_and_writes_nothing(make_space):
     space = make_space()
     space.journal.append(some_acts(7))
@@ -181,6 +185,7 @@ def test_days_that_belong_together_are_one_stretch():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_namespace_learns_nothing_from_another_one(folded, make_space):
     acts = some_acts(5)
     theirs = [
@@ -245,9 +250,10 @@ def test_five_useful_votes_promote_but_not_the_authors_nor_what_is_gone(make_spa
     assert told == {
         plain: "promoted", own: "below_threshold", short: "tier_not_promotable", gone: "tier_not_promotable",
     }  # fmt: skip
-    assert space.knowledge.promoted("ada") == {plain: "important"}
+    assert states_in(space).promoted("ada") == {plain: "important"}
 
 
+@pytest.mark.slow
 def test_a_home_of_one_promotes_and_says_so(make_space):
     space = make_space()
     mine, theirs = stage(space, "mine", 1, by="ann"), ids.memory_id("ada", "theirs")
@@ -274,7 +280,7 @@ def test_a_home_of_one_promotes_and_says_so(make_space):
     space.journal.append([search("late", at(6), [mine]), rating("late", at(6), mine, "helpful")])
     fold_days(space, DAYS[5:])
     assert space.store.read("promotions", f"day = '{name(6)}'").is_empty()
-    assert space.knowledge.promoted("ada") == {mine: "critical"}
+    assert states_in(space).promoted("ada") == {mine: "critical"}
 
 
 def test_what_is_superseded_is_not_promoted_while_it_is(make_space):
@@ -294,6 +300,7 @@ def test_what_is_superseded_is_not_promoted_while_it_is(make_space):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_promotions_of_a_backfill_are_those_of_its_days(make_space):
     spaces = make_space(), make_space()
     acts = [act for n in range(5) for act in praise(ids.memory_id("ada", f"m{n}"), 1 + n // 4, 5 + n)]

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.errors import ArgumentError, SlowwaveError
-from slowwave.home.gate_acts import begin, moved, postpone
+from slowwave.home.gate_acts import begin, postpone
+from slowwave.home.gate_moves import moved
 from slowwave.journal.entry import OF_TENANTS
-from slowwave.lifecycle import stages
 from slowwave.lifecycle.gate_notice import Count, Notice, notice
 from slowwave.lifecycle.gate_report import gate_report, would_refuse
 from slowwave.lifecycle.quarantine import hold
 from slowwave.quality.gate import GatePolicy, Moved, judge
+from slowwave.store import staging
 from slowwave.vaults import vault
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -195,7 +196,7 @@ def test_an_empty_file_of_a_vault_is_held_counted_and_shown_in_every_mode(open_m
     )
     assert (scan.new, scan.unreadable) == (1, 2)
     rows = memory.journal.read(kinds=["unreadable"])
-    staged = stages.stage(rows)
+    staged = staging.stage(rows)
     verdicts = judge(staged, memory._space.gate_policy).with_columns(staged["revision"])
     hold(memory.store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     held = memory.quarantine()

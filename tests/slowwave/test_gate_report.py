@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from slowwave.cli import app
 from slowwave.journal.acts import entries_frame
-from slowwave.lifecycle import stages
 from slowwave.lifecycle.gate_report import accepted_notes, gate_report
 from slowwave.quality.gate import judge
+from slowwave.store import staging
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 FACT = "The deploy day is Thursday since the second of March, decided by the whole team."
@@ -18,7 +18,7 @@ FACT = "The deploy day is Thursday since the second of March, decided by the who
 
 def night(memory, *acts) -> None:
     """What the first two assets of a night leave in the store."""
-    staged = stages.stage(entries_frame(acts))
+    staged = staging.stage(entries_frame(acts))
     space = memory._space
     verdicts = pl.concat(
         [
@@ -49,6 +49,7 @@ def test_a_gate_that_warns_counts_what_it_would_refuse(open_memory, act):
     assert row["example"] == "b"
 
 
+@pytest.mark.slow
 def test_a_gate_that_enforces_counts_what_it_refused(open_memory, act):
     memory = open_memory(gate={"mode": "enforce"})
     night(memory, act("a", FACT, at=NOW), act("b", "short", at=NOW))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.common import ids
+from slowwave.scoring.days import to_microseconds
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 words = st.text(max_size=20).filter(lambda text: text.isascii() or text.isprintable())
@@ -58,10 +59,10 @@ def test_event_ids_are_fresh():
 
 
 def test_microseconds_count_from_1970():
-    assert ids.microseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC)) == 1_000_005
-    assert ids.microseconds(datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)) == -1_000_000
+    assert to_microseconds(datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC)) == 1_000_005
+    assert to_microseconds(datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)) == -1_000_000
     ahead = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
-    assert ids.microseconds(ahead) == ids.microseconds(NOON) == 1_772_366_400_000_000
+    assert to_microseconds(ahead) == to_microseconds(NOON) == 1_772_366_400_000_000
 
 
 @given(moments, moments, words, words)

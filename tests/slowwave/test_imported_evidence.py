@@ -19,13 +19,14 @@ from warehouse_rows import put
 from bench._user import Clock
 from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
-from slowwave.evaluation.judging.entries import Said, drain_judgments, write_said
+from slowwave.evaluation.judging.entries import Judgment, drain_judgments, write_judgments
 from slowwave.evaluation.variants import variants
 from slowwave.journal import Entry, Journal
 from slowwave.learning import effect, proposals
-from slowwave.learning.gate import Gatekeeper
+from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import evidence_at
 from slowwave.memory import Memory
-from slowwave.quality.learning_gate import Evidence, decide_gate
+from slowwave.quality.learning_gate import GateEvidence, decide_gate
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -40,7 +41,7 @@ NOTES = {
 NICKNAMES = ("zuvox", "kerax", "milox", "doriax")
 
 
-def nights(space: Any) -> Evidence:
+def nights(space: Any) -> GateEvidence:
     """What the nights make of everything, and what the gate of ``ada`` sees in the end."""
     store = space.store
     march.fold_days(space, NAMES)
@@ -63,7 +64,7 @@ def nights(space: Any) -> Evidence:
     ):
         store.replace_partition(table, make(NAMES), NAMES)
     cycles.advance(space, NAMES[-1], tried, march.at(LAST + 1))
-    return Gatekeeper(space, "ada", NAMES[-1], ()).evidence(march.at(LAST + 1, 0))
+    return evidence_at(Evidence(space, NAMES[-1], among=["ada"]), "ada", march.at(LAST + 1, 0))
 
 
 def asked(number: int, day: int, *, hour: float = 9) -> Entry:
@@ -88,6 +89,7 @@ def quiet(open_memory: Any) -> Memory:
     return open_memory(judge={"kind": "off"}, evaluation={"ablations": False})
 
 
+@pytest.mark.slow
 def test_imported_events_on_own_searches_open_no_cycle(quiet: Memory, tmp_path: Path) -> None:
     """Three hundred own searches, of which only an imported file says what answered them."""
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
@@ -119,18 +121,21 @@ def test_imported_events_on_own_searches_open_no_cycle(quiet: Memory, tmp_path: 
     assert told.searches >= 200
 
 
+@pytest.mark.slow
 def test_imported_labels_open_no_cycle_and_the_same_label_given_here_does(quiet: Memory) -> None:
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
     quiet.journal.append(searches)
     said = [
-        Said(f"question {number}", searches[0].payload["shown"][0]["memory_id"], 3, "graded", "", "ann",
+        Judgment(f"question {number}", searches[0].payload["shown"][0]["memory_id"], 3, "graded", "", "ann",
              march.at(1 + number // 10, 11), more={"imported_from": "jsonl"})
         for number in range(300)
     ]  # fmt: skip
     before = nights(quiet._space)
-    write_said(quiet.journal, "ada", said)
+    write_judgments(quiet.journal, "ada", said)
     assert repr(nights(quiet._space)) == repr(before)
-    assert all(new for _, new in write_said(quiet.journal, "ada", [replace(one, more={}) for one in said]))
+    assert all(
+        new for _, new in write_judgments(quiet.journal, "ada", [replace(one, more={}) for one in said])
+    )
     assert nights(quiet._space).progress.cycles == 2
 
 
@@ -229,6 +234,7 @@ def test_the_evidence_is_what_it_is_without_what_was_imported(
     assert memory.store.count("usage_signals", "imported") > 300
 
 
+@pytest.mark.slow
 def test_the_mark_survives_export_and_import_and_no_line_takes_it_off(
     open_memory: Any, tmp_path: Path
 ) -> None:
@@ -253,6 +259,7 @@ def test_the_mark_survives_export_and_import_and_no_line_takes_it_off(
     assert first.store.count("searches", "imported_from IS NULL") == 1
 
 
+@pytest.mark.slow
 def test_what_was_imported_in_ones_name_is_not_what_one_says_here(quiet: Memory, tmp_path: Path) -> None:
     """Or a file could say it first, and the word given here would be taken for a repetition."""
     quiet.save("The ferry of Oban leaves at seven, on Sundays at nine.", title="Ferry", key="ferry")

@@ -123,6 +123,7 @@ ACTS: list[Callable[[Memory], Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["off", "guarded"])
 def test_together_they_come_to_what_they_come_to_alone(open_memory, tmp_path, policy):
     groups = {"reconsolidation": {"policy": policy}, "gate": {"mode": "enforce", "min_characters": 20}}

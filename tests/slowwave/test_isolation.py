@@ -15,9 +15,10 @@ import slowwave
 from slowwave.common import ids
 from slowwave.errors import StoreError
 from slowwave.learning import acts
-from slowwave.learning.isolation import CANARY_NAMESPACE, Watch, canary, prove
+from slowwave.learning.isolation import Watch, canary, prove
 from slowwave.memory import Memory
 from slowwave.store.frames import quote
+from slowwave.store.tables import CANARY_NAMESPACE
 from slowwave.store.text import full_text, full_text_config
 from slowwave.upkeep.doctor import examine
 
@@ -127,6 +128,7 @@ def test_no_two_stores_have_the_same_canary(taught, open_memory, tmp_path):
     assert canary(taught.store) != canary(open_memory(path=tmp_path / "other").store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("contaminate", "said"), CONTAMINATED)
 def test_a_contaminated_store_is_found_out_uses_nothing_learned_and_can_be_repaired(
     taught, contaminate, said

@@ -14,14 +14,14 @@ from slowwave.common import ids
 from slowwave.embedding.reranking import load_reranker
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.evaluation.judging import Grade, JudgmentError, Pair
-from slowwave.evaluation.judging.agreement import agreement
+from slowwave.evaluation.judging.agreement import agreement_now, as_row
 from slowwave.evaluation.judging.anchors import drift, judge_again
-from slowwave.evaluation.judging.entries import Said, drain_judgments, write_said
+from slowwave.evaluation.judging.entries import Judgment, drain_judgments, write_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.judging.running import run
 from slowwave.evaluation.judging.words_and_model import PASSAGES, WordsAndModel
-from slowwave.evaluation.judging.worth import candidates, last_words, worth_judging
+from slowwave.evaluation.judging.worth import last_words, pairs_to_judge, worth_judging
 from slowwave.journal import Entry
 from slowwave.memory import Memory
 
@@ -188,20 +188,20 @@ def test_entries_that_are_no_judgments_are_counted_and_stop_nothing(memory, note
 
 @pytest.mark.parametrize("later", [timedelta(days=2), timedelta(0), -timedelta(days=2)])
 def test_the_last_word_written_wins_whatever_its_date(memory, later):
-    first = Said(QUERY, "m", 1, "graded", "", "ann", NOON)
+    first = Judgment(QUERY, "m", 1, "graded", "", "ann", NOON)
     last = replace(first, grade=3, at=NOON + later)
-    write_said(memory.journal, "ada", [first])
-    write_said(memory.journal, "ada", [last])
+    write_judgments(memory.journal, "ada", [first])
+    write_judgments(memory.journal, "ada", [last])
     assert last_words(memory.journal, "ada")["grade"].to_list() == [3]
     after = max(NOON + later, NOON + timedelta(microseconds=1))  # days are folded by moments
     assert [entry.occurred_at for entry in entries(memory)] == [NOON, after]
 
 
 def test_what_was_said_elsewhere_keeps_its_date(memory):
-    first = Said(QUERY, "m", 1, "graded", "", "ann", NOON)
+    first = Judgment(QUERY, "m", 1, "graded", "", "ann", NOON)
     early = replace(first, grade=3, at=NOON - timedelta(days=2), more={"imported_from": "a file"})
-    write_said(memory.journal, "ada", [first])
-    write_said(memory.journal, "ada", [early])
+    write_judgments(memory.journal, "ada", [first])
+    write_judgments(memory.journal, "ada", [early])
     assert [entry.occurred_at for entry in entries(memory)] == [NOON, early.at]
 
 
@@ -385,7 +385,7 @@ def test_drift_is_what_changed_since_the_first_grades(anchored):
 def test_pairs_of_searches_wait_those_with_the_fewest_labels_first(memory, notes):
     memory.search("how long does the battery last")
     memory.search("How long does the battery  LAST", limit=2)
-    found = candidates(memory.journal, "ada", who="ann")
+    found = pairs_to_judge(memory.journal, "ada", who="ann")
     order = worth_judging(found, 10, seed="a day")
     assert {one.rank: one.shown for one in order} == {1: 2, 2: 2, 3: 1}
     assert worth_judging(found, 10, seed="a day") == order
@@ -395,17 +395,17 @@ def test_pairs_of_searches_wait_those_with_the_fewest_labels_first(memory, notes
     memory.judge(first.query, first.memory_id, 2)
     memory.principal = "ann"
     memory.judge(second.query, second.memory_id, None, state="later")
-    order = worth_judging(candidates(memory.journal, "ada", who="ann"), 10, seed="a day")
+    order = worth_judging(pairs_to_judge(memory.journal, "ada", who="ann"), 10, seed="a day")
     assert [(one.rank, one.labels, one.later) for one in order] == [
         (3, 0, False),
         (1, 1, False),
         (2, 0, True),
     ]
-    assert {one.memory_id for one in candidates(memory.journal, "ada", who="bob")} == set(notes.values()) - {
-        first.memory_id
-    }
-    assert candidates(memory.journal, "other") == []
-    assert candidates(memory.journal, "ada", until=date(2020, 1, 1)) == []
+    assert {one.memory_id for one in pairs_to_judge(memory.journal, "ada", who="bob")} == set(
+        notes.values()
+    ) - {first.memory_id}
+    assert pairs_to_judge(memory.journal, "other") == []
+    assert pairs_to_judge(memory.journal, "ada", until=date(2020, 1, 1)) == []
 
 
 @pytest.mark.parametrize(("same", "met"), [(4, True), (3, False), (0, False)])
@@ -413,11 +413,11 @@ def test_four_of_five_meet_the_bar(memory, same, met):
     names = [memory.save(f"{ROTA} Note number {n}.", title=f"{n}").memory_id for n in range(6)]
     judge = Fixed({f"{n}": n % 4 for n in range(6)})
     run(memory._space, "ada", judge, [(QUERY, name) for name in names], now=NOON)
-    [nothing] = agreement(memory.journal, "ada", 0.8)
-    assert (nothing.pairs, nothing.met, nothing.kappa) == (0, False, None)
+    [nothing] = (as_row(*one, 0.8) for one in agreement_now(memory.journal, "ada").items())
+    assert (nothing["pairs"], nothing["met"], nothing["kappa"]) == (0, False, None)
     for n, name in enumerate(names[:5]):
         memory.judge(QUERY, name, n % 4 if n < same else (n + 1) % 4)
     memory.judge(QUERY, names[5], None, state="unrateable")
-    [found] = agreement(memory.journal, "ada", 0.8)
-    assert (found.pairs, found.exact, found.met) == (5, same / 5, met)
-    assert found.judge == "fixed/table/1/01234567"
+    [found] = (as_row(*one, 0.8) for one in agreement_now(memory.journal, "ada").items())
+    assert (found["pairs"], found["exact"], found["met"]) == (5, same / 5, met)
+    assert found["judge"] == "fixed/table/1/01234567"

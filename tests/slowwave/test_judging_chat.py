@@ -16,11 +16,12 @@ import pytest
 from judge_server import ChatServer, completion, grade, serving, slow
 
 from slowwave.evaluation.judging import JudgeError, Pair
+from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.evaluation.judging.chat import ChatJudge
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.prompt import INSTRUCTIONS, MAX_CHARACTERS, PROMPT_HASH, read_answer
-from slowwave.evaluation.judging.running import PATIENCE, run
+from slowwave.evaluation.judging.running import run
 from slowwave.memory import Memory
 from slowwave.settings import JudgeSettings
 
@@ -58,6 +59,7 @@ def judged(open_memory: Callable[..., Memory]) -> Callable[..., Any]:
     return ask
 
 
+@pytest.mark.slow
 def test_a_pair_is_asked_as_the_protocol_wants_it(monkeypatch):
     monkeypatch.setenv("JUDGE_TEST_KEY", "the-key")
     with serving(lambda *_: (200, grade(2, "in part"))) as server:
@@ -194,6 +196,7 @@ def test_an_address_where_nobody_listens_is_told(judged):
     assert report.problems
 
 
+@pytest.mark.slow
 def test_one_answer_that_is_none_costs_that_pair_only(judged):
     with serving(lambda n, _: (200, "I cannot say" if n == 2 else grade(1))) as server:
         memory, report = judged(server)
@@ -205,6 +208,7 @@ def test_one_answer_that_is_none_costs_that_pair_only(judged):
     assert set(rows["judge"]) == {f"openai:judge-1/judge-1/1/{PROMPT_HASH[:8]}"}
 
 
+@pytest.mark.slow
 def test_the_budget_is_never_passed_and_the_next_run_goes_on(judged):
     with serving(lambda *_: (200, completion(grade(1), tokens=900))) as server:
         _, report = judged(server, budget=2_500)
@@ -228,7 +232,7 @@ def test_what_is_not_set_up_is_told(monkeypatch):
 
 
 def test_the_client_is_imported_when_it_is_needed():
-    code = "import sys, slowwave.evaluation.judging.running, slowwave.evaluation.judging.chat; print('openai' in sys.modules)"
+    code = "import sys; from slowwave.evaluation.judging import chat, running; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -12,8 +12,8 @@ import pytest
 
 from slowwave.evaluation.exchange import ExchangeError
 from slowwave.evaluation.exchange.judgments import (
+    JudgmentOptions,
     JudgmentsReport,
-    Options,
     export_judgments,
     export_qrels,
     import_judgments,
@@ -45,7 +45,7 @@ def take(tmp_path: Path) -> Callable[..., JudgmentsReport]:
     def importing(memory: Memory, lines: Sequence[Any], form: str = "jsonl", **given: Any) -> JudgmentsReport:
         path = tmp_path / "judgments"
         path.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in lines))
-        options = Options(memory.namespace, "ann", NOW, "2026-01-01", **given)
+        options = JudgmentOptions(memory.namespace, "ann", NOW, "2026-01-01", **given)
         return import_judgments(memory._space, [str(path)], form, options)
 
     return importing

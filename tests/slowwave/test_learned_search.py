@@ -19,17 +19,19 @@ import slowwave.search.run
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.variants import IN_FORCE, variants
+from slowwave.journal.kinds.search import candidates_of
 from slowwave.learning import acts
 from slowwave.learning.applied import LearnedTriggers, live_terms
-from slowwave.learning.isolation import CANARY_NAMESPACE
 from slowwave.memory import Memory
 from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.evaluation.replay import replay as batch_replay
-from slowwave.scoring.feedback.learned import LearningPolicy, live
+from slowwave.scoring.feedback.learned import live
+from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.learned import LearnedTerms
-from slowwave.search.log import candidates_of, replay
+from slowwave.search.log import replay
 from slowwave.settings.ranking_file import write_policy
+from slowwave.store.tables import CANARY_NAMESPACE
 
 pytestmark = pytest.mark.usefixtures("learning_on")
 
@@ -159,6 +161,7 @@ def payload(memory: Memory, query: str, monkeypatch) -> bytes:
     return json.dumps(kept, default=str).encode()
 
 
+@pytest.mark.slow
 def test_learning_that_is_off_or_closed_or_was_never_used_leaves_the_same_bytes(
     learning, monkeypatch, tmp_path
 ):
@@ -349,6 +352,7 @@ def drawn(memory: Memory, times: int = 40, **more) -> list[dict | None]:
     return kept
 
 
+@pytest.mark.slow
 def test_a_share_of_the_searches_that_learning_changes_shows_both_rankings(learning):
     memory = learning(interleave=0.5)
     assert drawn(memory, 8) == [None] * 8

@@ -122,6 +122,7 @@ def test_the_word_of_another_namespace_opens_nothing(ready, open_memory):
     assert gate(ready._space, "bob").open
 
 
+@pytest.mark.slow
 def test_what_is_withdrawn_has_no_effect_and_comes_back_with_a_new_approval(learned):
     assert states(learned) == {"live": 24}
     learned.learning.withdraw(who="bob", why="holiday")
@@ -200,6 +201,7 @@ def test_learning_that_is_switched_off_has_no_live_terms(learned, open_memory):
     assert off.learning.gate().state == "closed"
 
 
+@pytest.mark.slow
 def test_proposals_say_why_they_teach_nothing(ready):
     rows = ready.learning.proposals(limit=None)
     assert rows.height == 17
@@ -212,6 +214,7 @@ def test_proposals_say_why_they_teach_nothing(ready):
     assert ready.learning.proposals()["selected_at"].is_sorted(descending=True)
 
 
+@pytest.mark.slow
 def test_proposals_that_were_applied_say_so(learned):
     assert dict(learned.learning.status().proposals) == {"applied": 16, "top_3_exclusion": 1}
     learned.learning.roll_back("everything", who="ann")
@@ -325,6 +328,7 @@ def test_what_a_night_that_had_begun_writes_after_a_rollback_does_not_stay(learn
     assert triggers(learned).is_empty()
 
 
+@pytest.mark.slow
 def test_the_journal_names_scope_and_value(learned):
     done = learned.learning.roll_back("memory", "memory-3", who="ann", why="poisoned")
     entry = learned.journal.get(done.act.event_id)

@@ -64,6 +64,7 @@ def days(memory) -> list[str]:
     return memory.journal.days(["search"])["day"].unique().to_list()
 
 
+@pytest.mark.slow
 def test_searches_ranked_together_are_what_each_alone_gives_to_the_last_digit(memory, asked):
     (slice_,) = logged_searches(memory.journal, days(memory), "ada")
     assert slice_.searches["search_id"].to_list() == list(asked)
@@ -89,6 +90,7 @@ def test_under_its_own_policy_a_replay_is_what_was_shown(memory, asked):
         assert memories == [one.memory_id for one in asked[slice_.searches["search_id"][search]]]
 
 
+@pytest.mark.slow
 def test_a_search_is_of_the_query_that_has_its_words(memory, asked):
     (slice_,) = logged_searches(memory.journal, days(memory), "ada")
     assert slice_.searches["query"].to_list() == list(QUERIES) * 3
@@ -97,6 +99,7 @@ def test_a_search_is_of_the_query_that_has_its_words(memory, asked):
     assert slice_.searches["policy_version"].unique().to_list() == [memory.policy.version]
 
 
+@pytest.mark.slow
 def test_slices_together_are_the_whole(memory, asked):
     variants = [Variant("v", POLICIES[0])]
     (whole,) = logged_searches(memory.journal, days(memory), "ada")
@@ -112,6 +115,7 @@ def test_slices_together_are_the_whole(memory, asked):
     assert rows == replay(whole.batch, variants).rows()
 
 
+@pytest.mark.slow
 def test_another_namespace_and_another_day_are_not_read(memory, asked):
     assert list(logged_searches(memory.journal, days(memory), "bob")) == []
     assert list(logged_searches(memory.journal, ["2020-01-01"], "ada")) == []
@@ -153,6 +157,7 @@ def test_what_cannot_be_ranked_again_is_told_and_left_out(memory, asked):
     assert found.drop("variant").equals(slice_.shown.filter(pl.col("search") < len(asked)))
 
 
+@pytest.mark.slow
 def test_votes_have_the_age_of_their_own_search(memory, asked):
     """The same candidates, asked 60 days later: older votes take less."""
     search_id = next(one for one, response in asked.items() if response.query == "deploy day")

@@ -56,9 +56,9 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, _empty_fast_store: Path) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory, _empty_fast_home: Path) -> Iterator[Server]:
     home = tmp_path_factory.mktemp("mcp") / "home"
-    shutil.copytree(_empty_fast_store, home / "lance")
+    shutil.copytree(_empty_fast_home / "lance", home / "lance")
     tokens = {}
     for namespace, principal in (("ada", "claude"), ("bob", "cursor")):
         words = ("mcp", "token", "--namespace", namespace, "--principal", principal, "--json")

@@ -300,6 +300,7 @@ def test_what_is_protected_only_a_person_overwrites(assistant, open_memory, labe
     assert memory.get(plain).content == note
 
 
+@pytest.mark.slow
 def test_what_only_a_person_settles_an_assistant_does_not_take_back(assistant, open_memory):
     memory = open_memory(reconsolidation={"policy": "guarded"})
     old = memory.save(BATTERY, title="Battery", importance_tier="critical", key="battery")
@@ -323,6 +324,7 @@ def test_what_is_canonical_an_assistant_does_not_overwrite(assistant, open_memor
     assert open_memory().get(name).content == DEPLOY
 
 
+@pytest.mark.slow
 def test_one_word_is_taken_where_a_list_is_wanted(assistant):
     name = assistant.call("memory_save", content=DEPLOY, tags="deploy, weekly")["memory_id"]
     for tags in ("weekly", ["weekly"], "nothing,weekly"):
@@ -573,6 +575,7 @@ def test_acts_are_in_the_name_of_the_principal(serve, open_memory):
     assert set(records.select("namespace", "principal").iter_rows()) == {(EVERYBODY, "")}
 
 
+@pytest.mark.slow
 def test_no_argument_and_no_address_leads_into_another_namespace(serve, open_memory):
     with serve("bob") as bob:
         ids = whole_day(bob)

@@ -175,6 +175,7 @@ def test_with_the_gate_off_everything_is_let_in(open_memory):
 # -- many at once ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_saving_many_equals_saving_one_by_one(open_memory, tmp_path):
     notes = [
         {"content": DEPLOY, "key": "deploy", "title": "Deploy day", "tags": ["ops"]},
@@ -301,6 +302,7 @@ def canaries(open_memory):
     return spaces, saved
 
 
+@pytest.mark.slow
 def test_no_read_of_a_namespace_ever_shows_another_ones_memory(canaries):
     spaces, saved = canaries
     assert len({one.memory_id for one in saved.values()}) == len(SPACES)
@@ -318,6 +320,7 @@ def test_no_read_of_a_namespace_ever_shows_another_ones_memory(canaries):
         assert found(space.search("canary word")) == [saved[reader].memory_id]
 
 
+@pytest.mark.slow
 def test_an_id_of_another_namespace_is_not_found(canaries):
     spaces, saved = canaries
     for reader, space in spaces.items():
@@ -557,6 +560,7 @@ def test_another_handle_sees_a_save_at_once(open_memory):
     assert found(reader.search("deploy")) == []
 
 
+@pytest.mark.slow
 def test_several_threads_may_save_and_search_one_memory(memory):
     errors = []
 

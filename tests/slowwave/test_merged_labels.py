@@ -9,10 +9,9 @@ import pytest
 from admission_helpers import assert_same, whole
 from reconsolidation_helpers import BATTERY, CHANGED, assert_chunks_follow, found, replayed
 
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.memory import Memory
 from slowwave.quality.admission.labels import NAMES
-from slowwave.search.past import _memories
+from slowwave.search.past import _memories, chunks_as_of
 from slowwave.store.migrations import MIGRATIONS, migrate
 from slowwave.upkeep.rebuild import rebuild
 
@@ -76,12 +75,14 @@ def test_undo_gives_each_its_own_labels_back_exactly(guarded, open_memory, tmp_p
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 def test_a_part_that_is_forgotten_takes_its_labels_along(guarded):
     target, part = merged(guarded)
     guarded.forget(part.memory_id)
     assert labels(guarded, target.memory_id) == ("note", "temporary", ("north", "gauge"), ())
 
 
+@pytest.mark.slow
 def test_erasing_a_part_leaves_none_of_its_words_in_the_labels(guarded):
     target, part = merged(guarded)
     guarded.erase(part.memory_id)
@@ -91,6 +92,7 @@ def test_erasing_a_part_leaves_none_of_its_words_in_the_labels(guarded):
         assert "accu" not in str(guarded.store.read(name)["memory_id", "tags"].to_dicts())
 
 
+@pytest.mark.slow
 def test_days_nights_and_tables_made_again_have_the_same_labels(guarded, open_memory, tmp_path):
     merged(guarded)
     tables = whole(guarded.store, "memories", "chunks")
@@ -111,6 +113,7 @@ def test_days_nights_and_tables_made_again_have_the_same_labels(guarded, open_me
     assert again.drop("vector").rows() == tables["memories"].drop("vector").rows()
 
 
+@pytest.mark.slow
 def test_homes_of_before_get_the_united_labels(guarded, fast_embedder):
     target, _ = merged(guarded)
     store = guarded.store
@@ -135,6 +138,7 @@ def test_homes_of_before_get_the_united_labels(guarded, fast_embedder):
         steps[0].apply(store)  # it may have been killed after its last write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "outcome"), [(f"{BATTERY}\n{CHANGED}", "related"), (BATTERY, "related")])
 def test_a_preference_and_a_constraint_stay_two(guarded, text, outcome):
     guarded.save(BATTERY, title="Battery", memory_type="preference")

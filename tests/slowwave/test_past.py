@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 from slowwave.assets.ingest import passed
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.states import states_in
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
 from slowwave.journal.acts import undo_entry
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import look_again, settle
-from slowwave.lifecycle.past import chunks_as_of, past_searcher
+from slowwave.lifecycle.intake import take_in, written
 from slowwave.lifecycle.quarantine import hold, lost_originals, release_entry
-from slowwave.memory import Memory
 from slowwave.quality.gate import judge
 from slowwave.scoring.ranking import MemoryState
+from slowwave.search.opened import searcher_in
+from slowwave.search.past import chunks_as_of, past_searcher
+from slowwave.store import staging
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -44,19 +47,13 @@ def at(day: int, hour: float = 12) -> datetime:
 
 def by_day(space: Workspace, *acts: Entry) -> None:
     """Let these acts happen as `Memory` does: at once, together."""
-    memory = Memory(space.settings, namespace=acts[0].namespace)
-    memory._space = space
-    written = memory._written(acts)
-    if acts[0].kind == "save":
-        memory._take_in(written)
-    else:
-        memory._carry_out(*written)
+    take_in(space, written(space, acts))
 
 
 def by_night(space: Workspace, day: str) -> None:
     """What the assets do with a day."""
     store = space.store
-    staged = stages.stage(space.journal.read(kinds=["save", "forget", "undo", "unreadable"], days=[day]))
+    staged = staging.stage(space.journal.read(kinds=["save", "forget", "undo", "unreadable"], days=[day]))
     store.replace_partition("staged_notes", staged, [day])
     verdicts = judge(staged, space.gate_policy).with_columns(staged["revision"], staged["day"])
     hold(store, staged, verdicts.filter(verdict="refuse"))
@@ -138,6 +135,7 @@ def guarded(open_memory) -> Workspace:
 # -- every day, exactly ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_day_is_rebuilt_as_it_was(guarded, act):
     days, space = Days(guarded), guarded
 
@@ -231,6 +229,7 @@ def look(guarded):
     return look_
 
 
+@pytest.mark.slow
 def test_what_a_later_look_did_counts_from_the_look_on(open_memory, guarded, look, act):
     days = Days(guarded)
     off = open_memory()._space
@@ -253,6 +252,7 @@ def test_what_a_later_look_did_counts_from_the_look_on(open_memory, guarded, loo
     days.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scanned_first", [False, True])
 def test_a_night_after_midnight_beside_what_was_saved_since(guarded, act, scanned_first):
     """Yesterday's vault is taken in after this morning's save; what was seen later is what counts."""
@@ -274,6 +274,7 @@ def test_a_night_after_midnight_beside_what_was_saved_since(guarded, act, scanne
     assert set(second["source"]) == {"saved/day", "vault/day.md"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [ROTA, None])
 def test_a_save_between_the_look_at_a_vault_and_its_night(guarded, act, text):
     """It superseded what the vault said before; the night then changes or retires that."""
@@ -326,6 +327,7 @@ happenings = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(happenings)
 def test_any_days_are_rebuilt_as_they_were(make_space, act, found):
@@ -388,6 +390,7 @@ def test_a_day_to_come_is_an_error(guarded):
     assert chunks_as_of(guarded, "ada", date(1999, 1, 1)).is_empty()
 
 
+@pytest.mark.slow
 def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, act):
     memory = open_memory(reconsolidation={"policy": "guarded"})
     yesterday = datetime.now(UTC) - DAY
@@ -411,6 +414,7 @@ def test_what_happens_today_does_not_leak_into_yesterday(guarded, open_memory, a
 # -- searching -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
     for number, text in enumerate((BATTERY, ROTA, TUESDAY, HARBOUR)):
         by_day(guarded, act(f"{number}", text, at=at(1, number)))
@@ -422,16 +426,17 @@ def test_a_search_of_the_past_gives_what_the_search_gave_then(guarded, act):
         return list(zip(rows.chunk_ids, rows.cosine, rows.bm25, strict=True))
 
     guarded.store.table("chunks").optimize()
-    then = found(guarded.searcher)
+    then = found(searcher_in(guarded))
     by_day(guarded, act("2", "Nobody deploys any more, and nobody is on call about it.", at=at(2)))
     by_day(guarded, act("1", at=at(2)))
-    now = found(guarded.past_searcher(at(1).date()))
+    now = found(past_searcher(guarded, at(1).date()))
     assert [row[0] for row in now] == [row[0] for row in then]
     for mine, theirs in zip(now, then, strict=True):
         assert mine[1:] == pytest.approx(theirs[1:], nan_ok=True)
-    assert found(guarded.searcher) != then
+    assert found(searcher_in(guarded)) != then
 
 
+@pytest.mark.slow
 def test_memory_search_answers_as_of_a_day(open_memory, act):
     memory = open_memory()
     space = memory._space
@@ -452,6 +457,7 @@ def test_memory_search_answers_as_of_a_day(open_memory, act):
         memory.search("deploy", as_of=at(1))
 
 
+@pytest.mark.slow
 def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
     memory = open_memory()
     space = memory._space
@@ -477,7 +483,7 @@ def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
     assert 0.5 < effective[3] < effective[4]  # a day later the same votes weigh a little less
     now = past_searcher(space, day)
     assert set(now._knowledge.triggered("ada", "is it eleven weeks?")) == {saved.memory_id}
-    today = space.knowledge.states("ada", [saved.memory_id])
+    today = states_in(space).states("ada", [saved.memory_id])
     assert now._knowledge.states("ada", [saved.memory_id])[saved.memory_id].feedback_count == 5
     assert today[saved.memory_id].feedback_count == 5
     now.close()

@@ -49,6 +49,7 @@ def elsewhere(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_commands_write_is_the_owners_alone(home, elsewhere):
     command(home, "init", home, "--model", "wordllama-256")
     command(home, "save", TEXT)
@@ -90,6 +91,7 @@ def test_an_empty_folder_becomes_private_and_one_in_use_stays(home, tmp_path):
     assert bits(project / "journal.db") == 0o600
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_given_to_a_group_is_shared_with_it(home):
     home.mkdir()
     home.chmod(0o2770)
@@ -105,6 +107,7 @@ def test_a_folder_that_is_given_to_a_group_is_shared_with_it(home):
     assert found.ok
 
 
+@pytest.mark.slow
 def test_doctor_finds_a_home_that_others_may_read_and_mends_it(home):
     command(home, "init", home, "--model", "wordllama-256")
     for path in (home, *home.rglob("*")):

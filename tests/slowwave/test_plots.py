@@ -120,6 +120,7 @@ def test_long_ranges_are_means_of_weeks_and_quiet_days_count():
     assert "acts a day," in texts(plots.acts_by_day(one, days(200, "2026-01-01")))
 
 
+@pytest.mark.slow
 def test_the_same_data_is_the_same_picture_in_any_thread():
     jobs = [(name, count) for name in PICTURES for count in (1, 30)]
     alone = [PICTURES[name](count) for name, count in jobs]
@@ -140,6 +141,7 @@ assert "matplotlib.pyplot" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_a_picture_does_not_depend_on_the_machine_and_leaves_its_settings_alone():
     made = subprocess.run(
         [sys.executable, "-c", OTHER], env={"PYTHONPATH": ".", "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"},

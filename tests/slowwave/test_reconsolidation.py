@@ -120,6 +120,7 @@ def test_a_decision_survives_a_rebuild_of_the_tables_from_the_journal(guarded, o
     assert said(replayed(guarded, other)) == said(guarded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [supersede, merge])
 def test_an_undo_survives_a_rebuild_of_the_tables_from_the_journal(guarded, open_memory, tmp_path, make):
     _, second = make(guarded)
@@ -128,6 +129,7 @@ def test_an_undo_survives_a_rebuild_of_the_tables_from_the_journal(guarded, open
     assert said(replayed(guarded, other)) == said(guarded)
 
 
+@pytest.mark.slow
 def test_a_released_duplicate_enters_is_journalled_and_survives_a_rebuild(guarded, open_memory, tmp_path):
     first = guarded.save(BATTERY, title="Battery", key="first")
     twin = guarded.save(BATTERY, title="Battery", key="twin")
@@ -153,6 +155,7 @@ def test_a_released_duplicate_enters_is_journalled_and_survives_a_rebuild(guarde
     assert said(replayed(guarded, other)) == said(guarded)
 
 
+@pytest.mark.slow
 def test_undoing_the_refusal_of_a_duplicate_releases_it(guarded):
     first = guarded.save(BATTERY, title="Battery")
     twin = guarded.save(BATTERY, title="Battery")
@@ -164,6 +167,7 @@ def test_undoing_the_refusal_of_a_duplicate_releases_it(guarded):
 # -- what dissolves a decision ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [supersede, merge])
 def test_forgetting_the_note_that_acted_dissolves_its_decision(guarded, make):
     first, second = make(guarded)
@@ -177,6 +181,7 @@ def test_forgetting_the_note_that_acted_dissolves_its_decision(guarded, make):
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [supersede, merge])
 def test_forgetting_the_memory_that_was_acted_on_loses_nothing_of_the_other(guarded, make):
     first, second = make(guarded)
@@ -191,6 +196,7 @@ def test_forgetting_the_memory_that_was_acted_on_loses_nothing_of_the_other(guar
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [supersede, merge])
 def test_saving_the_note_that_acted_again_dissolves_its_decision(guarded, make):
     first, second = make(guarded)
@@ -202,6 +208,7 @@ def test_saving_the_note_that_acted_again_dissolves_its_decision(guarded, make):
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 def test_saving_a_superseded_memory_again_makes_it_live(guarded):
     old, new = supersede(guarded)
     guarded.save(ROTA, title="Rota", key=old.source)
@@ -211,6 +218,7 @@ def test_saving_a_superseded_memory_again_makes_it_live(guarded):
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 def test_saving_a_memory_that_absorbed_another_again_keeps_what_it_absorbed(guarded):
     target, part = merge(guarded)
     new = f"{BATTERY}\nIt weighs as much as Ishbel."

@@ -77,6 +77,7 @@ def test_with_the_policy_off_nothing_is_merged_or_superseded(memory):
 # -- literally by similarity -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_literal_policy_goes_by_the_thresholds_alone(open_memory, tmp_path):
     bands = {"duplicate": 0.999, "merge": 0.99, "conflict": 0.5}
     memory = open_memory(reconsolidation={"policy": "literal", **bands})

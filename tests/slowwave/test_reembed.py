@@ -37,6 +37,7 @@ def physical(memory: Memory) -> set[str]:
     return set(memory.store.db.list_tables().tables)
 
 
+@pytest.mark.slow
 def test_a_memory_moves_to_another_model_and_the_old_tables_stay(filled, home):
     old = filled.store.read("chunks").sort("chunk_id")
     report = reembed(load(home), BGE)
@@ -71,6 +72,7 @@ def test_a_memory_moves_to_another_model_and_the_old_tables_stay(filled, home):
     assert {"chunks", "embedded_chunks", "memories", *moved.store.identity.tables.values()} <= physical(moved)
 
 
+@pytest.mark.slow
 def test_memories_get_the_vector_that_saving_them_now_would_give(filled, home):
     reembed(load(home), BGE)
     moved = Memory(load(home), namespace="ada")
@@ -82,6 +84,7 @@ def test_memories_get_the_vector_that_saving_them_now_would_give(filled, home):
     moved.close()
 
 
+@pytest.mark.slow
 def test_merged_and_superseded_memories_move_and_can_be_taken_back_afterwards(open_memory, home):
     """A merged memory has no chunk of its own to be found by."""
     config = '[reconsolidation]\npolicy = "literal"\nduplicate = 1.0\nmerge = 0.7\nconflict = 0.6\n'
@@ -133,6 +136,7 @@ def test_the_choice_is_written_into_other_spellings_of_the_section(home, text):
     assert load(home).embedding.model == FAST
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_where_it_was(filled, home, monkeypatch):
     real, embedded = module.load_embedder, []
 
@@ -165,6 +169,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(filled, home, monkeypatch):
     assert len(embedded) == len(set(embedded)) == 4
 
 
+@pytest.mark.slow
 def test_back_again_uses_a_table_of_its_own_and_loses_nothing(filled, home):
     reembed(load(home), BGE)
     reembed(load(home), FAST)

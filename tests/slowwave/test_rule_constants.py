@@ -15,16 +15,10 @@ import pytest
 from slowwave.errors import SettingsError
 from slowwave.home.workspace import Workspace
 from slowwave.quality.learning_gate import GateBounds
-from slowwave.scoring.feedback.learned import LearningPolicy
-from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.ranking import RankingPolicy
-from slowwave.settings import (
-    EvaluationSettings,
-    GateSettings,
-    LearningSettings,
-    ReconsolidationSettings,
-    load,
-)
+from slowwave.settings import EvaluationSettings, load
+from slowwave.settings.rules import GateSettings, LearningSettings, ReconsolidationSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 ROW = re.compile(r"^\| ([3-6][.\d]*) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)

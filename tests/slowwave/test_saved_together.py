@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconsolidation_helpers import BATTERY, CHANGED, ROTA, THURSDAY, TUESDAY, said, status
 
-from slowwave.lifecycle.past import chunks_as_of
+from slowwave.search.past import chunks_as_of
 
 
 def test_of_two_notes_with_one_key_the_earlier_one_is_reported_as_replaced(memory):
@@ -33,6 +34,7 @@ def test_a_text_that_was_refused_replaces_nothing(memory):
     assert rows["text"].to_list() == [BATTERY]
 
 
+@pytest.mark.slow
 def test_a_note_that_a_later_one_of_the_call_supersedes_or_absorbs_says_so(guarded):
     old, new = guarded.save_many([{"content": text, "title": "Deploy day"} for text in (TUESDAY, THURSDAY)])
     assert (old.status, old.outcome, old.other) == ("superseded", "superseded", new.memory_id)
@@ -46,6 +48,7 @@ def test_a_note_that_a_later_one_of_the_call_supersedes_or_absorbs_says_so(guard
     assert status(guarded, old, new) == ["live", "live"]
 
 
+@pytest.mark.slow
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([BATTERY, ROTA, TUESDAY, "short"])),
                 min_size=1, max_size=6))  # fmt: skip

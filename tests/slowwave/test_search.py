@@ -16,6 +16,7 @@ from slowwave.embedding import profile
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.search.log import replay
+from slowwave.search.opened import searcher_in
 from slowwave.settings.ranking_file import read_policy, write_policy
 from slowwave.vaults.vault import scan_all, watch
 
@@ -105,7 +106,7 @@ def test_an_account_sums_to_the_score_down_to_the_words(memory, three):
 
 def parts_and_wholes(memory, query: str) -> list[tuple[float, float]]:
     """Of every chunk that the words found: the sum of its words' scores, and the score of the query."""
-    searcher = memory._space.searcher
+    searcher = searcher_in(memory._space)
     whole = searcher.find("ada", query, 100).candidates
     scored = {chunk: at for at, chunk in enumerate(whole.chunk_ids) if whole.bm25_rank[at] > 0}
     assert len(scored) > 3
@@ -118,7 +119,7 @@ def test_the_words_parts_come_from_real_scores_that_sum_to_the_whole(memory, thr
     memory.store.table("chunks").optimize()  # what is new comes into the full-text index
     for part, whole in parts_and_wholes(memory, "deploy day of the northern gauge in winter"):
         assert part == pytest.approx(whole, abs=1e-4)
-    assert memory._space.searcher.term_scores("ada", ["deploy"], []) == {}
+    assert searcher_in(memory._space).term_scores("ada", ["deploy"], []) == {}
 
 
 def test_the_words_parts_sum_to_the_whole_before_the_index_knows_the_notes(memory, three):
@@ -445,6 +446,7 @@ def test_a_secret_memory_is_not_triggered_unless_asked_for(triggered):
     assert found(triggered.search("kvxphrase week", limit=2, sensitivity="secret")) == [secret]
 
 
+@pytest.mark.slow
 def test_a_forgotten_memory_is_not_triggered_and_a_new_phrase_is_at_once(triggered, open_memory):
     other = open_memory(ranking={"candidates": 2})
     ferry = ids.memory_id("ada", "ferry")

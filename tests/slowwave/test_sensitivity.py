@@ -14,8 +14,9 @@ from slowwave.errors import NotFoundError
 from slowwave.home.visibility import Viewer
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import mixed, part_mixed, settle
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.lifecycle.quarantine import lost_originals
+from slowwave.search.past import chunks_as_of
+from slowwave.store import staging
 from slowwave.upkeep.doctor import examine
 
 PASSWORD = "The password of the box is hunter2."
@@ -41,6 +42,7 @@ def test_a_merge_publishes_no_secret_and_hides_nothing_public(guarded, first, se
     assert guarded.store.count("edges") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [True, False])
 def test_who_saves_under_the_key_of_a_secret_opens_nothing(guarded, together):
     notes = [
@@ -56,6 +58,7 @@ def test_who_saves_under_the_key_of_a_secret_opens_nothing(guarded, together):
     assert guarded.get(saved[1].memory_id).sensitivity == "internal"
 
 
+@pytest.mark.slow
 def test_what_was_forgotten_and_what_became_secret_stay_closed(guarded):
     name = guarded.save(BATTERY, key="box", sensitivity="secret").memory_id
     guarded.forget(name)
@@ -97,6 +100,7 @@ def test_a_fact_is_not_superseded_by_one_that_not_everybody_may_see(guarded):
     assert status(guarded, old, new) == ["live", "live"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", [0, 1])
 @pytest.mark.parametrize("make", ["merge", "supersede"])
 def test_saved_again_with_another_sensitivity_the_two_part(guarded, make, who):
@@ -109,6 +113,7 @@ def test_saved_again_with_another_sensitivity_the_two_part(guarded, make, who):
     assert_chunks_follow(guarded)
 
 
+@pytest.mark.slow
 def test_with_many_acts_at_once_the_border_holds_as_well(guarded):
     told = [
         guarded.save(f"{BATTERY} It is number {number}.", title=f"Battery {number}") for number in range(3)
@@ -148,6 +153,7 @@ def before(guarded, monkeypatch):
     return guarded, target, part, old, new
 
 
+@pytest.mark.slow
 def test_what_was_merged_across_the_border_before_is_parted(before):
     memory, target, part, old, new = before
     assert PASSWORD in memory.get(target.memory_id).content
@@ -166,6 +172,7 @@ def test_what_was_merged_across_the_border_before_is_parted(before):
     assert again.other == target.memory_id
 
 
+@pytest.mark.slow
 def test_doctor_says_so_and_mends_it(before):
     memory = before[0]
 
@@ -189,7 +196,7 @@ def test_the_memory_of_a_past_day_does_not_show_it_either(before):
 def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before):
     memory = before[0]
     entries = memory.journal.read(kinds=["save"])
-    rows = stages.stage(entries)
+    rows = staging.stage(entries)
     memory.store.replace_partition("staged_notes", rows, rows["day"].unique().to_list())
     lost = lost_originals(memory.store, until=TOMORROW.isoformat())
     assert lost.height == 1
@@ -197,7 +204,7 @@ def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
         return stages.embed(memory.store, memory.embedder,
-                            stages.cut(notes, memory._chunker, memory.embedder.name))  # fmt: skip
+                            stages.cut(notes, memory.home.chunker, memory.embedder.name))  # fmt: skip
 
     settle(memory._space, rows.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of, again=True)
     held = memory.quarantine()  # what is of its own sensitivity says it, too

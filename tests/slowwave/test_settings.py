@@ -11,7 +11,8 @@ from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.evaluation.variants import variants
 from slowwave.home.workspace import Workspace
 from slowwave.scoring.ranking import RankingPolicy
-from slowwave.settings import InForce, Settings, find_home, in_force, load
+from slowwave.settings import InForce, Settings, in_force, load
+from slowwave.settings.finding import find_home
 
 
 def toml(home: Path, text: str) -> None:

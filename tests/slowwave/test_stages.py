@@ -13,6 +13,7 @@ from slowwave.common import ids
 from slowwave.journal.acts import entries_frame
 from slowwave.lifecycle import stages
 from slowwave.notes.chunking import Chunker
+from slowwave.store import staging
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -26,7 +27,7 @@ SHORT = "One paragraph about the lighthouse keeper and nothing else at all."
 
 
 def staged(*acts) -> pl.DataFrame:
-    return stages.stage(entries_frame(acts))
+    return staging.stage(entries_frame(acts))
 
 
 # -- stage -----------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ from slowwave.tuning.fit import (
     rankings,
     scores,
 )
-from slowwave.tuning.run import _sample, as_markdown, as_rows, label, run
+from slowwave.tuning.run import _sample, as_rows, label, run
+from slowwave.views.fitted import as_markdown
 
 MODEL = "wordllama-256"
 PLACES = ["harbour", "lighthouse", "railway bridge", "mill", "airfield", "chapel", "quarry", "reservoir",
@@ -351,6 +352,7 @@ def mean(half: Labelled, policy: RankingPolicy) -> float:
     return scores(half, replace(policy, abstention_floor=0.0))[str(NDCG)].mean()
 
 
+@pytest.mark.slow
 def test_rankings_are_of_documents(labelled):
     found = rankings(labelled, RankingPolicy(), limit=3)
     assert found.keys() == {one.query_id for one in labelled.asked}

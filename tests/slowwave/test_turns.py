@@ -17,17 +17,17 @@ from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal, payload_of
-from slowwave.journal.acts import note_payload
+from slowwave.journal.kinds.note import save_of
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.memory import Memory
 from slowwave.notes import CONTEXT_WORDS, first_words, lent, parse_jsonl, plain_note
 from slowwave.quality.gate import judge
+from slowwave.search.past import chunks_as_of
 from slowwave.settings import NotesSettings, load
-from slowwave.store import Store
+from slowwave.store import Store, staging
 from slowwave.store.database import SCHEMA_VERSION, compact
 from slowwave.store.migrations import migrate
 from slowwave.store.text import STOP_WORDS
@@ -65,9 +65,7 @@ def home_of(make_space: Callable[..., Workspace]) -> Callable[..., Memory]:
 
     def open_(namespace: str = "ada", *, of: Memory | None = None) -> Memory:
         space = of._space if of is not None else make_space(**GATE)
-        memory = Memory(space.settings, namespace=namespace)
-        memory._space = space
-        return memory
+        return Memory(space.settings, namespace=namespace, space=space)
 
     return open_
 
@@ -111,7 +109,7 @@ def journalled(memory: Memory) -> list[tuple[str, str, str]]:
 
 def by_night(space: Workspace) -> None:
     """What the assets do with all days."""
-    staged = stages.stage(space.journal.read(kinds=["save", "forget", "unreadable"]))
+    staged = staging.stage(space.journal.read(kinds=["save", "forget", "unreadable"]))
     days = staged["day"].unique().to_list()
     verdicts = judge(staged, space.gate_policy).with_columns(staged["revision"], staged["day"])
     hold(space.store, staged, verdicts.filter(verdict="refuse"))
@@ -193,6 +191,7 @@ def test_what_is_no_text_is_refused_with_its_name(ada, label, value):
 # -- the journal decides ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_call_its_halves_and_single_saves_come_to_the_same(home_of):
     sizes = (len(TALK), 4, 3, 2, 1)
     homes = [home_of() for _ in sizes]
@@ -215,6 +214,7 @@ def test_a_call_its_halves_and_single_saves_come_to_the_same(home_of):
         assert journalled(memory) == journalled(whole)
 
 
+@pytest.mark.slow
 def test_a_call_and_single_saves_give_the_same_chunks(home_of):
     # What repeats within a call is told apart by arrival, so each turn has a text of its own here.
     talk = [one for one in TALK if one["key"] != "t4"]
@@ -335,7 +335,7 @@ def test_the_journal_gives_the_newest_act_on_each_source(journal, act):
 
 
 def test_the_payload_of_a_note_without_these_fields_is_what_it_always_was():
-    assert not {"context", "follows"} & set(note_payload(plain_note(ANSWER, source="a.md")))
+    assert not {"context", "follows"} & set(save_of(plain_note(ANSWER, source="a.md")))
 
 
 # -- what is made again ----------------------------------------------------------------------------
@@ -507,10 +507,11 @@ def test_the_list_replaces_the_one_of_lancedb_and_holds_its_own_stems(tmp_path):
     assert kept["none"] == set(words)
 
 
+@pytest.mark.slow
 def test_a_store_of_version_2_gets_the_columns_and_the_index(home_of, ada):
     ada.save("I told you that my heron was there, at the pond behind the mill.", key="t1")
     store = ada.store
-    store.upsert("staged_notes", stages.stage(ada.journal.read(kinds=["save"])))
+    store.upsert("staged_notes", staging.stage(ada.journal.read(kinds=["save"])))
     before = {name: store.read(name) for name in ("chunks", "memories", "staged_notes")}
     for name, columns in (("chunks", ["follows"]), ("memories", ["context", "follows"]),
                           ("staged_notes", ["context", "follows"])):  # fmt: skip

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reconsolidation_helpers import BATTERY, CHANGED, TUESDAY, assert_chunks_follow, status
 
-from slowwave.lifecycle.past import chunks_as_of
 from slowwave.lifecycle.reconsolidate import reconsolidate
+from slowwave.search.past import chunks_as_of
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = ("Tuesday", "Thursday", "Friday", "Monday")
@@ -29,6 +29,7 @@ def standing(memory) -> list[tuple]:
     return sorted((content, state, said.get(by)) for _, content, state, by in rows.iter_rows())
 
 
+@pytest.mark.slow
 def test_an_old_note_that_is_saved_late_is_superseded_at_once(guarded):
     new = guarded.save(**fact(1))
     old = guarded.save(**fact(0))
@@ -85,6 +86,7 @@ def test_a_dated_note_is_older_than_what_is_said_today(guarded):
     assert (dated.status, dated.other) == ("superseded", said.memory_id)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.permutations(range(4)), st.integers(0, 4))
 def test_a_batch_its_halves_single_saves_and_a_later_look_agree(open_memory, tmp_path_factory, order, split):
@@ -99,7 +101,7 @@ def test_a_batch_its_halves_single_saves_and_a_later_look_agree(open_memory, tmp
         ways["single"].save(**one)
     later = open_memory(path=home / "later")
     later.save_many(notes)
-    reconsolidate(later, policy="guarded")
+    reconsolidate(later.tenant, policy="guarded")
     wanted = standing(ways["batch"])
     assert [row[1] for row in wanted].count("live") == 1
     for name, memory in {**ways, "later": later}.items():

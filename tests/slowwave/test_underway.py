@@ -50,6 +50,7 @@ def without_vectors(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     return {name: one.drop("vector", strict=False) for name, one in tables.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0, 1, 13, 28, "told"])
 def test_a_restore_that_is_killed_is_finished_by_its_command(
     guarded, open_memory, monkeypatch: pytest.MonkeyPatch, step: int | str
@@ -106,6 +107,7 @@ def test_a_restore_of_what_is_not_there_announces_nothing(memory):
     assert not unfinished(memory.journal)
 
 
+@pytest.mark.slow
 def test_who_has_the_tables_open_sees_that_others_are_in_their_place(open_memory):
     one, other = open_memory(), open_memory()
     kept = one.save(RAIN, key="rain").memory_id
@@ -116,6 +118,7 @@ def test_who_has_the_tables_open_sees_that_others_are_in_their_place(open_memory
     assert one.get(fresh).content == SNOW
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["_move_memories", "_write_choice", "reconcile"])
 def test_a_switch_of_models_that_is_killed_is_finished_by_its_command(
     open_memory, home: Path, monkeypatch: pytest.MonkeyPatch, step: str
@@ -144,6 +147,7 @@ def test_a_switch_of_models_that_is_killed_is_finished_by_its_command(
         reembed(load(home), BGE)
 
 
+@pytest.mark.slow
 def test_the_next_night_takes_in_again_what_came_after_a_checkpoint(guarded):
     """Decisions that were made since do not contradict those that are made anew."""
     space = guarded._space

@@ -11,6 +11,8 @@ from slowwave.learning.isolation import contaminated_chunks
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.search.log import replay
+from slowwave.search.opened import searcher_in
+from slowwave.store import staging
 from slowwave.store.migrations import migrate
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -32,7 +34,7 @@ def home(open_memory):
 
 def found(memory, query: str) -> list[str]:
     """What the full-text channel finds, best first."""
-    candidates = memory._space.searcher.find("ada", query, 10).candidates
+    candidates = searcher_in(memory._space).find("ada", query, 10).candidates
     names = {result.memory_id: result.source for result in memory.search("the ferry", limit=10)}
     ranks = zip(candidates.bm25_rank.tolist(), candidates.memory_ids, strict=True)
     return [names[memory_id] for rank, memory_id in sorted(ranks) if rank]
@@ -68,6 +70,7 @@ def test_what_is_embedded_and_shown_is_the_text_as_it_was_written(home):
     assert vector == home.embedder.embed_query(TEXTS["sister"]).tolist()
 
 
+@pytest.mark.slow
 def test_words_lent_by_an_erased_turn_go(home):
     asked = home.save("午夜的密码是什么？潮汐闸门由谁打开？", key="t1")
     home.save("由伊什贝尔打开，钥匙挂在墙上。", key="t2", follows="t1")
@@ -86,10 +89,11 @@ def found_by(memory, words: str) -> list[str]:
     return sorted(row["source"] for row in rows)
 
 
+@pytest.mark.slow
 def test_an_old_home_finds_them_after_its_migration(home):
     home.save("由伊什贝尔打开，钥匙挂在墙上。", key="t2", context="潮汐闸门由谁打开？")
     store, space = home.store, home._space
-    notes = stages.stage(home.journal.read(kinds=["save"]))
+    notes = staging.stage(home.journal.read(kinds=["save"]))
     store.upsert("staged_notes", notes)
     stages.embed_days(store, space.embedder, space.chunker, notes, sorted(set(notes["day"])))
     wanted = {name: store.read(name).sort("chunk_id") for name in ("chunks", "embedded_chunks")}
@@ -112,6 +116,7 @@ def test_an_old_home_finds_them_after_its_migration(home):
     assert store.read("chunks").sort("chunk_id").equals(wanted["chunks"])
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_know_the_language_has_no_say_and_a_replay_knows_it(home, monkeypatch):
     monkeypatch.setattr(type(home.embedder), "knows", lambda *_: 0.0, raising=False)
     response = home.search("谁是护士", limit=3, explain=True)

@@ -17,6 +17,7 @@ from slowwave.lifecycle.admission import settle
 from slowwave.lifecycle.quarantine import lost_originals
 from slowwave.quality.gate import judge
 from slowwave.settings import NotesSettings
+from slowwave.store import staging
 from slowwave.vaults import vault
 from slowwave.vaults.vault import Scan
 
@@ -324,7 +325,7 @@ def test_a_save_and_a_fault_of_one_day_leave_the_save(journal, folder):
     look(journal, folder)
     put(folder, "a.md", b"\xff\xff")
     look(journal, folder, at=NOON + timedelta(hours=3))
-    rows = stages.stage(journal.read(kinds=KINDS))
+    rows = staging.stage(journal.read(kinds=KINDS))
     assert rows.select("act", "content").rows() == [("save", "What was read in the morning.")]
 
 
@@ -373,7 +374,7 @@ def test_of_two_jsonl_lines_with_one_id_the_second_is_unreadable(journal, folder
     before = acts(journal)
     assert look(journal, folder, at=NOON + DAY).acts == 0
     assert acts(journal) == before
-    rows = stages.stage(journal.read(kinds=KINDS)).sort("source")
+    rows = staging.stage(journal.read(kinds=KINDS)).sort("source")
     assert rows.select("act", "reason").rows() == [("unreadable", "bad_json_line"), ("save", None)]
     assert rows["content"].to_list()[1] == "first"
 
@@ -398,7 +399,7 @@ def test_acts_of_a_note_never_go_back_in_time(journal, folder):
     rows = journal.read(kinds=KINDS)
     assert rows["occurred_at"].to_list() == [NOON, NOON - timedelta(hours=1)]
     assert rows["ordered_at"].is_sorted()
-    assert stages.stage(rows)["content"].to_list() == ["second text"]
+    assert staging.stage(rows)["content"].to_list() == ["second text"]
 
 
 def test_a_scan_that_was_killed_before_it_journalled_gives_the_same_acts_again(journal, folder, monkeypatch):
@@ -483,7 +484,7 @@ class Gate:
         self.done: set[str] = set()
 
     def live(self) -> set[str]:
-        rows = stages.stage(self.journal.read(kinds=KINDS))
+        rows = staging.stage(self.journal.read(kinds=KINDS))
         for day in sorted(set(rows["day"]) - self.done):
             self.done.add(day)
             self.night(rows.filter(day=day))
@@ -499,7 +500,7 @@ class Gate:
 
         settle(space, let_in, chunks_of, again=True)
         lost = lost_originals(space.store, until=rows["day"].max())
-        staged = stages.stage(self.journal.read(kinds=KINDS))
+        staged = staging.stage(self.journal.read(kinds=KINDS))
         settle(space, staged.join(lost, on=["memory_id", "revision"], how="semi"), chunks_of)
 
 

@@ -102,6 +102,7 @@ def test_declining_changes_no_memory_and_it_is_not_asked_again(guarded, kind):
         guarded.accept(new.decision_id)
 
 
+@pytest.mark.slow
 def test_what_does_not_wait_any_more_is_refused_and_changes_nothing(guarded, open_memory):
     old, new = proposed(guarded, "supersede")
     other = open_memory(namespace="other", reconsolidation={"policy": "guarded"})
@@ -151,6 +152,7 @@ def test_a_duplicate_that_stands_higher_can_be_accepted_with_reconsolidation_off
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("back", [False, True])
 def test_tables_made_again_from_the_acts_are_the_same(guarded, open_memory, tmp_path, kind, back):

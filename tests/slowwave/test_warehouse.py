@@ -188,6 +188,7 @@ def test_memories_have_no_text_and_secret_ones_no_title(filled: Store, path: Pat
     assert b"Deploy day" in held  # texts are found in the file as they are
 
 
+@pytest.mark.slow
 def test_the_same_tables_give_the_same_content_in_whatever_order_they_were_written(
     filled: Store, make_store: Any, path: Path, tmp_path: Path
 ) -> None:
@@ -203,6 +204,7 @@ def test_the_same_tables_give_the_same_content_in_whatever_order_they_were_writt
     assert contents(path) == before
 
 
+@pytest.mark.slow
 def test_double_rows_of_the_store_stop_the_build_and_leave_the_old_file(filled: Store, path: Path) -> None:
     build(filled, path)
     before = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -214,6 +216,7 @@ def test_double_rows_of_the_store_stop_the_build_and_leave_the_old_file(filled: 
     assert sorted(one.name for one in path.parent.iterdir()) == [FILE, f"{FILE}.lock"]
 
 
+@pytest.mark.slow
 def test_reading_changes_nothing_and_reaches_no_other_file(filled: Store, path: Path) -> None:
     build(filled, path)
     before = path.read_bytes()
@@ -228,6 +231,7 @@ def test_reading_changes_nothing_and_reaches_no_other_file(filled: Store, path: 
     assert sorted(one.name for one in path.parent.iterdir()) == [FILE, f"{FILE}.lock"]
 
 
+@pytest.mark.slow
 def test_a_query_may_be_cut(filled: Store, path: Path) -> None:
     build(filled, path)
     cut = query(path, "FROM memories", most=3)
@@ -251,6 +255,7 @@ def test_without_duckdb_the_error_says_what_to_install(store: Store, path: Path,
         query(path, "FROM memories")
 
 
+@pytest.mark.slow
 def test_what_somebody_wrote_into_the_old_file_is_no_part_of_the_new_one(filled: Store, path: Path) -> None:
     code = (
         "import duckdb, os, sys\nconnection = duckdb.connect(sys.argv[1])\n"

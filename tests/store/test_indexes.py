@@ -9,10 +9,9 @@ from slowwave.errors import StoreError
 from slowwave.store.indexes import (
     FEWEST_PROBES,
     create_bitmap_indexes,
-    create_full_text_indexes,
-    full_text_columns,
     refresh_vector_index,
 )
+from slowwave.store.text import create_full_text_indexes, full_text_columns
 
 COUNT = 1_500
 

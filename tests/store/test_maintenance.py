@@ -50,6 +50,7 @@ def test_the_number_of_files_stays_bounded_with_a_checkpoint_held(store):
     assert titles(store) == before
 
 
+@pytest.mark.slow
 def test_maintenance_changes_no_row_and_says_what_it_removed(store):
     for number in range(12):
         save(store, number)
@@ -85,6 +86,7 @@ def test_versions_of_tables_that_are_saved_to_all_day_go_as_soon_as_by_day(store
     assert done["staged_notes"] == 0
 
 
+@pytest.mark.slow
 def test_what_only_a_deleted_checkpoint_held_is_freed(store):
     save(store, 0)
     create_checkpoint(store, "held", NOON)

@@ -19,7 +19,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
 from slowwave.lifecycle.quarantine import hold
 from slowwave.settings import load
-from slowwave.store import Store
+from slowwave.store import Store, staging
 from slowwave.store.checkpoints import interrupted_restore, list_checkpoints, restore_checkpoint
 from slowwave.store.database import SCHEMA_VERSION
 from slowwave.store.migrations import MIGRATIONS, Migration, migrate, pending
@@ -245,8 +245,8 @@ def old_space(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Cal
 
     space.journal.append(acts)
     for one in acts:
-        settle(space, stages.stage(entries_frame([one])), chunks_of)
-    staged = stages.stage(entries_frame(acts[:3]))
+        settle(space, staging.stage(entries_frame([one])), chunks_of)
+    staged = staging.stage(entries_frame(acts[:3]))
     store = space.store
     store.upsert("staged_notes", staged)
     store.upsert("gate_verdicts", staged.select("day", "memory_id", "revision", verdict_id="staged_id"))
@@ -271,6 +271,7 @@ def untouched(store: Store) -> dict[str, pl.DataFrame]:
     return frames
 
 
+@pytest.mark.slow
 def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_space):
     space = old_space()
     raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
@@ -312,17 +313,19 @@ def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_spac
     assert memories["never seen.md"]["vector"] is None
 
 
+@pytest.mark.slow
 def test_a_migrated_store_is_what_the_newest_slowwave_would_have_made(old_space, act):
     space = old_space()
     known = ids.memory_id("ada", "short.md")
     row = space.store.read("memories", f"memory_id = '{known}'").row(0, named=True)
     assert space.embedder.embed_query(f"short.md\n{TEXTS['short.md']}").tolist() == row["vector"]
     # And it can be decided against: the same text under another name is refused.
-    twin = stages.stage(entries_frame([act("twin.md", TEXTS["short.md"], at=NOON + timedelta(days=1))]))
+    twin = staging.stage(entries_frame([act("twin.md", TEXTS["short.md"], at=NOON + timedelta(days=1))]))
     chunks = stages.embed(space.store, space.embedder, stages.cut(twin, space.chunker, "hash-8"))
     assert settle(space, twin, lambda _: chunks).refused == 1
 
 
+@pytest.mark.slow
 def test_the_step_to_version_2_can_be_run_twice(old_space):
     store = old_space().store
     before, versions = everything(store), {name: store.table(name).schema for name in NEW_IN_2}
@@ -335,6 +338,7 @@ def test_the_step_to_version_2_can_be_run_twice(old_space):
     assert migrate(store, NOON) == []
 
 
+@pytest.mark.slow
 def test_a_step_to_version_2_that_is_killed_leaves_the_old_store(old_space, monkeypatch):
     module = sys.modules["slowwave.store.migrations"]
     space = old_space()
@@ -356,6 +360,7 @@ def test_a_step_to_version_2_that_is_killed_leaves_the_old_store(old_space, monk
     assert space.store.count("memories", "vector IS NOT NULL") == 3
 
 
+@pytest.mark.slow
 def test_the_step_to_version_2_leaves_chunks_of_another_revision_out_of_the_vector(old_space):
     """What a killed writer left behind is no part of what a memory says."""
     space = old_space()
@@ -393,13 +398,14 @@ def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Ca
     for source, origin in origins.items():
         one = act(source, TEXTS[source], title=source, origin=origin)
         space.journal.append([one])
-        settle(space, stages.stage(entries_frame([one])), chunks_of)
+        settle(space, staging.stage(entries_frame([one])), chunks_of)
     assert space.store.read("chunks").select("source", "origin").unique().height == 3
     as_in_version_2(space.store)
     space.close()
     return open_
 
 
+@pytest.mark.slow
 def test_a_store_of_version_2_learns_where_its_chunks_come_from(space_of_2):
     space = space_of_2()
     raw = Store(space.settings.store_uri, model="hash-8", dimension=8)
@@ -426,6 +432,7 @@ def test_a_store_of_version_2_learns_where_its_chunks_come_from(space_of_2):
     assert key.metadata[b"lance-schema:unenforced-primary-key"] == b"true"
 
 
+@pytest.mark.slow
 def test_the_step_to_version_3_can_be_run_twice_and_keeps_what_use_has_taught(space_of_2):
     store = space_of_2().store
     row = {"state_id": "s", "day": "2026-03-01", "namespace": "ada", "memory_id": "m", "effectiveness": 0.9}
@@ -439,6 +446,7 @@ def test_the_step_to_version_3_can_be_run_twice_and_keeps_what_use_has_taught(sp
     assert migrate(store, NOON) == []
 
 
+@pytest.mark.slow
 def test_a_step_to_version_3_that_fails_leaves_version_2(space_of_2, monkeypatch):
     module = sys.modules["slowwave.store.migrations"]
     space = space_of_2()
@@ -475,6 +483,7 @@ def test_a_store_of_version_6_learns_what_was_imported_and_folds_every_day_anew(
     assert store.list_meta("night-")
 
 
+@pytest.mark.slow
 def test_a_store_of_version_7_learns_the_dates_that_its_nights_saw(store):
     """Of each memory what was staged of the note that it is, and nothing of what it was before."""
     told = {  # revision of the memory, revision that was staged, dated, released

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from lancedb.query import MatchQuery
 
-from slowwave.store import database, upkeep
+from slowwave.store import connection, database, upkeep
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
 from slowwave.store.upkeep import COMMITS, FRAGMENT_ROWS, UNINDEXED_ROWS, keep_fresh
@@ -84,6 +84,7 @@ def test_saved_rows_are_taken_into_the_index_when_they_have_become_many(store):
         assert found(store, f"word{number}") == [f"{number:06}"]
 
 
+@pytest.mark.slow
 def test_tables_written_a_row_at_a_time_stay_small(store, monkeypatch):
     monkeypatch.setattr(upkeep, "KEPT", NOW)
     sizes, pieces = [], []
@@ -124,6 +125,7 @@ def test_a_table_is_put_in_order_whichever_process_writes_the_commit_that_makes_
     assert tidied == ["memories"]
 
 
+@pytest.mark.slow
 def test_versions_that_somebody_may_be_reading_stay_and_the_others_go(store, monkeypatch):
     reading = store.db.open_table("memories")
     for number in range(COMMITS):
@@ -138,6 +140,7 @@ def test_versions_that_somebody_may_be_reading_stay_and_the_others_go(store, mon
     assert len(store.table("memories").list_versions()) <= 2
 
 
+@pytest.mark.slow
 def test_a_checkpoint_outlives_the_upkeep(store, monkeypatch):
     monkeypatch.setattr(upkeep, "KEPT", NOW)
     one_by_one(store, 3)
@@ -182,8 +185,8 @@ def test_a_reader_in_another_process_is_not_disturbed(store):
 @pytest.fixture
 def short_sessions(monkeypatch) -> None:
     """Connections that see few versions, and are asked each time."""
-    monkeypatch.setattr(database, "VERSIONS_PER_SESSION", 8)
-    monkeypatch.setattr(database, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(connection, "VERSIONS_PER_SESSION", 8)
+    monkeypatch.setattr(connection, "LOOK_EVERY_S", 0)
 
 
 def search_and_index(store, turns: int, *, first: int) -> None:
@@ -194,6 +197,7 @@ def search_and_index(store, turns: int, *, first: int) -> None:
         assert found(store, f"word{turn * UNINDEXED_ROWS}")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_sessions")
 def test_open_files_do_not_grow_with_versions_of_the_index(store):
     search_and_index(store, 5, first=0)
@@ -203,6 +207,7 @@ def test_open_files_do_not_grow_with_versions_of_the_index(store):
     assert index_files() <= 8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_sessions")
 def test_a_process_that_only_searches_lets_go_of_what_others_replaced(store):
     reader = database.Store(store.uri, model="hash-8", dimension=8)
@@ -213,9 +218,10 @@ def test_a_process_that_only_searches_lets_go_of_what_others_replaced(store):
     assert index_files() <= 12
 
 
+@pytest.mark.slow
 def test_a_process_that_may_open_few_files_goes_on(store, monkeypatch):
     """And one that ran out of them once is not broken for good."""
-    monkeypatch.setattr(database, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(connection, "LOOK_EVERY_S", 0)
     search_and_index(store, 6, first=0)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 1, hard))
@@ -243,8 +249,8 @@ def test_caches_are_bounded(store, monkeypatch):
     monkeypatch.setattr(lancedb, "Session", lambda **sizes: given.update(sizes))
     store.connect()
     assert given == {
-        "index_cache_size_bytes": database.INDEX_CACHE_BYTES,
-        "metadata_cache_size_bytes": database.METADATA_CACHE_BYTES,
+        "index_cache_size_bytes": connection.INDEX_CACHE_BYTES,
+        "metadata_cache_size_bytes": connection.METADATA_CACHE_BYTES,
     }
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from slowwave.evaluation.exchange.errors import ExchangeError
 from slowwave.evaluation.exchange.export import FORMATS, ExportReport, export
+from slowwave.evaluation.exchange.frame import Problem
 from slowwave.evaluation.exchange.importing import Options, import_logs
 from slowwave.evaluation.exchange.jsonl import JsonLines
-from slowwave.evaluation.exchange.report import ImportReport, Problem
+from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.ubi import Ubi, parse_actions
 
 __all__ = [

@@ -10,14 +10,15 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids, progress
-from slowwave.evaluation.exchange.days import parse_day
 from slowwave.evaluation.exchange.errors import ExchangeError
+from slowwave.evaluation.exchange.moments import parse_day
 from slowwave.evaluation.exchange.payloads import line_of
 from slowwave.evaluation.exchange.ubi_export import documents_of
 from slowwave.home.visibility import is_open
-from slowwave.journal import FEEDBACK_KINDS, Entry, Journal, payload_of
-from slowwave.journal.entry import day_of
-from slowwave.journal.sound import results_in
+from slowwave.journal import FEEDBACK_KINDS, Entry, Journal
+from slowwave.journal.acts import entries_in
+from slowwave.journal.kinds.search import considered, results_in
+from slowwave.scoring.days import day_of
 
 FORMATS = ("jsonl", "ubi")
 """Forms that an export may have."""
@@ -110,7 +111,7 @@ def _withheld(search: Entry, closed: Collection[str]) -> bool:
     """Whether a search asked for what is secret, or found something that is."""
     asked = search.payload.get("filters", {}).get("sensitivity", ())
     found = {row["memory_id"] for row in results_in(search.payload)}
-    found |= {ids.memory_of(chunk) for chunk in search.payload.get("candidates", {}).get("chunk_id", ())}
+    found |= {ids.memory_of(chunk) for chunk in considered(search.payload)}
     found.add(ids.query_id(search.namespace, search.payload.get("query") or ""))
     return not all(map(is_open, asked)) or not found.isdisjoint(closed)
 
@@ -162,7 +163,4 @@ def _pages(
             if rows.is_empty():
                 break
             seq = rows["seq"][-1]
-            yield [
-                Entry(**{**row, "payload": payload_of(row["payload"])})
-                for row in rows.drop("day").iter_rows(named=True)
-            ]
+            yield entries_in(rows)

@@ -23,11 +23,13 @@ Count = Annotated[int, Field(strict=True, ge=0)]
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A line or a part of one: every field is known."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Result(_Strict):
+class Result(Strict):
     """A memory, by its source or by its id; `chunk` is which part of it, from 0, null all of it."""
 
     source: str = Field("", min_length=1)
@@ -77,7 +79,7 @@ class ResultVerdict(Result):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
-class _Act(_Strict):
+class _Act(Strict):
     at: Annotated[AwareDatetime, Field(strict=True)]
     principal: str = "unknown"
     extra: dict[str, Any] = Field(default_factory=dict)

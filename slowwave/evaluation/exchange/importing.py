@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from enum import Enum
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple, Protocol
 
 from slowwave.common import progress
-from slowwave.common.ids import microseconds
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
-from slowwave.evaluation.exchange.lines import Line, read_lines
+from slowwave.evaluation.exchange.frame import Nothing, Problem, read_each
+from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.staging import Fact, Staging
 from slowwave.journal import Entry, Journal, JournalEntryError
+from slowwave.scoring.days import day_of, day_start, from_microseconds, to_microseconds
 
 BATCH = 1_000
 """Facts that are turned into entries and written at a time; a search and all about it stay together."""
@@ -25,22 +25,13 @@ PATIENCE = 100
 ORIGIN = "imported_from"
 """Field of a payload that names the form in which the act came."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-
-class Said(NamedTuple):
+class Reading(NamedTuple):
     """What a line says: about which search, when, and the form's own account of it."""
 
     search: str
     at: datetime
     content: bytes
-
-
-class Nothing(Enum):
-    """Why nothing is made of a line that is as it should be."""
-
-    TO_LEARN = "a document that says nothing of a result"
-    IN_IT = "no document, but it belongs to the form"
 
 
 class Act(NamedTuple):
@@ -56,7 +47,7 @@ class Form(Protocol):
     name: str
     expected: str
 
-    def read(self, text: bytes, report: ImportReport) -> Said | Nothing:
+    def read(self, text: bytes, report: ImportReport) -> Reading | Nothing:
         """What a line says; the report counts what is no feedback. Raises `Malformed`."""
 
     def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
@@ -110,8 +101,7 @@ def import_logs(
         for file in files:
             _read(file, form, options, staging, report)
         if options.since:
-            since = datetime.fromisoformat(options.since).replace(tzinfo=UTC)
-            report.left_out = staging.leave_out(microseconds(since))
+            report.left_out = staging.leave_out(to_microseconds(day_start(options.since)))
         _require_partitions(staging, options)
         _write(journal, form, options, staging, report)
         for memories in staging.seen():
@@ -123,29 +113,18 @@ def import_logs(
 
 
 def _read(file: str, form: Form, options: Options, staging: Staging, report: ImportReport) -> None:
-    taken, refused = 0, []
-    for line in read_lines(file):
-        report.lines += 1
-        try:
-            said = form.read(line.text, report)
-            if isinstance(said, Said):
-                _require_past(said.at, options)
-                staging.add(Fact(said.search, microseconds(said.at), line.file, line.number, said.content))
-            taken += said is not Nothing.IN_IT
-        except Malformed as reason:
-            report.refuse(line.file, line.number, str(reason))
-            if not taken:
-                refused.append(_told(line, reason))
-        if not taken and len(refused) >= PATIENCE:
-            break
-    if not taken and refused:
-        raise ExchangeError(
-            f"{file} is no {form.name}; nothing was written. Expected: {form.expected}. But {refused[0]}."
-        )
+    def read(text: bytes) -> Reading | Nothing:
+        found = form.read(text, report)
+        if isinstance(found, Reading):
+            _require_past(found.at, options)
+        return found
 
+    def otherwise(one: Problem) -> str:
+        said = f"line {one.line} of {one.file}: {one.reason.rstrip('.')}"
+        return f"{file} is no {form.name}; nothing was written. Expected: {form.expected}. But {said}."
 
-def _told(line: Line, reason: Malformed) -> str:
-    return f"line {line.number} of {line.file}: {str(reason).rstrip('.')}"
+    for line, found in read_each(read_lines(file), read, report, otherwise, patience=PATIENCE):
+        staging.add(Fact(found.search, to_microseconds(found.at), line.file, line.number, found.content))
 
 
 def _require_past(at: datetime, options: Options) -> None:
@@ -158,7 +137,7 @@ def _require_partitions(staging: Staging, options: Options) -> None:
     first = staging.earliest()
     if first is None:
         return
-    day = (_EPOCH + timedelta(microseconds=first.at)).date().isoformat()
+    day = day_of(from_microseconds(first.at))
     if day < options.first_day:
         raise ExchangeError(
             f"{first.file}, line {first.line} is of {day}, before the first partition {options.first_day}; "

@@ -9,12 +9,13 @@ import orjson
 
 from slowwave.common import ids
 from slowwave.evaluation.exchange import forms, payloads
+from slowwave.evaluation.exchange.frame import Nothing
 from slowwave.evaluation.exchange.identity import own_id
-from slowwave.evaluation.exchange.importing import ORIGIN, Act, Nothing, Said
+from slowwave.evaluation.exchange.importing import ORIGIN, Act, Reading
 from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import results_in
 
 NAME = "jsonl"
 
@@ -38,14 +39,14 @@ class JsonLines:
         self._searches_of = searches_of
         self._projects: set[str] = set()
 
-    def read(self, text: bytes, _report: ImportReport) -> Said | Nothing:
+    def read(self, text: bytes, _report: ImportReport) -> Reading | Nothing:
         """Which search a line is about; see `Form`."""
         act = forms.read_act(text)
         if isinstance(act, forms.Outcome):
-            return Said(self._line_id(text), act.at, text)
+            return Reading(self._line_id(text), act.at, text)
         if isinstance(act, forms.Search):
             self._projects.add(act.project)
-        return Said(own_id("search", self._namespace, act.search_id), act.at, text)
+        return Reading(own_id("search", self._namespace, act.search_id), act.at, text)
 
     def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
         """The search and what was said of its results, or one outcome; see `Form`."""

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import polars as pl
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange import ExchangeError, Problem
-from slowwave.evaluation.exchange.errors import Malformed
-from slowwave.evaluation.exchange.lines import Line, read_lines
-from slowwave.evaluation.judging.entries import Said, write_said
+from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
+from slowwave.evaluation.exchange.forms import Number, Strict
+from slowwave.evaluation.exchange.frame import FEW, LineCounts, Problem, read_each
+from slowwave.evaluation.exchange.lines import read_lines
+from slowwave.evaluation.exchange.moments import written_moment
+from slowwave.evaluation.judging.entries import Judgment, write_judgments
 from slowwave.evaluation.judging.labels import known_memories
-from slowwave.evaluation.judging.model import JUDGE, MANUAL, JudgmentError
+from slowwave.evaluation.judging.model import JudgmentError
 from slowwave.evaluation.judging.worth import last_words
-from slowwave.journal.entry import day_of
+from slowwave.journal.kinds.judgment import GradedBy
+from slowwave.journal.kinds.judgment import Judgment as Payload
+from slowwave.scoring.days import day_of
+from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -29,12 +34,12 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "qrels")
 """Forms of judgments."""
 
-FEW = 10
-"""Bad lines and unknown memories that are kept by name; the others are only counted."""
+Named = tuple[str, Callable[[str], Judgment]]
+"""The name of a memory, by id or source, and what is said of it, as a function of its id."""
 
 
 @dataclass(slots=True)
-class JudgmentsReport:
+class JudgmentsReport(LineCounts):
     """Counts of one import.
 
     Attributes:
@@ -55,12 +60,6 @@ class JudgmentsReport:
     malformed: int = 0
     problems: list[Problem] = field(default_factory=list)
 
-    def refuse(self, line: Line, reason: str) -> None:
-        """Count a line that cannot be read."""
-        self.malformed += 1
-        if len(self.problems) < FEW:
-            self.problems.append(Problem(line.file, line.number, reason))
-
     def miss(self, name: str) -> None:
         """Count a line about something that is no memory."""
         self.unknown += 1
@@ -69,7 +68,7 @@ class JudgmentsReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class JudgmentOptions:
     """How judgments are read.
 
     Attributes:
@@ -87,24 +86,18 @@ class Options:
     queries: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Judge(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Judge(Strict):
     name: str
     model: str
     version: str
     prompt_hash: str
 
 
-class _JudgmentLine(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _JudgmentLine(Strict):
     query: str
     memory_id: str = ""
     source: str = ""
-    grade: (
-        Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)] | None
-    ) = None
+    grade: Number | None = None
     state: str = "graded"
     explanation: str = ""
     principal: str = ""
@@ -113,7 +106,9 @@ class _JudgmentLine(BaseModel):
     text_hash: str | None = None
 
 
-def import_judgments(space: Workspace, files: Sequence[str], form: str, options: Options) -> JudgmentsReport:
+def import_judgments(
+    space: Workspace, files: Sequence[str], form: str, options: JudgmentOptions
+) -> JudgmentsReport:
     """Write the judgments that files hold to the journal, in one go; a file may be imported again.
 
     Args:
@@ -127,12 +122,24 @@ def import_judgments(space: Workspace, files: Sequence[str], form: str, options:
         OSError: a file cannot be read.
         JournalError: the journal cannot be written; nothing was taken.
     """
+    if form not in FORMATS:
+        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
+    read_line = _qrels_line if form == "qrels" else _jsonl_line
+
+    def read(text: bytes) -> Named:
+        name, make = read_line(text, options)
+        try:
+            make("")  # whatever is wrong with it is found here
+        except JudgmentError as error:
+            raise Malformed(str(error)) from error
+        return name, make
+
+    def otherwise(problem: Problem) -> str:
+        return f"No line is a judgment of form {form}; nothing was written. {problem}"
+
     report = JudgmentsReport()
-    found = [named for file in files for named in _read(file, form, options, report)]
-    if report.lines and report.malformed == report.lines:
-        raise ExchangeError(
-            f"No line is a judgment of form {form}; nothing was written. {report.problems[0]}"
-        )
+    lines = (line for file in files for line in read_lines(file))
+    found = [named for _, named in read_each(lines, read, report, otherwise)]
     memories = {ids.memory_id(options.namespace, name) for name, _ in found} | {name for name, _ in found}
     known = known_memories(space.store, options.namespace, memories)
     said = []
@@ -142,31 +149,12 @@ def import_judgments(space: Workspace, files: Sequence[str], form: str, options:
             said.append(make(memory))
         else:
             report.miss(name)
-    written = sum(new for _, new in write_said(space.journal, options.namespace, said))
+    written = sum(new for _, new in write_judgments(space.journal, options.namespace, said))
     report.written, report.already = written, len(said) - written
     return report
 
 
-Named = tuple[str, Callable[[str], Said]]
-
-
-def _read(file: str, form: str, options: Options, report: JudgmentsReport) -> Iterator[Named]:
-    """What each good line says, as the name of a memory and a function of its id."""
-    if form not in FORMATS:
-        raise ExchangeError(f"The form {form!r} is unknown; use one of {', '.join(FORMATS)}.")
-    read_line = _qrels_line if form == "qrels" else _jsonl_line
-    for line in read_lines(file):
-        report.lines += 1
-        try:
-            name, make = read_line(line.text, options)
-            make("")  # whatever is wrong with it is found here
-        except (Malformed, JudgmentError) as error:
-            report.refuse(line, str(error))
-        else:
-            yield name, make
-
-
-def _jsonl_line(text: bytes, options: Options) -> Named:
+def _jsonl_line(text: bytes, options: JudgmentOptions) -> Named:
     try:
         line = _JudgmentLine.model_validate_json(text)
     except ValidationError as error:
@@ -180,17 +168,21 @@ def _jsonl_line(text: bytes, options: Options) -> Named:
         raise Malformed(f"at: {at:%F} is before night.first_day ({options.first_day}) or still to come")
     if (line.judge is None) != (line.text_hash is None):
         raise Malformed("judge and text_hash belong together")
-    more: dict[str, Any] = {"imported_from": "jsonl"}
-    if line.judge is not None:
-        more |= {"judge": line.judge.model_dump(), "text_hash": line.text_hash}
-    by = line.principal or (line.judge.name if line.judge else options.principal)
+    more = Payload(imported_from="jsonl")
+    if line.judge is not None and line.text_hash is not None:
+        by = GradedBy(
+            name=line.judge.name, model=line.judge.model, version=line.judge.version,
+            prompt_hash=line.judge.prompt_hash,
+        )  # fmt: skip
+        more |= Payload(judge=by, text_hash=line.text_hash)
+    who = line.principal or (line.judge.name if line.judge else options.principal)
     source = JUDGE if line.judge else MANUAL
-    return line.memory_id or line.source, lambda memory: Said(
-        line.query, memory, line.grade, line.state, line.explanation, by, at, source, more
+    return line.memory_id or line.source, lambda memory: Judgment(
+        line.query, memory, line.grade, line.state, line.explanation, who, at, source, more
     )
 
 
-def _qrels_line(text: bytes, options: Options) -> Named:
+def _qrels_line(text: bytes, options: JudgmentOptions) -> Named:
     try:
         query_id, _iteration, name, grade = text.decode().split()
         number = int(grade)
@@ -199,7 +191,7 @@ def _qrels_line(text: bytes, options: Options) -> Named:
     query = options.queries.get(query_id)
     if query is None:
         raise Malformed(f"no query has the id {query_id!r}")
-    return name, lambda memory: Said(
+    return name, lambda memory: Judgment(
         query,
         memory,
         number,
@@ -208,7 +200,7 @@ def _qrels_line(text: bytes, options: Options) -> Named:
         options.principal,
         options.now,
         MANUAL,
-        {"imported_from": "qrels"},
+        Payload(imported_from="qrels"),
     )
 
 
@@ -262,7 +254,7 @@ def export_judgments(
         if payload["explanation"]:
             line["explanation"] = payload["explanation"]
         line["principal"] = entry.principal
-        line["at"] = entry.occurred_at.isoformat().replace("+00:00", "Z")
+        line["at"] = written_moment(entry.occurred_at)
         line |= {name: payload[name] for name in ("judge", "text_hash") if name in payload}
         write(orjson.dumps(line) + b"\n")
     return rows.height

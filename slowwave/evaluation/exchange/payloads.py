@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC
 from typing import Any
 
 from slowwave.common import ids
 from slowwave.evaluation.exchange import forms
 from slowwave.evaluation.exchange.importing import ORIGIN
+from slowwave.evaluation.exchange.moments import written_moment
 from slowwave.journal import Entry
 
 _MEASURES = ("keywords", "ratio", "ratio_beyond_query", "similarity")
@@ -81,8 +81,11 @@ def _given(row: forms.Result, names: tuple[str, ...]) -> dict[str, Any]:
 def line_of(entry: Entry) -> dict[str, Any]:
     """The line that says what an entry says."""
     rest = {name: value for name, value in entry.payload.items() if name != ORIGIN}
-    at = entry.occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    line: dict[str, Any] = {"type": entry.kind, "at": at, "principal": entry.principal}
+    line: dict[str, Any] = {
+        "type": entry.kind,
+        "at": written_moment(entry.occurred_at),
+        "principal": entry.principal,
+    }
     if entry.kind == "search":
         line |= {"search_id": entry.event_id} | ({"project": entry.origin} if entry.origin else {})
         line |= _moved(rest, ("query", "limit"))

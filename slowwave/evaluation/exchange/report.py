@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from slowwave.evaluation.exchange.frame import LineCounts, Problem
 from slowwave.journal import Entry
-from slowwave.journal.entry import day_of
-
-FEW = 10
-"""Problems that are kept with their reasons; the others are only counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A line that was not taken: where it stands, and why."""
-
-    file: str
-    line: int
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.reason}"
+from slowwave.journal.kinds.feedback import words_in
+from slowwave.scoring.days import day_of
 
 
 @dataclass(slots=True)
-class ImportReport:
+class ImportReport(LineCounts):
     """Counts of one import; all of what the logs say, of which `new` was not in the journal before.
 
     Attributes:
@@ -67,12 +54,6 @@ class ImportReport:
     last_day: str = ""
     dry_run: bool = False
 
-    def refuse(self, file: str, line: int, reason: str) -> None:
-        """Count a line that is not taken."""
-        self.malformed += 1
-        if len(self.problems) < FEW:
-            self.problems.append(Problem(file, line, reason))
-
     def skip(self, action: str) -> None:
         """Count an event that is no feedback."""
         self.skipped[action] = self.skipped.get(action, 0) + 1
@@ -87,6 +68,5 @@ class ImportReport:
             self.searches += 1
             self.shown += len(payload["shown"])
             return
-        said = payload.get("verdicts", [{"verdict": payload.get("rating") or payload.get("outcome")}])
-        for row in said:
-            self.verdicts[row["verdict"]] = self.verdicts.get(row["verdict"], 0) + 1
+        for word in words_in(payload):
+            self.verdicts[word] = self.verdicts.get(word, 0) + 1

@@ -8,7 +8,6 @@ person says of a result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,11 +15,13 @@ import orjson
 from slowwave.common import ids
 from slowwave.evaluation.exchange import ubi_documents as ubi
 from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
+from slowwave.evaluation.exchange.frame import Nothing
 from slowwave.evaluation.exchange.identity import is_memory_id, own_id
-from slowwave.evaluation.exchange.importing import ORIGIN, Act, Nothing, Said
+from slowwave.evaluation.exchange.importing import ORIGIN, Act, Reading
 from slowwave.evaluation.exchange.report import ImportReport
 from slowwave.evaluation.exchange.staging import Fact
 from slowwave.journal import Entry
+from slowwave.scoring.days import from_microseconds
 
 NAME = "ubi"
 APPLICATION = "slowwave"
@@ -44,7 +45,6 @@ ACTIONS = {
 """What is made of the actions that are known; every other is no feedback."""
 
 _QUERY, _ASKED = "query", "asked"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST = 2**62
 
 
@@ -85,7 +85,7 @@ class Ubi:
         self._prefix = source_prefix
         self._actions = actions
 
-    def read(self, text: bytes, report: ImportReport) -> Said | Nothing:
+    def read(self, text: bytes, report: ImportReport) -> Reading | Nothing:
         """What a line says of its search; see `Form`."""
         found = ubi.document(text)
         if found is None:
@@ -103,7 +103,7 @@ class Ubi:
         }
         return self._said(found, query_id, content)
 
-    def _event(self, found: Mapping[str, Any], report: ImportReport) -> Said | Nothing:
+    def _event(self, found: Mapping[str, Any], report: ImportReport) -> Reading | Nothing:
         action = ubi.text_of(found, "action_name")
         query_id = ubi.text_of(found, "query_id")
         verdict = self._actions.get(_plain(action), SKIP)
@@ -122,20 +122,20 @@ class Ubi:
             }
             return self._said(found, query_id, content)
         asked = ubi.text_of(found, "message") if found.get("message_type") == "QUERY" else ""
-        said: Said | Nothing = Nothing.TO_LEARN
+        said: Reading | Nothing = Nothing.TO_LEARN
         if asked and query_id:  # the text of a search whose own document is missing
             said = self._said(found, query_id, {"kind": _ASKED, "text": asked})
         report.skip(action if verdict == SKIP else f"{action} ({reason})")
         return said
 
-    def _said(self, found: Mapping[str, Any], query_id: str, content: dict[str, Any]) -> Said:
+    def _said(self, found: Mapping[str, Any], query_id: str, content: dict[str, Any]) -> Reading:
         content |= {
             "query_id": query_id,
             "principal": ubi.principal_of(found),
             "application": ubi.application_of(found),
         }
         search = own_id("search", self._namespace, query_id)
-        return Said(search, ubi.moment_of(found), orjson.dumps(content))
+        return Reading(search, ubi.moment_of(found), orjson.dumps(content))
 
     def build(self, facts: Sequence[Fact], known: Entry | None, report: ImportReport) -> Iterator[Act]:
         """The search and what was said of its results; see `Form`."""
@@ -223,7 +223,7 @@ class Ubi:
             "event_id": event_id,
             "kind": kind,
             "subject": part.fact.search,
-            "occurred_at": _EPOCH + timedelta(microseconds=part.fact.at),
+            "occurred_at": from_microseconds(part.fact.at),
             "principal": part.said["principal"],
             "payload": payload,
         }

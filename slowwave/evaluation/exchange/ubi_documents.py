@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from slowwave.evaluation.exchange.errors import Malformed
+from slowwave.scoring.days import EPOCH
 
 EXPECTED = (
     "one UBI document a line, a query (query_id, user_query, timestamp) or an event (action_name, query_id, "
@@ -23,7 +24,6 @@ ANONYMOUS = "unknown"
 PRINCIPAL = "ubi:"
 """What the principals of such logs begin with."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FEWEST_MS = 100_000_000_000  # of 1973: a smaller number counts seconds
 _MOST_MS = 253_402_300_799_999  # the end of the year 9999
 _HITS = ("query_response_hit_ids", "query_response_object_ids")
@@ -96,7 +96,7 @@ def moment_of(found: Mapping[str, Any]) -> datetime:
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             milliseconds = float(value)
             if _FEWEST_MS <= milliseconds <= _MOST_MS:
-                return _EPOCH + timedelta(milliseconds=milliseconds)
+                return EPOCH + timedelta(milliseconds=milliseconds)
     except (ValueError, OverflowError):
         pass
     raise Malformed(f"timestamp is {value!r}; it has to be ISO 8601, or milliseconds since 1970")

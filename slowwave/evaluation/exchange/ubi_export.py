@@ -9,10 +9,10 @@ goes back under its own names, so that it is the same act when it is imported ag
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC
 from typing import Any
 
 from slowwave.evaluation.exchange.importing import ORIGIN
+from slowwave.evaluation.exchange.moments import written_moment
 from slowwave.evaluation.exchange.ubi import APPLICATION, MEMORY_FIELD, NAME
 from slowwave.evaluation.exchange.ubi_documents import PRINCIPAL
 from slowwave.journal import Entry
@@ -81,7 +81,7 @@ def _who(entry: Entry, search: Entry | None) -> dict[str, Any]:
         **({"application": application} if application else {}),
         "query_id": query_id,
         "client_id": entry.principal.removeprefix(PRINCIPAL) if is_ubi else entry.principal,
-        "timestamp": entry.occurred_at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "timestamp": written_moment(entry.occurred_at),
     }
 
 

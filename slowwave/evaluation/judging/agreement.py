@@ -2,56 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from slowwave.evaluation.judging.entries import drain_judgments
-from slowwave.evaluation.known import agreements
 from slowwave.journal.entry import JUDGMENT
-from slowwave.scoring.evaluation import Agreement as Measured
+from slowwave.scoring.evaluation import Agreement, agreement, resolve
+from slowwave.scoring.evaluation.comparison import DRAWS
+from slowwave.scoring.evaluation.judgments import JUDGE, MANUAL, PAIR
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """One judge beside the labels by hand.
+def agreements(said: pl.DataFrame, *, n_draws: int = DRAWS) -> dict[tuple[str, str], Agreement]:
+    """How far each judge agrees with people on the pairs that both graded, by namespace and judge.
 
-    Attributes:
-        judge: name, model, version and prompt.
-        pairs: graded by both (count).
-        exact: share of them with the same grade; `low` and `high` are its 95 % interval.
-        tolerant: share of them whose grades are at most one apart.
-        kappa: Cohen's, of the grades; None where it is not defined.
-        met: whether the exact agreement reaches the bar; never without an overlap.
+    Labels of several people are averaged and rounded, a half up. A judge without such a pair is there, with
+    n = 0.
+
+    Args:
+        said: rows of ``judgments`` up to a moment.
+        n_draws: of the intervals of the coefficients.
     """
+    people = resolve(said.filter(pl.col("source") == MANUAL)).grades
+    found = {}
+    for (namespace, judge), rows in said.filter(pl.col("source") == JUDGE).group_by("namespace", "judge"):
+        theirs = resolve(rows, admitted=[str(judge)]).grades.join(people, on=PAIR, suffix="_people")
+        found[str(namespace), str(judge)] = agreement(
+            theirs["grade_people"], theirs["grade"], n_draws=n_draws
+        )
+    return found
 
-    judge: str
-    pairs: int
-    exact: float
-    low: float
-    high: float
-    tolerant: float
-    kappa: float | None
-    met: bool
 
-
-def agreement(journal: Journal, namespace: str, bar: float) -> list[Agreement]:
-    """Each judge that has graded, by name, by all that the journal has; no night is needed."""
+def agreement_now(journal: Journal, namespace: str) -> dict[str, Agreement]:
+    """That of each judge that has graded, by its name, by all that the journal has; no night is needed."""
     days = journal.days([JUDGMENT]).filter(pl.col("namespace") == namespace)["day"].to_list()
     said = drain_judgments(journal, days).rows.filter(pl.col("namespace") == namespace)
-    return [_told(judge, found, bar) for (_, judge), found in sorted(agreements(said).items())]
+    return {judge: found for (_, judge), found in sorted(agreements(said).items())}
 
 
-def _told(judge: str, found: Measured, bar: float) -> Agreement:
-    if not found.n:
-        return Agreement(judge, 0, 0.0, 0.0, 0.0, 0.0, None, met=False)
-    kappa = None if isnan(found.kappa.value) else found.kappa.value
-    return Agreement(
-        judge, found.n, found.exact.value, found.exact.low, found.exact.high, found.tolerant.value, kappa,
-        found.meets(bar),
-    )  # fmt: skip
+def as_row(judge: str, found: Agreement, bar: float) -> dict[str, Any]:
+    """One judge beside the labels by hand, as a row of plain figures.
+
+    Returns:
+        ``judge``; ``pairs`` graded by both (count); ``exact`` and ``tolerant``: shares as of `Agreement`;
+        ``low`` and ``high``: the 95 % interval of the exact one; all 0 without a pair; ``kappa``: Cohen's,
+        None where it is not defined; ``met``: whether the exact agreement reaches the bar.
+    """
+    exact, low, high, tolerant = (*found.exact, found.tolerant.value) if found.n else (0.0,) * 4
+    return {
+        "judge": judge, "pairs": found.n, "exact": exact, "low": low, "high": high, "tolerant": tolerant,
+        "kappa": None if isnan(found.kappa.value) else found.kappa.value, "met": found.meets(bar),
+    }  # fmt: skip
+
+
+def as_summary(found: Agreement, bar: float) -> dict[str, Any]:
+    """What a cycle says of a judge: each figure with the ends of its interval; none without a pair."""
+    figures = {name: list(getattr(found, name)) for name in ("exact", "tolerant", "binary", "kappa")}
+    return {"pairs": found.n, "meets": found.meets(bar), **(figures if found.n else {})}

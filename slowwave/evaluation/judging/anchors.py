@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.entries import judge_payload
-from slowwave.evaluation.judging.model import JUDGE, Judge, Pair
-from slowwave.journal import Entry, payload_of
+from slowwave.evaluation.judging.asking import JudgeReport, append_new, asked_within
+from slowwave.evaluation.judging.model import Judge, Pair, identity_of, judge_payload
+from slowwave.journal import Entry
+from slowwave.journal.acts import entries_in
 from slowwave.journal.entry import JUDGMENT
+from slowwave.journal.kinds.judgment import Frozen, Judgment
+from slowwave.scoring.evaluation import agreement
+from slowwave.scoring.evaluation.judgments import GRADED, JUDGE
 
 if TYPE_CHECKING:
-    from slowwave.evaluation.judging.running import JudgeReport
     from slowwave.journal import Journal
 
 FIRST = ""
@@ -49,7 +52,7 @@ class Drift:
     shift: float
 
 
-def found_anchors(
+def freeze_anchors(
     journal: Journal,
     namespace: str,
     judge: Judge,
@@ -86,8 +89,6 @@ def judge_again(
         JudgeError: the judge refuses every request; what was graded is kept.
         ValueError: no cycle is named.
     """
-    from slowwave.evaluation.judging.running import JudgeReport, append_new, asked_within
-
     if cycle_id == FIRST:
         raise ValueError("name the cycle that the anchors are judged again for")
     report = JudgeReport(judge.name)
@@ -121,29 +122,23 @@ def drift(journal: Journal, namespace: str, judge_name: str) -> list[Drift]:
 
 
 def _drift(cycle_id: str, first: dict[str, Entry], again: Sequence[Entry]) -> Drift:
-    before = [first[one.payload["anchor_id"]] for one in again]
-    changes = [one.payload["grade"] - old.payload["grade"] for one, old in zip(again, before, strict=True)]
-    count = len(changes)
-    judge = again[-1].payload["judge"]
+    now = [one.payload for one in again]
+    before = [first[one["anchor_id"]].payload for one in now]
+    was, grades = ([one["grade"] for one in payloads] for payloads in (before, now))
+    found = agreement(was, grades, n_draws=1)
     return Drift(
-        cycle_id,
-        "/".join((judge["name"], judge["model"], judge["version"], judge["prompt_hash"][:8])),
-        any(one.payload["judge"] != old.payload["judge"] for one, old in zip(again, before, strict=True)),
-        count,
-        sum(change == 0 for change in changes) / count,
-        sum(abs(change) <= 1 for change in changes) / count,
-        sum(changes) / count,
-    )
+        cycle_id, identity_of(now[-1]["judge"]),
+        any(one["judge"] != old["judge"] for one, old in zip(now, before, strict=True)),
+        found.n, found.exact.value, found.tolerant.value, (sum(grades) - sum(was)) / found.n,
+    )  # fmt: skip
 
 
 def _anchors(journal: Journal, namespace: str, judge_name: str, cycle_id: str | None = None) -> list[Entry]:
     """The entries of anchors of a judge, the first written first."""
     rows = journal.read(kinds=[JUDGMENT], namespace=namespace)
-    rows = rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)).drop("day")
-    entries = (Entry(**{**row, "payload": payload_of(row["payload"])}) for row in rows.iter_rows(named=True))
     return [
         one
-        for one in entries
+        for one in entries_in(rows.filter((rows["principal"] == judge_name) & (rows["origin"] == JUDGE)))
         if one.payload.get("anchor") and cycle_id in (None, one.payload.get("cycle_id"))
     ]
 
@@ -159,13 +154,13 @@ def _entry(
     explanation: str,
     at: datetime,
 ) -> Entry:
-    payload: dict[str, Any] = {
-        "anchor": True, "anchor_id": anchor_id, "cycle_id": cycle_id, "query": pair.query,
-        "memory_id": memory_id, "grade": grade, "state": "graded", "explanation": explanation,
-        "judge": judge_payload(judge), "text_hash": pair.text_hash,
-    }  # fmt: skip
+    payload = Judgment(
+        anchor=True, anchor_id=anchor_id, cycle_id=cycle_id, query=pair.query, memory_id=memory_id,
+        grade=grade, state=GRADED, explanation=explanation, judge=judge_payload(judge),
+        text_hash=pair.text_hash,
+    )  # fmt: skip
     if cycle_id == FIRST:
-        payload["frozen"] = {"query": pair.query, "title": pair.title, "text": pair.text}
+        payload["frozen"] = Frozen(query=pair.query, title=pair.title, text=pair.text)
     return Entry(
         event_id=ids.digest("judgment", anchor_id, cycle_id), kind=JUDGMENT, namespace=namespace,
         subject=ids.query_id(namespace, pair.query), occurred_at=at, principal=judge.name, origin=JUDGE,

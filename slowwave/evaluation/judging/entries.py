@@ -15,35 +15,23 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.model import HIGHEST, JUDGE, MANUAL, STATES, Judge, JudgmentError, Pair
+from slowwave.evaluation.judging.model import Judge, JudgmentError, Pair, judge_payload
 from slowwave.journal import Entry, JournalConflictError
 from slowwave.journal.drain import Drained, drained
 from slowwave.journal.entry import JUDGMENT, not_before
+from slowwave.journal.kinds import judgment
+from slowwave.journal.kinds.judgment import GradedBy
+from slowwave.journal.kinds.judgment import Judgment as Payload
+from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE, MANUAL, STATES
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 _AT_ONCE = 4  # numbers of one pair that are looked up together
 
-_PAYLOAD = pl.Struct(
-    {
-        "query": pl.String,
-        "memory_id": pl.String,
-        "grade": pl.Float64,
-        "state": pl.String,
-        "explanation": pl.String,
-        "judge": pl.Struct(
-            {"name": pl.String, "model": pl.String, "version": pl.String, "prompt_hash": pl.String}
-        ),
-        "text_hash": pl.String,
-        "anchor": pl.Boolean,
-        "imported_from": pl.String,
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Judgment:
     """A judgment that is to be written.
 
     Attributes:
@@ -59,7 +47,7 @@ class Said:
     principal: str
     at: datetime
     source: str = MANUAL
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Payload = field(default_factory=Payload)
 
     def __post_init__(self) -> None:
         require(self.query, self.grade, self.state)
@@ -79,14 +67,14 @@ def require(query: str, grade: float | None, state: str) -> None:
         raise JudgmentError(f"the query is not valid Unicode (character {error.start})") from None
     if state not in STATES:
         raise JudgmentError(f"state = {state!r}: say {', '.join(STATES[:-1])} or {STATES[-1]}")
-    if state != "graded":
+    if state != GRADED:
         if grade is not None:
             raise JudgmentError(f"a judgment that is {state} has no grade, not {grade!r}")
     elif isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 <= grade <= HIGHEST:
         raise JudgmentError(f"grade = {grade!r}: give a number from 0 to {HIGHEST}")
 
 
-def write_said(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tuple[Entry, bool]]:
+def write_judgments(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list[tuple[Entry, bool]]:
     """Write judgments, all or none, each as the next word of its principal on its pair.
 
     One that says what that principal said last is not written again, unless that was imported and this is
@@ -105,14 +93,14 @@ def write_said(journal: Journal, namespace: str, said: Sequence[Said]) -> list[t
         return found
 
 
-def _entries(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tuple[Entry, bool]]:
+def _entries(journal: Journal, namespace: str, said: Sequence[Judgment]) -> list[tuple[Entry, bool]]:
     last = _last(journal, namespace, {_key(namespace, one) for one in said if one.source == MANUAL})
-    judged = {_said_id(namespace, one) for one in said if one.source == JUDGE}
+    judged = {_judge_id(namespace, one) for one in said if one.source == JUDGE}
     known: dict[str, Entry] = journal.entries(judged)
     found = []
     for one in said:
         if one.source == JUDGE:
-            entry = _entry(namespace, one, _said_id(namespace, one))
+            entry = _entry(namespace, one, _judge_id(namespace, one))
             found.append((known.get(entry.event_id, entry), entry.event_id not in known))
             known.setdefault(entry.event_id, entry)
             continue
@@ -130,23 +118,23 @@ def _entries(journal: Journal, namespace: str, said: Sequence[Said]) -> list[tup
     return found
 
 
-def _entry(namespace: str, one: Said, event_id: str) -> Entry:
+def _entry(namespace: str, one: Judgment, event_id: str) -> Entry:
     return Entry(
         event_id=event_id, kind=JUDGMENT, namespace=namespace, subject=ids.query_id(namespace, one.query),
-        occurred_at=one.at, principal=one.principal, origin=one.source, payload=payload_of_said(one),
+        occurred_at=one.at, principal=one.principal, origin=one.source, payload=_payload_of(one),
     )  # fmt: skip
 
 
-def payload_of_said(one: Said) -> dict[str, Any]:
+def _payload_of(one: Judgment) -> Payload:
     """What the journal keeps of a judgment."""
-    return {
-        "query": one.query,
-        "memory_id": one.memory_id,
-        "grade": one.grade,
-        "state": one.state,
-        "explanation": one.explanation,
-        **one.more,
-    }
+    said = Payload(
+        query=one.query,
+        memory_id=one.memory_id,
+        grade=one.grade,
+        state=one.state,
+        explanation=one.explanation,
+    )
+    return said | one.more
 
 
 def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +146,7 @@ def _says(payload: Mapping[str, Any]) -> dict[str, Any]:
 Key = tuple[str, str, str]  # query id, memory id, principal
 
 
-def _key(namespace: str, one: Said) -> Key:
+def _key(namespace: str, one: Judgment) -> Key:
     return ids.query_id(namespace, one.query), one.memory_id, one.principal
 
 
@@ -166,7 +154,7 @@ def _number_id(namespace: str, key: Key, number: int) -> str:
     return ids.digest("judgment", namespace, *key, MANUAL, str(number))
 
 
-def _said_id(namespace: str, one: Said) -> str:
+def _judge_id(namespace: str, one: Judgment) -> str:
     return judged_id(namespace, one.query, one.memory_id, one.more["text_hash"], one.more["judge"])
 
 
@@ -190,18 +178,11 @@ def _last(journal: Journal, namespace: str, keys: set[Key]) -> dict[Key, tuple[i
     return last
 
 
-def judge_payload(judge: Judge) -> dict[str, str]:
-    """Who graded, as the journal keeps it."""
-    return {
-        "name": judge.name, "model": judge.model, "version": judge.version, "prompt_hash": judge.prompt_hash
-    }  # fmt: skip
-
-
-def judged_id(namespace: str, query: str, memory_id: str, text_hash: str, judge: Mapping[str, str]) -> str:
+def judged_id(namespace: str, query: str, memory_id: str, text_hash: str, judge: GradedBy) -> str:
     """Id of what a judge (as in `judge_payload`) says of a pair: the same rules and texts give the same."""
     return ids.digest(
         "judgment", namespace, ids.query_id(namespace, query), memory_id, JUDGE, text_hash,
-        *(judge[name] for name in ("name", "model", "version", "prompt_hash")),
+        judge["name"], judge["model"], judge["version"], judge["prompt_hash"],
     )  # fmt: skip
 
 
@@ -218,10 +199,11 @@ def judged_entry(
         occurred_at=at,
         principal=judge.name,
         origin=JUDGE,
-        payload={
-            "query": pair.query, "memory_id": memory_id, "grade": grade, "state": "graded",
-            "explanation": explanation, "judge": by, "text_hash": pair.text_hash,
-        },
+        payload=Payload(
+            query=pair.query, memory_id=memory_id, grade=grade, state=GRADED, explanation=explanation,
+            judge=by,
+            text_hash=pair.text_hash,
+        ),
     )  # fmt: skip
 
 
@@ -230,21 +212,16 @@ def drain_judgments(journal: Journal, days: Sequence[str]) -> Drained:
 
     Of each day the last word of each principal on each pair: by `made_at`, then by the place in the journal.
     """
-    found = drained(journal, (JUDGMENT,), days, _PAYLOAD, lambda entries: entries)
-    graded = (pl.col("state") == "graded") & pl.col("grade").is_between(0, HIGHEST)
-    other = pl.col("state").is_in(STATES).and_(pl.col("state") != "graded", pl.col("grade").is_null())
-    named = pl.col("query").is_not_null() & pl.col("memory_id").is_not_null()
-    sound = (named & (graded | other)).fill_null(value=False)
-    broken = found.rows.filter(~sound)["event_id"].to_list()
+    found = drained(journal, (JUDGMENT,), days, judgment.JUDGMENT, lambda entries: entries, judgment.SOUND)
     rows = (
-        found.rows.filter(sound & ~pl.col("anchor").fill_null(value=False))
+        found.rows.filter(~pl.col("anchor").fill_null(value=False))
         .sort("day", "occurred_at", "seq")
         .with_columns(imported=pl.col("imported_from").is_not_null())
         .unique(["day", "namespace", "subject", "memory_id", "origin", "principal", "imported"], keep="last")
         .sort("day", "seq")
         .select(_COLUMNS)
     )
-    return Drained(rows, (*found.unreadable, *broken))
+    return Drained(rows, found.unreadable)
 
 
 _JUDGE = pl.col("judge").struct

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.errors import NotFoundError
-from slowwave.evaluation.judging.entries import Said, require, write_said
+from slowwave.evaluation.judging.entries import Judgment, require, write_judgments
 from slowwave.evaluation.judging.model import JudgmentError, Pair
 from slowwave.home.visibility import Viewer, may_see
+from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,8 +56,8 @@ def label(
         raise NotFoundError(
             f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
         )
-    said = Said(query, memory_id, grade, state, explanation, principal, now)
-    [(entry, new)] = write_said(space.journal, namespace, [said])
+    said = Judgment(query, memory_id, grade, state, explanation, principal, now)
+    [(entry, new)] = write_judgments(space.journal, namespace, [said])
     return Judged(entry.event_id, entry.subject, memory_id, grade, state, new)
 
 
@@ -82,7 +83,6 @@ def pairs_of(
 
 
 def _rows(store: Store, namespace: str, memory_ids: Collection[str], columns: list[str]) -> pl.DataFrame:
-    from slowwave.store import quote
 
-    mine = f"namespace = {quote(namespace)} AND content_hash IS NOT NULL"
+    mine = within(namespace, "content_hash IS NOT NULL")
     return store.read_by("memories", "memory_id", sorted(memory_ids), columns=columns, also=mine)

@@ -8,15 +8,7 @@ from typing import Protocol
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
-
-HIGHEST = 3
-"""The best grade: 0 is not relevant, 1 about the subject, 2 answers in part, 3 answers."""
-
-STATES = ("graded", "unrateable", "later")
-"""What a judgment says: a grade, that none can be given, or that it waits for another look."""
-
-MANUAL = "manual"
-JUDGE = "judge"
+from slowwave.journal.kinds.judgment import GradedBy
 
 
 class JudgmentError(SlowwaveError):
@@ -90,6 +82,16 @@ class Judge(Protocol):
         """
 
 
+def judge_payload(judge: Judge) -> GradedBy:
+    """Who graded, as the journal keeps it; where one of it differs it is another judge."""
+    return GradedBy(name=judge.name, model=judge.model, version=judge.version, prompt_hash=judge.prompt_hash)
+
+
+def identity_of(who: GradedBy) -> str:
+    """A judge (as in `judge_payload`) as the column ``judge`` of `judgments` names it."""
+    return "/".join((who["name"], who["model"], who["version"], who["prompt_hash"][:8]))
+
+
 def identity(judge: Judge) -> str:
-    """The judge as the table `judgments` names it: another version, model or prompt is another one."""
-    return "/".join((judge.name, judge.model, judge.version, judge.prompt_hash[:8]))
+    """The judge as the column ``judge`` names it: another version, model or prompt is another one."""
+    return identity_of(judge_payload(judge))

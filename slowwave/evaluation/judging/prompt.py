@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.model import HIGHEST, Grade, Pair
+from slowwave.evaluation.judging.model import Grade, Pair
+from slowwave.scoring.evaluation.judgments import HIGHEST
 
 INSTRUCTIONS = """\
 You grade how well a stored note answers a query of a memory for assistants.

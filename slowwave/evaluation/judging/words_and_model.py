@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.model import HIGHEST, Grade, Pair
+from slowwave.evaluation.judging.model import Grade, Pair
+from slowwave.scoring.evaluation.judgments import HIGHEST
 from slowwave.scoring.ranking.words import coverage, stems
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.evaluation.judging.entries import drain_judgments
-from slowwave.evaluation.judging.model import MANUAL
 from slowwave.journal import payload_of
-from slowwave.journal.sound import results_in
+from slowwave.journal.kinds.search import results_in
 from slowwave.scoring.evaluation import worth_judging as draw
+from slowwave.scoring.evaluation.judgments import MANUAL
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -34,7 +34,7 @@ RANKS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ShownPair:
     """A pair that searches showed.
 
     Attributes:
@@ -52,9 +52,9 @@ class Candidate:
     later: bool
 
 
-def candidates(
+def pairs_to_judge(
     journal: Journal, namespace: str, *, who: str = "", source: str = MANUAL, until: date | None = None
-) -> list[Candidate]:
+) -> list[ShownPair]:
     """Pairs that recent searches showed, in no order.
 
     Args:
@@ -79,7 +79,7 @@ def candidates(
                     pair["shown"] += 1
     settled, later = _labels(journal, namespace, source)
     return [
-        Candidate(pair["query"], key[1], pair["rank"], pair["shown"], len(settled[key]), (key, who) in later)
+        ShownPair(pair["query"], key[1], pair["rank"], pair["shown"], len(settled[key]), (key, who) in later)
         for key, pair in pairs.items()
         if not who or who not in settled[key]
     ]
@@ -110,8 +110,8 @@ def last_words(journal: Journal, namespace: str) -> pl.DataFrame:
     return rows.sort("made_at", maintain_order=True).unique(pair, keep="last", maintain_order=True)
 
 
-def worth_judging(found: Sequence[Candidate], limit: int, *, seed: str) -> list[Candidate]:
-    """The pairs that are labelled next, by `slowwave.scoring.evaluation.worth_judging`; what was put off comes last.
+def worth_judging(found: Sequence[ShownPair], limit: int, *, seed: str) -> list[ShownPair]:
+    """The pairs that are labelled next, by `scoring.evaluation.worth_judging`; what was put off comes last.
 
     Args:
         found: pairs.

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from slowwave.common import ids
+from slowwave.feedback.states import states_in
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record, sensitivities
 from slowwave.lifecycle.quarantine import HELD, without_original
 from slowwave.quality.admission import (
+    ACCEPTED,
     DEFAULT_SENSITIVITY,
     LIVE,
     MERGED,
     RETIRED,
+    UNDONE_BY_HAND,
     Act,
     AdmissionPolicy,
     Decision,
@@ -26,8 +28,10 @@ from slowwave.quality.admission import (
     Surroundings,
 )
 from slowwave.quality.neighbours import SLACK, Neighbours
+from slowwave.scoring.days import from_microseconds, to_microseconds
 from slowwave.store import one_of, quote
 from slowwave.store.labels import own
+from slowwave.store.tenancy import within
 from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:
@@ -39,8 +43,6 @@ NEAREST_BY_QUERY = 24
 """Memories that a query gives (count): each of the few acts before a note takes two away at most."""
 NEAREST_OF_ALL = 512
 """The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
-UNDONE_BY_HAND = "undo"
-ACCEPTED = "accepted"
 _THERE = "status IN ('live', 'merged', 'superseded')"
 _NEVER = -(2**63)
 
@@ -180,7 +182,7 @@ class Around:
 
     def records(self, rows: pl.DataFrame) -> list[Record]:
         """Rows of ``memories`` (columns `RECORD`) as admission sees them: what use promoted is protected."""
-        promoted = self.space.knowledge.promoted(self.namespace)
+        promoted = states_in(self.space).promoted(self.namespace)
         return [
             memory_record(row, promoted.get(row["memory_id"], "")) for row in own(rows).iter_rows(named=True)
         ]
@@ -207,7 +209,7 @@ class Around:
             "memories", self.mine(f"status != 'retired' AND {newer}"), columns=["dated", "revision"]
         )
         own = (ids.revision_moment(one) for one in rows.filter(pl.col("dated").is_null())["revision"])
-        carried = (ids.microseconds(one) for one in rows["dated"].drop_nulls())
+        carried = (to_microseconds(one) for one in rows["dated"].drop_nulls())
         self._latest = max((_NEVER, *own, *carried))
         if acts >= QUERIES_UP_TO and self._latest > _NEVER:
             self._many = self.store.read(
@@ -238,7 +240,7 @@ class Around:
 
     def mine(self, condition: str) -> str:
         """The condition, of this namespace only."""
-        return f"namespace = {quote(self.namespace)} AND ({condition})"
+        return within(self.namespace, condition)
 
     def neighbours(self, notes: pl.DataFrame, batch: np.ndarray, *, acts: int) -> Neighbours:
         """The live memories by similarity to notes (memory_id, sensitivity), of the same sensitivity.
@@ -328,6 +330,4 @@ def accepted(row: dict[str, Any], principal: str) -> Decision:
 
 
 def _iso(microseconds: int) -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)).isoformat(
-        timespec="microseconds"
-    )
+    return from_microseconds(microseconds).isoformat(timespec="microseconds")

@@ -8,9 +8,9 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.entry import WORDS
-from slowwave.lifecycle.admission.around import ACCEPTED, UNDONE_BY_HAND, Around
-from slowwave.lifecycle.admission.settled import Settled
-from slowwave.quality.admission import Admission
+from slowwave.lifecycle.admission.around import Around
+from slowwave.lifecycle.admission.report import AdmissionReport
+from slowwave.quality.admission import ACCEPTED, UNDONE_BY_HAND, Admission
 from slowwave.store import one_of
 
 TIME = pl.Datetime("us", "UTC")
@@ -25,7 +25,7 @@ def log(
     *,
     look: str = "",
     again: bool = False,
-) -> Settled:
+) -> AdmissionReport:
     """Write the decisions, the edges and what lapsed; gives the decisions of this batch and what was undone.
 
     Args:
@@ -84,7 +84,7 @@ def log(
     edges = edges if every else edges.filter(kind="supersedes")
     if not edges.is_empty():
         around.store.upsert("edges", edges)
-    return Settled(undone=undone, decisions=rows)
+    return AdmissionReport(undone=undone, decisions=rows)
 
 
 def _lapse(around: Around, admission: Admission, news: pl.DataFrame) -> int:

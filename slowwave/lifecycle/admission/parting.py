@@ -17,15 +17,12 @@ from slowwave.lifecycle.admission.around import Around
 from slowwave.lifecycle.admission.log import TIME
 from slowwave.lifecycle.admission.rows import RECORD
 from slowwave.lifecycle.admission.writing import write
-from slowwave.quality.admission import DEFAULT_SENSITIVITY, Act, AdmissionPolicy, admit
+from slowwave.quality.admission import DEFAULT_SENSITIVITY, DIFFERENT_SENSITIVITY, Act, AdmissionPolicy, admit
 from slowwave.quality.neighbours import Neighbours
 from slowwave.store import Store, one_of
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-
-DIFFERENT_SENSITIVITY = "sensitivity"
-"""Why such a decision holds no longer."""
 
 
 def mixed(store: Store) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -10,9 +11,10 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal.acts import KEYLESS
-from slowwave.quality.admission import DEFAULT_SENSITIVITY, LABELS, RETIRED, Record
+from slowwave.quality.admission import DEFAULT_SENSITIVITY, LABELS, LIVE, RETIRED, Change, Record
+from slowwave.scoring.days import to_microseconds
 from slowwave.scoring.feedback.promotion import effective_tier
-from slowwave.store.labels import labels_of
+from slowwave.store.labels import labels_of, with_united
 
 ORDER = {"forget": 0, "save": 1, "undo": 2, "accept": 2}
 """In which acts of one day happen; words about decisions come last, by their moments."""
@@ -23,8 +25,8 @@ RECORD = (
 )  # fmt: skip
 
 
-def note_record(row: dict[str, Any], vector: np.ndarray, *, warned: bool) -> Record:
-    """A staged note as admission sees it."""
+def note_record(row: dict[str, Any], vector: np.ndarray | None = None, *, warned: bool = False) -> Record:
+    """A staged note as admission sees it; without its vector nothing can be decided about it."""
     return Record(
         memory_id=row["memory_id"],
         revision=row["revision"],
@@ -73,7 +75,7 @@ def memory_record(row: dict[str, Any], promoted: str = "") -> Record:
 
 def _moment(dated: datetime | None, revision: str) -> int:
     """Microseconds of the date that a text carries, or else of its act (rule 2.1)."""
-    return ids.revision_moment(revision) if dated is None else ids.microseconds(dated)
+    return ids.revision_moment(revision) if dated is None else to_microseconds(dated)
 
 
 def moment_of_acts() -> pl.Expr:
@@ -99,6 +101,40 @@ def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
     if there.any():
         matrix[there] = vectors.drop_nulls().cast(pl.Array(pl.Float32, dimension)).to_numpy()
     return matrix
+
+
+def state_rows(changes: Iterable[Change]) -> pl.DataFrame:
+    """What memories are now: the columns of ``memories`` that come of their text and their standing."""
+    rows: list[dict[str, Any]] = []
+    for change in changes:
+        record = change.record
+        standing = [text for part in change.parts for text in part]
+        if record.status != LIVE or standing:
+            standing = [record.status, record.replaced_by or "", *standing]
+        if record.status == RETIRED:
+            standing = []  # what is forgotten has the version of the act
+        row = {
+            "memory_id": record.memory_id, "status": record.status, "replaced_by": record.replaced_by,
+            "absorbed": list(record.absorbed), "frequency": 1 + len(record.absorbed),
+            "content": change.content,
+            "original": None if change.content == record.content else record.content,
+            "revision": ids.state_revision(record.revision, *standing),
+        }  # fmt: skip
+        rows.append(row)
+    return pl.DataFrame(
+        rows,
+        schema={
+            "memory_id": pl.String, "status": pl.String, "replaced_by": pl.String,
+            "absorbed": pl.List(pl.String), "frequency": pl.Int32, "content": pl.String,
+            "original": pl.String, "revision": pl.String,
+        },
+    )  # fmt: skip
+
+
+def with_state_labels(memories: pl.DataFrame, changes: Iterable[Change]) -> pl.DataFrame:
+    """Rows of ``memories`` with the labels of all that each absorbed, where they say more than its own."""
+    united = {one.record.memory_id: one.labels for one in changes if one.labels != one.record.labels}
+    return with_united(memories, united)
 
 
 def tombstones(forgets: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Sound notes enter the memory: decided one after the other, logged, then written.
 
-``slowwave.quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
+``quality.admission`` decides; here is what becomes of it. All of it happens behind the home's one writing
 lock, so two processes that save at once come to the same memory as one that saves twice. The decision log is
 written first and the memories in one commit, so a run that is killed leaves either the old memories or the
 new ones; chunks follow their memory (`slowwave.lifecycle.reconcile`).
@@ -17,10 +17,11 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
-from slowwave.journal.entry import WORDS
+from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.around import Around
 from slowwave.lifecycle.admission.log import log
+from slowwave.lifecycle.admission.report import AdmissionReport
 from slowwave.lifecycle.admission.rows import (
     ORDER,
     RECORD,
@@ -29,9 +30,7 @@ from slowwave.lifecycle.admission.rows import (
     note_record,
     sensitivities,
 )
-from slowwave.lifecycle.admission.settled import Settled
 from slowwave.lifecycle.admission.writing import write
-from slowwave.lifecycle.erased import still_said
 from slowwave.lifecycle.quarantine import hold
 from slowwave.quality.admission import Act, Admission, AdmissionPolicy, Decision, admit, reconsider
 from slowwave.quality.neighbours import Neighbours
@@ -39,6 +38,7 @@ from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.journal import Journal
 
 ACTS_AT_ONCE = 4_096
 """Acts decided and committed together (count)."""
@@ -46,7 +46,9 @@ ACTS_AT_ONCE = 4_096
 ChunksOf = Callable[[pl.DataFrame], pl.DataFrame]
 
 
-def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool = False) -> Settled:
+def settle(
+    space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool = False
+) -> AdmissionReport:
     """Let acts that passed the gate happen: notes enter, forgotten ones retire, decisions are undone.
 
     Args:
@@ -56,12 +58,12 @@ def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: 
         again: whether these acts may have been settled before, as in a rerun of a night.
     """
     policy, warnings = space.admission()
-    done = Settled(warnings=warnings)
+    done = AdmissionReport(warnings=warnings)
     with progress.task("deciding and writing", acts.height) as advance:
         for (namespace,), mine in acts.group_by("namespace", maintain_order=True):
             for run in _runs(mine):
                 with space.writing():
-                    said = still_said(space.journal, str(namespace), run)
+                    said = _still_said(space.journal, str(namespace), run)
                     done += _settle(Around(space, str(namespace), policy), said, chunks_of, again=again)
                 advance(run.height)
     _follow_texts(space, acts)
@@ -70,7 +72,7 @@ def settle(space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: 
 
 def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
     """What use has taught of a memory is of its text: another one begins anew, an old one has its own."""
-    from slowwave.feedback.fold import follow_texts
+    from slowwave.feedback.effect import follow_texts
     from slowwave.feedback.texts import texts_in
 
     saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
@@ -82,9 +84,24 @@ def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
         follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
 
 
+def _still_said(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataFrame:
+    """The acts of one namespace without the saves that the journal does not have any more.
+
+    What was erased on its way into the memory does not enter it: this is asked behind the lock that an
+    erasure takes, too. A namespace of which nothing was ever erased is asked for that alone.
+    """
+    saves = acts.filter(pl.col("act") == "save")
+    if saves.is_empty() or not journal.count(namespace, ERASURE):
+        return acts
+    event = pl.col("revision").str.splitn("-", 2).struct[1]
+    known = journal.entries(saves.select(event).to_series().to_list())
+    there = [name for name, entry in known.items() if entry.kind == "save"]
+    return acts.filter((pl.col("act") != "save") | event.is_in(there))
+
+
 def look_again(
     space: Workspace, namespace: str, policy: AdmissionPolicy, as_of: datetime, *, dry_run: bool
-) -> tuple[int, Settled, list[Decision]]:
+) -> tuple[int, AdmissionReport, list[Decision]]:
     """Reconsolidate what is live already: how many memories, what became of them, and every decision."""
     with space.writing():
         return _look_again(Around(space, namespace, policy), as_of, dry_run=dry_run)
@@ -104,14 +121,14 @@ def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield from part.drop("order").iter_slices(1 if word else ACTS_AT_ONCE)
 
 
-def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> Settled:
+def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> AdmissionReport:
     """Decide, log, write."""
     known = around.known_of(acts)
     acts = around.news(acts, known, again=again)
     news = acts.filter("is_news")
     unchanged = acts.height - news.height
     if news.is_empty():
-        return Settled(unchanged=unchanged)
+        return AdmissionReport(unchanged=unchanged)
     saves = news.filter(pl.col("act") == "save")
     chunks = chunks_of(saves).join(saves, on=["memory_id", "revision"], how="semi")
     vectors = mean_vectors(chunks, around.store.identity.dimension)
@@ -126,10 +143,12 @@ def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: b
     admission = admit(taken, around.surroundings(around.touched(news, known, words), neighbours))
     logged = log(around, admission, saves, news, again=again)
     _refuse(around, admission, saves, again=again)
-    return write(around, admission, news, chunks) + logged + Settled(unchanged=unchanged)
+    return write(around, admission, news, chunks) + logged + AdmissionReport(unchanged=unchanged)
 
 
-def _look_again(around: Around, as_of: datetime, *, dry_run: bool) -> tuple[int, Settled, list[Decision]]:
+def _look_again(
+    around: Around, as_of: datetime, *, dry_run: bool
+) -> tuple[int, AdmissionReport, list[Decision]]:
     """Decide about the live memories, one after the other, and write unless it is a dry run."""
     rows = around.store.read("memories", around.mine("status = 'live'"), columns=RECORD)
     records = sorted(around.records(rows), key=lambda record: record.turn)
@@ -144,7 +163,7 @@ def _look_again(around: Around, as_of: datetime, *, dry_run: bool) -> tuple[int,
     )
     admission = reconsider(names, around.surroundings(known.values(), neighbours))
     if dry_run:
-        return len(names), Settled(), admission.decisions
+        return len(names), AdmissionReport(), admission.decisions
     acts = pl.DataFrame(
         {
             "memory_id": names,
@@ -173,7 +192,7 @@ def _acts(
         if row["act"] in WORDS:
             acts += [words[row["source"]]] if row["source"] in words else []
         elif row["act"] == "forget":
-            acts.append(Act("forget", name))
+            acts.append(Act("forget", name, revision=row["revision"]))
         else:
             warned = not gate.enforces_at(row["occurred_at"])
             acts.append(Act("save", name, note=note_record(row, vectors[name], warned=warned)))

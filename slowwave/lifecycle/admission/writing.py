@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import polars as pl
 
-from slowwave.common import ids
 from slowwave.lifecycle.admission.around import Around
-from slowwave.lifecycle.admission.rows import tombstones
-from slowwave.lifecycle.admission.settled import Settled
+from slowwave.lifecycle.admission.report import AdmissionReport
+from slowwave.lifecycle.admission.rows import state_rows, tombstones, with_state_labels
 from slowwave.lifecycle.quarantine import settle_held
 from slowwave.lifecycle.reconcile import labelled, reconcile
 from slowwave.quality.admission import LIVE, MERGED, RETIRED, Admission, Change, Record
-from slowwave.store.labels import with_united
 
 
-def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.DataFrame) -> Settled:
+def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.DataFrame) -> AdmissionReport:
     """Put the memories as they are now into the store, in one commit, and let their chunks follow."""
     store = around.store
     saves = news.filter(pl.col("act") == "save")
     forgets = news.filter(pl.col("act") == "forget")
-    entered = _standing(around, admission.entered, chunks)
+    entered = _states(around, admission.entered, chunks)
     columns = store.specs["memories"].schema.names
     parts = []
     if not entered.is_empty():
@@ -37,14 +35,13 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
         )
     if admission.changes:
         rows = store.read_by("memories", "memory_id", list(admission.changes))
-        changed = _standing(around, admission.changes, chunks)
-        gone = forgets.select("memory_id", retired_now="occurred_at", act_revision="revision")
+        changed = _states(around, admission.changes, chunks)
+        gone = forgets.select("memory_id", retired_now="occurred_at")
         parts.append(
             rows.drop([name for name in changed.columns if name not in ("memory_id",)])
             .join(changed, on="memory_id", how="inner")
             .join(gone, on="memory_id", how="left")
             .with_columns(
-                revision=pl.coalesce("act_revision", "revision"),
                 retired_at=pl.coalesce("retired_now", "retired_at"),
                 updated_at=pl.coalesce("retired_now", "updated_at"),
             )
@@ -55,8 +52,7 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
     pieces = [part.select([name for name in columns if name in part.columns]) for part in parts]
     memories = pl.concat([store.empty("memories"), *pieces], how="diagonal_relaxed")
     every = admission.changes | admission.entered
-    united = {name: one.labels for name, one in every.items() if one.labels != one.record.labels}
-    memories = with_united(memories, united)
+    memories = with_state_labels(memories, every.values())
     store.upsert("memories", memories)
     plain = ~pl.col("revision").str.contains("+", literal=True)
     fresh = entered.filter((pl.col("status") == LIVE) & plain)
@@ -67,7 +63,7 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
     reconcile(store, around.space.chunker, around.space.embedder, memory_ids=sorted(follow))
     settle_held(store, news, {one.memory_id for one in admission.decisions if one.refused})
     outcomes = [one.outcome for one in admission.decisions if not one.refused]
-    return Settled(
+    return AdmissionReport(
         added=entered.height - known.height,
         changed=known.height,
         retired=len([1 for change in admission.changes.values() if change.record.status == RETIRED]),
@@ -79,34 +75,15 @@ def write(around: Around, admission: Admission, news: pl.DataFrame, chunks: pl.D
     )
 
 
-def _standing(around: Around, changes: dict[str, Change], chunks: pl.DataFrame) -> pl.DataFrame:
+def _states(around: Around, changes: Mapping[str, Change], chunks: pl.DataFrame) -> pl.DataFrame:
     """What the memories are now: the columns that admission decides, one row each."""
     counts = dict(chunks.group_by("memory_id").len().iter_rows())
-    rows: list[dict[str, Any]] = []
-    for name, change in changes.items():
-        record = change.record
-        own = change.content == record.content
-        standing = [part for pair in change.parts for part in pair]
-        if record.status != LIVE or standing:
-            standing = [record.status, record.replaced_by or "", *standing]
-        row = {
-            "memory_id": name, "status": record.status, "replaced_by": record.replaced_by,
-            "absorbed": list(record.absorbed), "frequency": 1 + len(record.absorbed),
-            "content": change.content, "original": None if own else record.content,
-            "vector": change.vector,
-            "revision": ids.state_revision(record.revision, *standing),
-            "chunk_count": _count(around, record, change, counts),
-        }  # fmt: skip
-        rows.append(row)
-    kind = pl.Array(pl.Float32, around.store.identity.dimension)
-    return pl.DataFrame(
-        rows,
-        schema={
-            "memory_id": pl.String, "status": pl.String, "replaced_by": pl.String,
-            "absorbed": pl.List(pl.String), "frequency": pl.Int32, "content": pl.String,
-            "original": pl.String, "vector": kind, "revision": pl.String, "chunk_count": pl.Int32,
-        },
-    )  # fmt: skip
+    every = changes.values()
+    vectors = pl.Series(
+        [one.vector for one in every], dtype=pl.Array(pl.Float32, around.store.identity.dimension)
+    )
+    sizes = [_count(around, one.record, one, counts) for one in every]
+    return state_rows(every).with_columns(vector=vectors, chunk_count=pl.Series(sizes, dtype=pl.Int32))
 
 
 def _count(around: Around, record: Record, change: Change, counts: dict[str, int]) -> int:

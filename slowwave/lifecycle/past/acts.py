@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.journal.entry import WORDS
-from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import ORDER, moment_of_acts
+from slowwave.store import staging
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -25,14 +25,14 @@ def acts_until(journal: Journal, namespace: str, day: date) -> pl.DataFrame:
     days = journal.days(KINDS).filter((pl.col("namespace") == namespace) & (pl.col("day") <= day.isoformat()))
     entries = journal.read(kinds=KINDS, days=days["day"].to_list(), namespace=namespace)
     # A stage keeps the last act of a day; of a day of its own each one is the last.
-    staged = stages.stage(entries.with_columns(day="event_id"))
+    staged = staging.stage(entries.with_columns(day="event_id"))
     readable = staged.filter(pl.col("act").is_in(KINDS))
     return readable.with_columns(day=pl.col("occurred_at").dt.strftime("%Y-%m-%d"))
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """One act, or a later look at a memory.
+class PastAct:
+    """One act as the journal has it, or a later look at a memory.
 
     Attributes:
         at: its row among the acts; of a look -1.
@@ -48,7 +48,7 @@ class Act:
     occurred_at: datetime
 
 
-def batches(acts: pl.DataFrame, looks: list[Act]) -> list[list[Act]]:
+def batches(acts: pl.DataFrame, looks: list[PastAct]) -> list[list[PastAct]]:
     """The acts as they were taken: one after the other, and what was taken at once as one batch.
 
     The journal's order is the order of arrival. Together went the notes of one save_many(), which are a
@@ -74,7 +74,7 @@ def batches(acts: pl.DataFrame, looks: list[Act]) -> list[list[Act]]:
     )
     columns = ("at", "act", "day", "memory_id", "revision", "source", "occurred_at")
     batches = [
-        [Act(*row) for row in part.select(columns).iter_rows()]
+        [PastAct(*row) for row in part.select(columns).iter_rows()]
         for _, part in rows.group_by("group", maintain_order=True)
     ]
     for moment in sorted({look.occurred_at for look in looks}):  # each after all that happened before it

@@ -1,6 +1,6 @@
 """Erasing for good what a person wants gone: from the journal, the tables and every file of the home.
 
-`slowwave.upkeep.erasure.running` has the steps; `slowwave.upkeep.erasure.tables` says for every table what goes. The
+`upkeep.erasure.running` has the steps; `upkeep.erasure.tables` says for every table what goes. The
 journal keeps that something was erased, when, by whom and why, and none of its text.
 """
 

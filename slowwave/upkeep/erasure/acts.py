@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from slowwave.common import ids
-from slowwave.evaluation.judging.model import MANUAL
 from slowwave.journal import KINDS, SOURCE_KINDS, payload_of
-from slowwave.journal.acts import payload_digest
 from slowwave.journal.entry import ERASED, ERASURE, LEARNING, UPGRADE, WORDS
 from slowwave.journal.erasing import Change, emptied
 from slowwave.journal.kept import NAME, kept_digest
+from slowwave.journal.kinds.note import payload_digest, without_follows
+from slowwave.journal.kinds.search import without
+from slowwave.scoring.evaluation.judgments import MANUAL
 from slowwave.upkeep.erasure.model import Work
 from slowwave.upkeep.erasure.words import Needles
 
@@ -39,10 +40,6 @@ TOLD = (
     "why",
 )
 """Fields of a payload that hold words of somebody; others hold names and codes of ours."""
-_CANDIDATE_COLUMNS = (
-    "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
-)  # fmt: skip
-_CANDIDATE_MAPS = ("triggers", "follows", "states", "confidence")
 
 
 def entries_of(journal: Journal, namespace: str, kinds: Collection[str] = READ) -> Iterator[Row]:
@@ -125,7 +122,7 @@ class Changes:
 
     def _follower(self, row: Row) -> Change:
         """A note that follows one that goes loses its name, and the words that it was lent."""
-        said = unlent(row["said"], self.work.lent)
+        said = without_follows(row["said"], self.work.lent)
         digest = row["digest"] if row["origin"] else payload_digest(said)
         return Change(said, {"digest": digest})
 
@@ -163,32 +160,6 @@ class Changes:
         fields = [name for name in TOLD if name != "explanation" or row["origin"] == MANUAL]
         quoted = any(self.needles.quoted(text) for name in fields for text in strings(row["said"].get(name)))
         return self._gone(row) if named or quoted else None
-
-
-def unlent(said: Mapping[str, Any], lent: Collection[str]) -> dict[str, Any]:
-    """The payload of a note without what it follows, and without a context that it was lent by that."""
-    drop = {"follows"} | ({"context"} if said.get("context") in lent else set())
-    return {name: value for name, value in said.items() if name not in drop}
-
-
-def without(candidates: Mapping[str, Any], memories: Collection[str]) -> Mapping[str, Any]:
-    """The logged candidates of a search without those of some memories."""
-    chunks = candidates.get("chunk_id") or []
-    keep = [at for at, chunk in enumerate(chunks) if ids.memory_of(chunk) not in memories]
-    left = dict(candidates)
-    if len(keep) < len(chunks):
-        for name in ("chunk_id", *_CANDIDATE_COLUMNS):
-            if isinstance(left.get(name), list) and len(left[name]) == len(chunks):
-                left[name] = [left[name][at] for at in keep]
-    for name in _CANDIDATE_MAPS:
-        if isinstance(left.get(name), dict):
-            mapped = {key: value for key, value in left[name].items() if key not in memories}
-            left[name] = {key: value for key, value in mapped.items() if not _is_one(value, memories)}
-    return left
-
-
-def _is_one(value: object, memories: Collection[str]) -> bool:
-    return isinstance(value, str) and value in memories
 
 
 def strings(value: object) -> Iterator[str]:

@@ -12,11 +12,12 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.errors import NotFoundError
 from slowwave.journal import SOURCE_KINDS
+from slowwave.journal.kinds.note import texts_in, without_follows
 from slowwave.notes.turns import last_words
-from slowwave.store import quote
-from slowwave.upkeep.erasure.acts import entries_of, unlent
+from slowwave.store.tenancy import within
+from slowwave.upkeep.erasure.acts import entries_of
 from slowwave.upkeep.erasure.model import ErasureError, Named, Scope
-from slowwave.upkeep.erasure.words import Needles, note_texts, phrases_of, vocabulary
+from slowwave.upkeep.erasure.words import Needles, phrases_of, vocabulary
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -98,7 +99,7 @@ def find(
 def _sources(space: Workspace, namespace: str) -> dict[str, str]:
     """Every source that the journal or a table knows, with its vault."""
     found = space.journal.subjects(namespace)
-    mine = f"namespace = {quote(namespace)}"
+    mine = within(namespace)
     for table in ("memories", "quarantine"):
         for source in space.store.read(table, mine, columns=["source"])["source"].drop_nulls().unique():
             found.setdefault(source, "")
@@ -128,7 +129,7 @@ def _look_around(space: Workspace, namespace: str, found: Found) -> None:
     phrases: set[str] = set()
     for row in entries_of(space.journal, namespace, SOURCE_KINDS):
         if row["subject"] in sources:
-            own |= vocabulary(note_texts(row["said"])) | vocabulary([row["subject"]])
+            own |= vocabulary(texts_in(row["said"])) | vocabulary([row["subject"]])
             phrases.update(phrases_of(str(row["said"].get("title") or ""), row["subject"]))
             found.lent.add(last_words(str(row["said"].get("content") or "")))
     found.lent.discard("")
@@ -139,8 +140,8 @@ def _look_around(space: Workspace, namespace: str, found: Found) -> None:
             said = row["said"]
             if said.get("follows") in sources:
                 found.followers.add(ids.memory_id(namespace, row["subject"]))
-                said = unlent(said, found.lent)
-            other |= vocabulary(note_texts(said)) | vocabulary([row["subject"]])
+                said = without_follows(said, found.lent)
+            other |= vocabulary(texts_in(said)) | vocabulary([row["subject"]])
             titles.add(str(said.get("title") or "").casefold())
     assert not found.followers & mine.keys()
     found.needles = Needles(frozenset(own - other), tuple(sorted(phrases - titles)))
@@ -155,14 +156,14 @@ def _said_by_others(space: Workspace, namespace: str) -> set[str]:
         word
         for name in names
         for row in entries_of(space.journal, name, kinds)
-        for word in vocabulary([*note_texts(row["said"]), str(row["said"].get("query") or "")])
+        for word in vocabulary([*texts_in(row["said"]), str(row["said"].get("query") or "")])
     }
 
 
 def beside(space: Workspace, namespace: str, found: Found) -> tuple[str, ...]:
     """Memories that stay: merged with one that goes, refused as too like it, or that once said the same."""
     mine = set(found.named)
-    where = f"namespace = {quote(namespace)} AND {_BESIDE}"
+    where = within(namespace, f"{_BESIDE}")
     rows = space.store.read("decisions", where, columns=["memory_id", "other_memory"])
     one, other = pl.col("memory_id").is_in(list(mine)), pl.col("other_memory").is_in(list(mine))
     pairs = rows.filter((one | other).fill_null(value=False))

@@ -15,10 +15,13 @@ from slowwave.common import ids, progress
 from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal import Entry, payload_of
-from slowwave.journal.entry import ERASURE, from_microseconds
+from slowwave.journal.entry import ERASURE
+from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import stages
-from slowwave.store import quote
+from slowwave.scoring.days import from_microseconds
+from slowwave.store import staging
 from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
+from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure import files, finding, tables, versions, work
 from slowwave.upkeep.erasure.acts import Changes
 from slowwave.upkeep.erasure.model import Erased, Plan, Work
@@ -109,15 +112,16 @@ def _begin(space: Workspace, planned: Plan, principal: str, why: str) -> Work:
     rows = changes.of(journal)
     begun = replace(begun, searches=tuple(changes.searches))
     work.write(space.settings.home, begun)
-    act = _act(space, begun, principal, {
-        "scope": begun.scope, "memories": list(begun.memories), "searches": list(begun.searches),
-        "why": why, "acts": len(rows),
-    })  # fmt: skip
+    said = Begun(
+        scope=begun.scope, memories=list(begun.memories), searches=list(begun.searches), why=why,
+        acts=len(rows),
+    )  # fmt: skip
+    act = _act(space, begun, principal, said)
     journal.erase(act, rows, watched=begun.namespace if begun.scope == "namespace" else None)
     return begun
 
 
-def _act(space: Workspace, begun: Work, principal: str, payload: dict[str, object], end: str = "") -> Entry:
+def _act(space: Workspace, begun: Work, principal: str, payload: Begun | Finished, end: str = "") -> Entry:
     return Entry(
         event_id=ids.digest("erasure", begun.erasure, end) if end else begun.erasure, kind=ERASURE,
         namespace=begun.namespace, subject=begun.erasure, occurred_at=space.now(), principal=principal,
@@ -162,7 +166,8 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             f"{young} files of the tables belong to writes that may still be going on; were they killed, a "
             f"later erasure removes them."
         )
-    space.journal.append([_act(space, begun, "slowwave", {"finished": True, "remains": remains}, "finished")])
+    done = Finished(finished=True, remains=remains)
+    space.journal.append([_act(space, begun, "slowwave", done, "finished")])
     work.remove(home, begun.erasure)
     return next(one for one in records(space) if one.erasure == begun.erasure)
 
@@ -182,7 +187,7 @@ def _part(space: Workspace, begun: Work) -> None:
     from slowwave.journal.acts import entries_frame, forget_entry
     from slowwave.lifecycle.admission import settle
 
-    mine = f"namespace = {quote(begun.namespace)} AND status <> 'retired'"
+    mine = within(begun.namespace, "status <> 'retired'")
     found = space.store.read_by("memories", "memory_id", begun.memories, also=mine)
     if found.is_empty():
         return
@@ -194,7 +199,7 @@ def _part(space: Workspace, begun: Work) -> None:
         )
         for source in found["source"]
     ]
-    settle(space, stages.stage(entries_frame(acts)), lambda _: stages.no_chunks(space.embedder))
+    settle(space, staging.stage(entries_frame(acts)), lambda _: stages.no_chunks(space.embedder))
 
 
 def _moment(revision: str) -> int:
@@ -240,19 +245,14 @@ def records(space: Workspace, namespace: str = "") -> list[Erased]:
     found: dict[str, Erased] = {}
     for row in space.journal.read(kinds=[ERASURE], namespace=namespace or None).iter_rows(named=True):
         said = payload_of(row["payload"])
-        if not isinstance(said, dict) or not (
-            said.get("finished") or {"scope", "memories", "why"} <= said.keys()
-        ):
-            continue  # no act of ours
-        if said.get("finished"):
-            if (begun := found.get(row["subject"])) is None:
-                continue
-            found[row["subject"]] = replace(begun, finished=True, remains=tuple(said["remains"]))
-            continue
-        found[row["subject"]] = Erased(
-            row["subject"], row["namespace"], said["scope"], tuple(said["memories"]), row["occurred_at"],
-            row["principal"], said["why"], finished=False,
-        )  # fmt: skip
+        if ends(said):
+            if (begun := found.get(row["subject"])) is not None:
+                found[row["subject"]] = replace(begun, finished=True, remains=tuple(said["remains"]))
+        elif begins(said):  # else it is no act of ours
+            found[row["subject"]] = Erased(
+                row["subject"], row["namespace"], said["scope"], tuple(said["memories"]), row["occurred_at"],
+                row["principal"], said["why"], finished=False,
+            )  # fmt: skip
     return list(found.values())
 
 
@@ -296,5 +296,5 @@ def finish(space: Workspace) -> list[Erased]:
 def _known(space: Workspace, one: Erased) -> Work:
     """What the journal knows of an erasure whose file is gone (or on another machine): no words."""
     entry = space.journal.get(one.erasure)
-    searches = tuple(entry.payload.get("searches", ())) if entry else ()
+    searches = tuple(searches_in(entry.payload)) if entry else ()
     return Work(one.erasure, one.namespace, one.scope, one.memories, searches)  # type: ignore[arg-type]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.scoring.ranking.words import as_indexed
-from slowwave.store import one_of, quote
+from slowwave.store import one_of
 from slowwave.store.database import batches
 from slowwave.store.frames import to_schema
+from slowwave.store.tenancy import within
 from slowwave.upkeep.erasure.model import Work
 from slowwave.upkeep.erasure.words import Needles
 
@@ -59,7 +60,7 @@ def _unlent(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
 
 
 def _found_by_itself(texts: pl.Series, lent: Collection[str]) -> pl.Expr:
-    """The text of a chunk without a context that it was lent (`slowwave.notes.chunking.found_by` puts it there)."""
+    """The text of a chunk without a context that it was lent (`notes.chunking.found_by` puts it there)."""
     tails = [f"\n{as_indexed(words)}" for words in lent]
     found = []
     for text in texts:
@@ -238,7 +239,7 @@ def _keys(table: Any, spec: TableSpec, where: str) -> Sequence[str]:  # noqa: AN
 
 
 def _mine(spec: TableSpec, work: Work) -> str:
-    return f"namespace = {quote(work.namespace)}" if "namespace" in spec.schema.names else ""
+    return within(work.namespace) if "namespace" in spec.schema.names else ""
 
 
 def _read(table: Any, where: str | None, columns: Sequence[str]) -> pl.DataFrame:  # noqa: ANN401

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
-from slowwave.store.indexes import create_full_text_indexes, refresh_vector_index
+from slowwave.store.indexes import refresh_vector_index
+from slowwave.store.text import create_full_text_indexes
 from slowwave.upkeep.erasure.tables import physical_tables
 
 if TYPE_CHECKING:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import orjson
 import polars as pl
 
 from slowwave.journal.acts import KEYLESS
@@ -15,23 +13,9 @@ from slowwave.scoring.ranking.words import as_asked, is_function_word, words
 
 SHORTEST = 4
 """Letters that a word has at least to be somebody's own (count)."""
-FREE_TEXT = (
-    "title", "content", "context", "tags", "aliases", "trigger_phrases", "links", "front_matter", "metadata",
-)  # fmt: skip
-"""Fields of a saved note that a person may have written anything into."""
 SHORTEST_PHRASE = 6
 """Characters that a title or a source has at least to be looked for (count)."""
 _ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})")
-
-
-def note_texts(payload: Mapping[str, Any]) -> Iterable[str]:
-    """All that a note says, of the payload of a save."""
-    for name in FREE_TEXT:
-        value = payload.get(name)
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, list | dict):
-            yield orjson.dumps(value).decode()
 
 
 def vocabulary(texts: Iterable[str]) -> set[str]:

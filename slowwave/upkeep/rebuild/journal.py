@@ -12,10 +12,11 @@ from slowwave.errors import SlowwaveError
 from slowwave.journal import Entry, JournalError
 from slowwave.journal import works as underway
 from slowwave.journal.entry import EVERYBODY, WORK
+from slowwave.journal.kinds.home import WorkEnded
 from slowwave.records import adopt
 from slowwave.records.recorder import has_records
 from slowwave.store import Store
-from slowwave.store.database import Identity
+from slowwave.store.connection import Identity
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -62,7 +63,7 @@ def mend_journal(space: Workspace) -> Mended:
     if any(not one.finished for one in records(space)):  # or what is half erased would be put back
         raise SlowwaveError("An erasure is not finished. Finish it first: slowwave erase --finish")
     with space.exclusively():
-        store = Store.of(
+        store = Store.bare(
             space.settings.store_uri,
             Identity(space.embedder.name, space.embedder.dimension, {}),
             space.settings.store.storage_options,
@@ -81,7 +82,8 @@ def mend_journal(space: Workspace) -> Mended:
 def _told(lost: list[str], as_of: datetime) -> Entry:
     """That the journal knows of acts which it does not have."""
     event_id = ids.new_event_id()
-    return Entry(event_id, WORK, EVERYBODY, "lost acts", as_of, "", payload={"ends": event_id, "lost": lost})
+    told = WorkEnded(ends=event_id, lost=lost)
+    return Entry(event_id, WORK, EVERYBODY, "lost acts", as_of, "", payload=told)
 
 
 def _set_aside(space: Workspace) -> str:

@@ -24,9 +24,10 @@ from slowwave.records.columns import MADE_AGAIN
 from slowwave.records.recorder import has_records
 from slowwave.store import Store, quote
 from slowwave.store.checkpoints import listed_records
+from slowwave.store.connection import Identity
 from slowwave.store.damage import missing
-from slowwave.store.database import SCHEMA_VERSION, Identity, compact, other_model
-from slowwave.store.schemas import table_specs
+from slowwave.store.database import SCHEMA_VERSION, compact, other_model
+from slowwave.store.tables import table_specs
 from slowwave.upkeep.rebuild.texts import chunks_of, vectors_of
 
 if TYPE_CHECKING:
@@ -118,12 +119,12 @@ class _Rebuilding:
         self, space: Workspace, identity: Identity, rows: dict[str, pl.DataFrame], names: Sequence[str]
     ) -> None:
         self._space, self._rows, self._names = space, rows, names
-        self._old = Store.of(space.settings.store_uri, identity, space.settings.store.storage_options)
+        self._old = Store.bare(space.settings.store_uri, identity, space.settings.store.storage_options)
         self._local = "://" not in self._old.uri
         uri = self._old.uri.rstrip("/") + BESIDE if self._local else self._old.uri
         if self._local:
             shutil.rmtree(uri, ignore_errors=True)
-        self._new = Store.of(uri, identity, space.settings.store.storage_options)
+        self._new = Store.bare(uri, identity, space.settings.store.storage_options)
         self.counts: dict[str, int] = {}
         self.checkpoints: tuple[str, ...] = ()
 
@@ -224,7 +225,7 @@ class _Rebuilding:
     def _forget(self, checkpoints: tuple[str, ...]) -> None:
         """A checkpoint names versions of every table: without one of them it cannot be restored."""
         self.checkpoints = checkpoints
-        store = Store.of(self._old.uri, self._new.identity, self._old.storage_options)
+        store = Store.bare(self._old.uri, self._new.identity, self._old.storage_options)
         if not [one for one in missing(store) if one.table == "meta"]:
             for name in listed_records(store):
                 store.delete("meta", f"name = {quote('checkpoint-' + name)}")

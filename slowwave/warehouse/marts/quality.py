@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from string import Template
 
+from slowwave.scoring.measures import JUDGED, MEASURES, QUALITY
 from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count, share
 
-_METRICS = {"mrr_5": "MRR@5", "ndcg_10": "nDCG@10", "recall_20": "Recall@20", "hit_rate_1": "HitRate@1"}
 _HALF = Template("t975(count($m) - 1) * stddev_samp($m) / sqrt(count($m))")
 _INTERVAL = Template("""
   avg($m) AS $m,
@@ -20,7 +20,7 @@ WITH per_query AS (
   FROM lance_evaluation_scores GROUP BY ALL
 )
 SELECT
-  day, namespace, variant, sum(searches), count(*), $intervals, avg(judged_10), sum(abstained)
+  day, namespace, variant, sum(searches), count(*), $intervals, avg($judged), sum(abstained)
 FROM per_query GROUP BY ALL
 """)
 
@@ -50,14 +50,15 @@ MARTS = (
             Column("variant", "VARCHAR", "The ranking; logged: what production showed."),
             count("searches", "Searches that were scored"),
             count("queries", "Distinct queries among them"),
-            *(column for name, title in _METRICS.items() for column in _interval(name, title)),
-            share("judged_10", "Share of the first ten results that anybody judged: below 1 the metrics are "
-                  "lower bounds"),
+            *(column for measure in QUALITY for column in _interval(measure.column, str(measure))),
+            share(JUDGED.column, "Share of the first ten results that anybody judged: below 1 the metrics "
+                  "are lower bounds"),
             count("abstained", "Searches that were answered with nothing"),
         ),
         _QUALITY.substitute(
-            means=", ".join(f"avg({name}) AS {name}" for name in (*_METRICS, "judged_10")),
-            intervals=", ".join(_bounds(name) for name in _METRICS),
+            means=", ".join(f"avg({one.column}) AS {one.column}" for one in MEASURES),
+            judged=JUDGED.column,
+            intervals=", ".join(_bounds(one.column) for one in QUALITY),
         ),
     ),
     Mart(

@@ -82,6 +82,7 @@ def test_counts_agree_with_counting_one_by_one(found):
             assert every["single"] == alone
 
 
+@pytest.mark.slow
 @given(searches, st.randoms())
 def test_a_search_counts_the_same_among_others_and_in_any_order(found, random):
     whole = attribution(frame(found))

@@ -107,6 +107,7 @@ words = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(words, max_size=20, unique_by=lambda row: row[0]), st.randoms())
 def test_order_and_other_namespaces_change_nothing(rows, random):
     found = resolve(frame(*rows), admitted={"j 1"})

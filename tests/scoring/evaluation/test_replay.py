@@ -74,6 +74,7 @@ def one_by_one(asked, variants, depth) -> list[tuple]:
     return rows
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(searches, st.lists(st.tuples(policies, channels), max_size=3), st.none() | st.integers(0, 20))
 def test_a_replay_is_the_ranking_of_each_search_to_the_last_digit(asked, tried, depth):
@@ -83,6 +84,7 @@ def test_a_replay_is_the_ranking_of_each_search_to_the_last_digit(asked, tried, 
     assert found.rows() == one_by_one(asked, variants, depth)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(searches, policies, channels)
 def test_who_abstains_is_told_and_how_sure_they_are(asked, policy, without):
@@ -104,6 +106,7 @@ def frame(asked) -> pl.DataFrame:
     ).unnest("said")  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(searches, policies, channels)
 def test_a_batch_from_a_frame_is_the_batch_of_the_candidates(asked, policy, without):

@@ -23,6 +23,7 @@ def test_totals_are_those_of_as_many_rows_as_there_are():
     assert counts / 4_000 == pytest.approx([0.25, 0.5, 0.25], abs=0.03)
 
 
+@pytest.mark.slow
 @given(tables, st.randoms())
 def test_the_order_of_rows_says_nothing_and_columns_stay_together(rows, random):
     drawn = resampled_totals([(one, other, one + other) for one, other in rows], n_draws=20)

@@ -132,6 +132,7 @@ def test_it_is_the_rule_word_by_word(rows):
         assert made["coec"] == pytest.approx((clicks + 1) / (clicks_expected + 1), rel=1e-12)
 
 
+@pytest.mark.slow
 @given(shown, st.randoms())
 def test_order_and_repetition_change_nothing(rows, random):
     found = selections(frame(rows))
@@ -139,6 +140,7 @@ def test_order_and_repetition_change_nothing(rows, random):
     assert selections(frame(rows)).equals(found)
 
 
+@pytest.mark.slow
 @given(shown)
 @settings(max_examples=50)
 def test_days_at_once_are_the_days_one_by_one(rows):
@@ -149,12 +151,14 @@ def test_days_at_once_are_the_days_one_by_one(rows):
         assert selections(known, first_day=day).equals(whole.filter(day=day))
 
 
+@pytest.mark.slow
 @given(shown)
 def test_one_namespace_says_nothing_of_another(rows):
     alone = selections(frame([one for one in rows if one[1] == "a"]))
     assert alone.equals(selections(frame(rows)).filter(namespace="a"))
 
 
+@pytest.mark.slow
 @given(shown)
 def test_blocks_change_nothing(rows):
     whole = selections(frame(rows))

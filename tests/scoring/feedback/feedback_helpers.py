@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
-from slowwave.store.schemas import table_specs
+from slowwave.store.tables import table_specs
 
 SPECS = table_specs(8)
 START = datetime(2026, 3, 1, tzinfo=UTC)

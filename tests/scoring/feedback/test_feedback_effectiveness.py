@@ -115,6 +115,7 @@ def test_votes_of_before_the_fixed_moment_count():
     assert row["effectiveness"] == pytest.approx(0.8, abs=1e-4)
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["helpful", "neutral", "unhelpful", "used", "ignored"]), max_size=12))
 def test_a_helpful_vote_never_lowers_it_and_an_unhelpful_one_never_raises_it(verdicts):
     rows = [signal(verdict, by=f"p{n}", search=f"s{n}", at=MOMENT) for n, verdict in enumerate(verdicts)]

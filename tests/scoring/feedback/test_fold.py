@@ -39,6 +39,7 @@ def fold(signals: pl.DataFrame, cuts: list[str]) -> tuple[pl.DataFrame, pl.DataF
     return effects.sort("effectiveness_id"), strengths.sort("strength_id")
 
 
+@pytest.mark.slow
 @given(seeds, st.integers(0, 120), st.sets(st.integers(0, 7)), st.randoms())
 def test_a_backfill_is_its_days_in_any_order_of_arrival(seed, count, cuts, random):
     signals = at_random(seed, count)
@@ -51,6 +52,7 @@ def test_a_backfill_is_its_days_in_any_order_of_arrival(seed, count, cuts, rando
         assert_frame_equal(one, other, check_exact=True)
 
 
+@pytest.mark.slow
 @given(seeds, st.integers(1, 80))
 def test_effectiveness_is_what_a_plain_loop_makes_of_the_votes(seed, count):
     signals = at_random(seed, count)
@@ -94,6 +96,7 @@ def test_effectiveness_is_what_a_plain_loop_makes_of_the_votes(seed, count):
         assert row["feedback_count"] == len(votes) + sum(one["verdict"] == "used" for one in seen)
 
 
+@pytest.mark.slow
 @given(seeds, st.integers(1, 80))
 def test_strength_is_what_a_plain_loop_makes_of_the_verdicts(seed, count):
     signals = at_random(seed, count)

@@ -24,17 +24,16 @@ from slowwave.scoring.feedback.learned import (
     RATE_LIMITED,
     REASONS,
     SCOPES,
-    SEEDS,
     SHADOW,
     TOO_NEW,
     TOP_3,
-    LearningPolicy,
     Rollback,
     decide,
     live,
     propose,
     standing,
 )
+from slowwave.scoring.feedback.policy import SEEDS, LearningPolicy
 from slowwave.scoring.ranking.denylist import DENYLIST
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
 
@@ -495,6 +494,7 @@ LOOSE = LearningPolicy(
 )  # what one selection teaches depends on no other
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(proposals(), rollback_acts(), MOMENTS)
 def test_what_was_taken_back_is_as_if_it_had_never_been_taught(rows, act, moment):
@@ -510,6 +510,7 @@ def test_what_was_taken_back_is_as_if_it_had_never_been_taught(rows, act, moment
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(proposals(), proposals(), POLICIES)
 def test_after_a_rollback_of_everything_a_memory_learns_like_a_new_one(before, after, policy):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from feedback_helpers import DAY, HOUR, START, frame, signal, signals
 
+from slowwave.scoring.days import DAY_S
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.scoring.feedback.strength import DAY_S, Strengths, current, fold_strength, reinforcement
+from slowwave.scoring.feedback.strength import Strengths, current, fold_strength, reinforcement
 
 POLICY = FeedbackPolicy()
 

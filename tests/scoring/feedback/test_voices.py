@@ -90,6 +90,7 @@ def populations(draw, *, least=0):
     return rows, likes, dislikes
 
 
+@pytest.mark.slow
 @given(populations(least=2), flood(), st.floats(0, 1))
 def test_one_of_many_moves_nothing_that_others_found_helpful_below_what_only_he_did(others, his, semantic):
     rows, likes, dislikes = others
@@ -100,6 +101,7 @@ def test_one_of_many_moves_nothing_that_others_found_helpful_below_what_only_he_
     assert marks["a"] >= marks.get("b", neutral) - 1e-9
 
 
+@pytest.mark.slow
 @given(populations(), flood(), st.floats(0, 1), st.integers(LAST, LAST + 100))
 def test_one_of_many_changes_no_score_by_more_than_his_reach(others, his, semantic, end):
     rows = others[0]

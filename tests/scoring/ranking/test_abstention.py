@@ -65,6 +65,7 @@ def test_at_the_floor_it_answers(floor):
     assert (len(ranking.results), ranking.abstained) == (1, False)
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 5))
 def test_a_floor_of_nothing_never_abstains(found, policy, limit):
     ranking = rank(found, replace(policy, abstention_floor=0.0), as_of=NOW, limit=limit)

@@ -14,6 +14,7 @@ from slowwave.scoring.ranking import Candidates, MemoryState
 COLUMNS = ("cosine", "bm25", "vector_rank", "bm25_rank", "ordinal", "chunk_count", "rerank")
 
 
+@pytest.mark.slow
 @given(worlds())
 def test_candidates_go_through_json_and_back_to_the_last_digit(found):
     text = json.dumps(found.to_dict(), allow_nan=False)

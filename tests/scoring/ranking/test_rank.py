@@ -142,6 +142,7 @@ def test_what_is_cut_is_told_with_its_place():
 # -- the sum, the bounds, the order ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_the_contributions_sum_to_the_score(found, policy, limit):
     ranking = ranked(found, policy, limit)
@@ -170,6 +171,7 @@ def test_the_contributions_sum_to_the_score(found, policy, limit):
     assert positions(ranking.results).tolist() == [at for one in ranking.results for at in one.chunks]
 
 
+@pytest.mark.slow
 @given(worlds(), policies)
 def test_a_limit_only_cuts(found, policy):
     policy = replace(policy, sparse_recall=False)
@@ -335,6 +337,7 @@ def test_squeezing_keeps_the_order_and_the_middle(raw, soft_from):
     assert (score[middle] == raw[middle]).all()
 
 
+@pytest.mark.slow
 @given(worlds(), policies)
 def test_ties_are_only_broken_by_id_where_scores_are_equal(found, policy):
     policy = replace(policy, soft_from=min(policy.soft_from, 0.95), sparse_recall=False)
@@ -394,6 +397,7 @@ def everything_scored(found, policy) -> dict[str, float]:
     return scores(ranking)
 
 
+@pytest.mark.slow
 @given(worlds(min_size=1), policies, st.integers(0, 6), states, st.floats(0, 1), st.data())
 def test_more_effectiveness_never_lowers(found, policy, limit, state, more, data):
     name = data.draw(st.sampled_from(sorted(set(found.memory_ids))))
@@ -427,6 +431,7 @@ def test_a_vote_of_tomorrow_counts_nothing_yet():
 # -- switches: off is exactly the ranking without the feature --------------------------------------
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_votes_switched_off_are_votes_never_cast(found, policy, limit):
     off = replace(policy, negative_feedback=False)
@@ -436,12 +441,14 @@ def test_votes_switched_off_are_votes_never_cast(found, policy, limit):
     assert ranked(found, off, limit) == ranked(silent, policy, limit)
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_a_learned_cap_of_nothing_is_nothing_learned(found, policy, limit):
     never = replace(found, states={name: replace(one, learned=0.0) for name, one in found.states.items()})
     assert ranked(found, replace(policy, learned_cap=0.0), limit) == ranked(never, policy, limit)
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_mpab_switched_off_is_the_best_chunk_alone(found, policy, limit):
     off = ranked(found, replace(policy, mpab=False), limit)
@@ -449,6 +456,7 @@ def test_mpab_switched_off_is_the_best_chunk_alone(found, policy, limit):
     assert all("mpab" not in parts(one) for one in off.results)
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_recall_switched_off_only_cuts(found, policy, limit):
     off = ranked(found, replace(policy, sparse_recall=False), limit)
@@ -476,6 +484,7 @@ def test_strength_has_no_weight(found, policy, limit, strength):
     assert ranked(replace(found, states=other), policy, limit) == ranked(found, policy, limit)
 
 
+@pytest.mark.slow
 @given(worlds(min_size=1), policies, confidences, st.data())
 def test_more_confidence_is_worth_its_points_and_no_more(found, policy, said, data):
     name = data.draw(st.sampled_from(sorted(set(found.memory_ids))))
@@ -517,6 +526,7 @@ def test_a_highly_effective_memory_is_flagged(effectiveness, count, flags):
 # -- replay ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_candidates_that_went_through_json_give_the_same_ranking(found, policy, limit):
     again = Candidates.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))

@@ -219,6 +219,7 @@ def test_a_memory_that_is_shown_anyway_is_not_flagged():
     assert [one.flags for one in ranking.results] == [(), ()]
 
 
+@pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 6))
 def test_at_most_one_is_injected_and_all_bounds_hold(found, policy, limit):
     ranking = rank(found, policy, as_of=NOW, limit=limit)

@@ -1,0 +1,110 @@
+"""Signal density: how much of a text says something (rule 1, L2).
+
+A text is scored on nine parts, each in [0, 1], and the density is their product: one clear sign of junk is
+enough. Most parts look at statistics that every writing system shares; the lexicons are short lists of words
+that menus, licences and placeholders are made of, in some large languages.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import asdict, dataclass
+from math import prod
+
+from slowwave.quality.density.passages import encoding_of, licence_of, menu_of, prose_of, substance_of
+from slowwave.quality.density.statistics import codes_of, inspected, is_unspaced, novelty_of
+from slowwave.quality.density.words import (
+    breadth_of,
+    kinds_of,
+    order_of,
+    spelling_of,
+    syntax_of,
+    vocabulary_of,
+)
+
+"""Signal density: how much of a text says something (rule 1, L2).
+
+A text is scored on nine parts, each in [0, 1], and the density is their product: one clear sign of junk is
+enough. Most parts look at statistics that every writing system shares; the lexicons are short lists of words
+that menus, licences and placeholders are made of, in some large languages.
+"""
+
+
+_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]*)*")  # _WORD in a folded text of ASCII, in half the time
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31-\u0e4e][^\W\d_]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class DensityParts:
+    """What a density is made of; each part in [0, 1], 1 is the best.
+
+    Attributes:
+        novelty: passages that were not said before: distinct shingles, lines and sentences.
+        vocabulary: distinct words for the length of the text, and compressed size.
+        spelling: words that could be words: letters as uneven as in a language, vowels, no runs of keys.
+        syntax: a mix of function and content words of varied lengths, as sentences have.
+        encoding: share of the text outside base64, hexadecimal and other encoded data.
+        prose: share of the text outside log lines.
+        substance: share of the text outside placeholders and lorem ipsum.
+        menu: share of the text outside menus, link lists and breadcrumbs.
+        licence: share of the text outside licence notices.
+    """
+
+    novelty: float
+    vocabulary: float
+    spelling: float
+    syntax: float
+    encoding: float
+    prose: float
+    substance: float
+    menu: float
+    licence: float
+
+
+_NOTHING = DensityParts(*([0.0] * 9))
+
+
+def signal_density(text: str) -> float:
+    """How much of a text says something, in [0, 1] (rule 1, L2).
+
+    Real notes mostly score 0.6 and above, filler and other junk mostly 0.2 and below. Time grows with the
+    length up to `INSPECTED` characters.
+    """
+    return float(prod(density_parts(text).values()))
+
+
+def density_parts(text: str) -> dict[str, float]:
+    """The parts of `signal_density` by name, each in [0, 1]; see `DensityParts`."""
+    return asdict(_parts(text))
+
+
+def _parts(text: str) -> DensityParts:
+    seen = inspected(text)
+    folded = unicodedata.normalize("NFC", seen).casefold()
+    solid = codes_of("".join(folded.split()))
+    if len(solid) == 0:
+        return _NOTHING
+    words = (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
+    letters = codes_of("".join(words))
+    unspaced = is_unspaced(letters)
+    kinds = kinds_of(words)
+    tokens = folded.split()
+    novelty, vocabulary = novelty_of(folded, tokens), vocabulary_of(folded, words, letters, unspaced)
+    if novelty * vocabulary < 1.0 and not unspaced:
+        # A reference page says the same in many places, and much besides.
+        breadth = breadth_of(" ".join(tokens), words)
+        novelty, vocabulary = max(novelty, breadth), max(vocabulary, breadth)
+    return DensityParts(
+        novelty=novelty,
+        vocabulary=vocabulary,
+        spelling=spelling_of(words, letters, solid, kinds, unspaced),
+        syntax=syntax_of(folded, words, letters, len(solid), kinds, unspaced) * order_of(kinds),
+        encoding=encoding_of(tokens, len(solid)),
+        prose=prose_of(seen, kinds),
+        substance=substance_of(folded, letters, kinds, unspaced),
+        menu=menu_of(folded),
+        licence=licence_of(folded, words, kinds),
+    )

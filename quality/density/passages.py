@@ -1,0 +1,188 @@
+"""Passages that say nothing in prose: encoded data, logs, menus, licences."""
+
+from __future__ import annotations
+
+import re
+from itertools import filterfalse
+
+from slowwave.quality._lexicons import (
+    FILLER_PHRASES,
+    LICENCE_PHRASES,
+    LICENCE_WORDS,
+    MENU_PHRASES,
+    MENU_WORDS,
+)
+from slowwave.quality.density.statistics import Array, falling, rising
+from slowwave.quality.density.words import ONE_IN_FEW, Kinds
+from slowwave.quality.notices import is_licence_notice, is_page_notice
+
+_LONG_TOKEN = re.compile(r"[a-z0-9+/=_-]{20,}")
+
+
+_DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
+
+
+_LETTER_DIGIT = re.compile(r"(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])")
+
+
+_LOG_MARK = re.compile(
+    r"\d{4}[-/.]\d\d[-/.]\d\d[T _]+\d\d:\d\d|\d\d?[/.]\w{2,3}[/.]\d{2,4}[: ]\d\d:\d\d|\d\d:\d\d:\d\d"
+    r"|\b1\d{9}\b|\blevel\"?[=:]"
+)
+
+
+_LOG_START = re.compile(
+    r"\W{0,3}(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|SEVERE)\b"
+    r"|\[ *\d+\.\d+\]|[VDIWEF]/\w+"
+)
+
+
+_BARS = str.maketrans(dict.fromkeys("|·•›»→", "\n"))
+
+
+_SEPARATOR = re.compile(r" [>/:~\-–—]+ ")
+
+
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+
+
+_NUMBER_OR_STOP = re.compile(r"\d|[.!?](?:\s|$)")
+
+
+_BAR = re.compile(r"[|·•›»→]| > ")
+
+
+_BULLET = re.compile(r"^[\s>#*+\-–|\d.)(\[\]]+|[\s|]+$")
+
+
+def encoding_of(tokens: list[str], size: int) -> float:
+    """Without encoded data: 1, and less the more of the text its tokens are."""
+    encoded = 0
+    for long in (token for token in tokens if len(token) >= 20):
+        if _DATA.match(long):
+            encoded += len(long)
+            continue
+        for token in _LONG_TOKEN.findall(long):
+            if len(_LETTER_DIGIT.findall(token)) >= len(token) / 14:
+                encoded += len(token)
+    coded = list(filter(str.isalnum, filterfalse(str.isalpha, tokens)))
+    digits = sum(map(str.isdecimal, coded))
+    mixed = (len(coded) - digits) / len(tokens)
+    if mixed > 0.1:  # bytes in hexadecimal are often digits only
+        mixed += digits / len(tokens) / 2
+    return falling(encoded / size, 0.3, 0.7) * (falling(mixed, 0.22, 0.4) if len(tokens) >= 8 else 1.0)
+
+
+def prose_of(text: str, kinds: Kinds) -> float:
+    """Without the output of programs: 1, and less the more lines are those of a log."""
+    # People talk in a chat with times; programs do not.
+    spoken = rising(kinds.function / max(kinds.total, 1), 0.25, 0.4)
+    if spoken == 1.0:
+        return 1.0
+    lines = [line for line in text.splitlines() if line and not line.isspace()]
+    logged, others = 0, 0
+    for line in lines:
+        if _is_log_line(line):
+            logged += 1
+        elif (others := others + 1) >= 0.65 * len(lines):
+            return 1.0
+    return max(falling(logged / len(lines), 0.35, 0.7), spoken) if logged >= 2 else 1.0
+
+
+def _is_log_line(line: str) -> bool:
+    head = line[:60]
+    # The first look is only for speed: every mark has one of these.
+    marked = (":" in head or "=" in head or "1" in head) and _LOG_MARK.search(head)
+    return bool(marked or _LOG_START.match(head))
+
+
+def substance_of(folded: str, letters: Array, kinds: Kinds, unspaced: bool) -> float:
+    """Words that say something beside filler, in [0, 1]."""
+    if unspaced:
+        covered = sum(len(phrase) * folded.count(phrase) for phrase in FILLER_PHRASES)
+        return falling(covered / max(len(letters), 1), 0.2, 0.36)
+    if kinds.total < 6:
+        return 1.0
+    content = kinds.total - kinds.function
+    # In a sentence with few words of content one that is known as vague may be what it is about.
+    if content and content == kinds.vague + kinds.soft and not any(map(str.isdecimal, folded)):
+        return 0.0
+    clear = content - kinds.vague + (ONE_IN_FEW if content - kinds.vague > 0 else 0.0)
+    said = clear / (content + ONE_IN_FEW) if content else 0.0
+    return falling(kinds.lorem / kinds.total, 0.2, 0.4) * rising(said, 0.42, 0.64)
+
+
+def menu_of(folded: str) -> float:
+    """Short items between separators or on lines, named as menus name them, and notices of a page."""
+    if is_page_notice(folded):
+        return 0.0
+    pieces = _LINK.split(folded) if "](" in folded else [folded]  # text, label, text, label, text
+    plain, links = "".join(pieces), len(pieces) // 2
+    items = [
+        item
+        for item in _SEPARATOR.sub("\n", plain.translate(_BARS)).split("\n")
+        if item and not item.isspace()
+    ]
+    if len(items) < _FEW_ITEMS:
+        return 1.0
+    short = [_unmarked(item) for item in items if len(item) <= 40 and item.count(" ") <= 6]
+    short = [item for item in short if item and item.count(" ") <= 3]
+    named = sum(item in MENU_PHRASES or not MENU_WORDS.isdisjoint(item.split()) for item in short)
+    # A line of short items with bars or arrows between is a menu even if its words are not known.
+    joined = 0.0
+    if _BAR.search(plain):
+        joined = sum(len(line) for line in plain.splitlines() if _BAR.search(line) and _is_chain(line))
+        joined /= len(plain)
+    shape = (0.3 * min(links / len(items), 1.0) + 0.4 * joined) * len(short) / len(items)
+    return falling(named / len(items) + shape, 0.25, 0.5)
+
+
+_FEW_ITEMS = 3
+
+
+def _unmarked(item: str) -> str:
+    """An item without the marks of a list around it."""
+    return item if item[0].isalpha() and item[-1].isalnum() else _BULLET.sub("", item)
+
+
+def _is_chain(line: str) -> bool:
+    parts = _BAR.split(line) if not line.lstrip().startswith("|") else []
+    return len(parts) > 2 and not _NUMBER_OR_STOP.search(line) and max(map(len, parts)) <= 30
+
+
+def licence_of(folded: str, words: list[str], kinds: Kinds) -> float:
+    """Without the text of a licence: 1, and less the more of its words and phrases there are."""
+    if is_licence_notice(folded):
+        return 0.0
+    if kinds.total < 4:
+        return 1.0
+    distinct = set(words)
+    likely = [phrase for phrase, word in _LICENCE_PHRASES if word in distinct]
+    flat = " ".join(words) if likely else ""
+    phrases = sum(map(flat.count, likely))
+    if kinds.total < _SHORT_NOTICE and words[0] not in _NOTICE_BEGINS:
+        phrases = 0  # a sentence about a licence names it
+    if len(LICENCE_WORDS & distinct) + 2 * phrases < 4:
+        return 1.0
+    return falling((kinds.legal + 5 * phrases) / kinds.total, 0.12, 0.24)
+
+
+_SHORT_NOTICE = 20
+
+
+_NOTICE_BEGINS = LICENCE_WORDS | {
+    "all",
+    "free",
+    "c",
+    "spdx",
+    "mit",
+    "apache",
+    "in",
+    "neither",
+    "unless",
+    "without",
+}
+
+
+# Each with the word to look up before the text is searched for the phrase.
+_LICENCE_PHRASES = [(phrase, max(phrase.split(), key=len)) for phrase in LICENCE_PHRASES]

@@ -1,0 +1,105 @@
+"""Statistics of a text that every writing system shares: how much repeats, how wide its vocabulary is."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+INSPECTED = 6_000
+"""Characters that are looked at: of a longer text its beginning, middle and end, a third each."""
+
+
+_STOPS = str.maketrans(dict.fromkeys(".!?\u061f\u06d4\u0964\u3002\uff01\uff1f", "\n"))
+
+
+IDEOGRAPHS = (0x3400, 0x9FFF)
+
+
+HANGUL = (0xAC00, 0xD7A3)
+
+
+_KANA = (0x3041, 0x30FF)
+
+
+_SOUTH_EAST_ASIA = (0x0E00, 0x0EFF)
+
+
+Array = npt.NDArray[np.int64]
+
+
+def inspected(text: str) -> str:
+    """What is looked at of a text."""
+    if len(text) <= INSPECTED:
+        return text
+    third = INSPECTED // 3
+    middle = (len(text) - third) // 2
+    return "\n".join((text[:third], text[middle : middle + third], text[-third:]))
+
+
+def codes_of(text: str) -> Array:
+    """Code points of a text; lone surrogates are as good as any."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+
+
+def rising(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, a straight line between."""
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+def falling(value: float, low: float, high: float) -> float:
+    """1 up to `low`, 0 from `high` on, a straight line between."""
+    return 1.0 - rising(value, low, high)
+
+
+def share_between(codes: Array, *ranges: tuple[int, int]) -> float:
+    """Share of the characters that are in one of some ranges."""
+    if len(codes) == 0:
+        return 0.0
+    highest = int(codes.max())
+    inside = sum(int(((codes >= low) & (codes <= high)).sum()) for low, high in ranges if low <= highest)
+    return inside / len(codes)
+
+
+def is_unspaced(letters: Array) -> bool:
+    """Whether the text is in a script that puts no spaces between words."""
+    return share_between(letters, IDEOGRAPHS, _KANA, _SOUTH_EAST_ASIA) > 0.4
+
+
+def novelty_of(folded: str, tokens: list[str]) -> float:
+    """Distinct shingles of 16 characters, and distinct sentences, weighted by their length."""
+    shingles = shingles_of(" ".join(tokens))
+    distinct = count_distinct(shingles) / len(shingles)
+    sentences = [part for found in folded.translate(_STOPS).split("\n") if len(part := found.strip()) >= 8]
+    said = sum(map(len, sentences))
+    new = sum(map(len, set(sentences))) / said if said else 1.0
+    return rising(distinct, 0.42, 0.62) * rising(new, 0.45, 0.65)
+
+
+def shingles_of(text: str) -> npt.NDArray[np.uint64]:
+    """A hash of every stretch of 16 characters."""
+    hashed = codes_of(text).astype(np.uint64)
+    for width, factor in _SHINGLES:
+        if len(hashed) <= width:
+            break
+        hashed = hashed[:-width] * factor + hashed[width:]
+    return hashed
+
+
+# A polynomial over 16 characters, doubled in length four times.
+_SHINGLES = [(width, np.uint64(pow(0x9E3779B97F4A7C15, width, 1 << 64))) for width in (1, 2, 4, 8)]
+
+
+def count_distinct(values: npt.NDArray[np.uint64]) -> int:
+    """How many different values there are."""
+    ordered = np.sort(values)
+    return 1 + int((ordered[1:] != ordered[:-1]).sum())
+
+
+def unevenness_of(codes: Array) -> float:
+    """Index of coincidence times the size of the alphabet: 1 for random letters, 1.4 to 2 in a language."""
+    total = len(codes)
+    if total < 2:
+        return 1.0
+    tally = np.bincount(codes)
+    counts = tally[tally > 0].astype(np.float64)
+    return float((counts * (counts - 1)).sum() / (total * (total - 1)) * len(counts))

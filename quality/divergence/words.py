@@ -1,0 +1,75 @@
+"""What one word, number, unit or time of day is, and the key by which it is compared."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from functools import lru_cache
+
+from slowwave.quality.divergence.lexicon import FUNCTION_WORDS, NEGATIONS, word_key
+from slowwave.quality.divergence.lexicon_numbers import (
+    MONTHS,
+    ORDINALS,
+    UNITS,
+    WEEKDAY_KEYS,
+)
+from slowwave.quality.divergence.lexicon_small import LIGHT
+
+_TIMES = {"noon": "t:12:00", "midnight": "t:0:00"}
+
+
+@lru_cache(maxsize=65_536)
+def classified(folded: str) -> tuple[str, str]:
+    """What a word is, and its key."""
+    if folded in NEGATIONS:
+        return "negation", ""
+    if folded in MONTHS:
+        return "month", f"m:{MONTHS[folded]}"
+    if folded in LIGHT:
+        return "light", ":".join(LIGHT[folded])
+    if folded in FUNCTION_WORDS:
+        return "function", ""
+    if folded in WEEKDAY_KEYS:
+        return "date", "wd:" + WEEKDAY_KEYS[folded]
+    if folded in ORDINALS:
+        return "number", f"o:{ORDINALS[folded]}"
+    if folded in _TIMES:
+        return "time", _TIMES[folded]
+    return "content", "w:" + word_key(folded)
+
+
+def unit_of(written: str) -> tuple[str, Decimal]:
+    """Base unit and factor; capitals count where they make another unit: mW and MW, Mb and MB."""
+    if re.fullmatch(r"M(?:W|V|A|Hz|Pa|g|m|l|s|N|J)", written) or re.fullmatch(r"[kMGT]i?b", written):
+        known = UNITS.get(written.casefold())
+        if written in {"MHz"} and known:
+            return known
+        return written, Decimal(1)
+    return UNITS[written.casefold()]
+
+
+def is_camel(written: str) -> bool:
+    """Whether a word is written in camelCase."""
+    return written[1:] != written[1:].lower() and not written.isupper()
+
+
+def plain_digits(digits: str) -> str:
+    """Digits without separators of thousands and leading zeros; "3.10" stays: it may be a version."""
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+        return digits.replace(",", "")
+    return digits
+
+
+def clock_key(written: str) -> str:
+    """A time of day in hours and minutes, whatever clock it was written by."""
+    numbers = [int(number) for number in re.findall(r"\d+", written)]
+    folded = written.casefold()
+    if "p" in folded and numbers[0] < 12:
+        numbers[0] += 12
+    if "a" in folded and numbers[0] == 12:
+        numbers[0] = 0
+    if len(numbers) == 1:
+        numbers.append(0)
+    while len(numbers) > 2 and numbers[-1] == 0:
+        numbers.pop()
+    return "t:" + ":".join(f"{number:02}" if at else str(number) for at, number in enumerate(numbers))

@@ -1,0 +1,68 @@
+"""What a ranking is measured beside (rule 6.4): simple baselines, and itself without each of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.ranking import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR
+
+STAGES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "no MPAB": {"mpab": False},
+    "no titles": {"title_weight": 0.0},
+    "no neighbours": {"neighbour_weight": 0.0},
+    "no cross-encoder": {"rerank_weight": 0.0},
+    "no effectiveness": {"effectiveness_weight": 0.0},
+    "no confidence": {"confidence_point": 0.0},
+    "no negative feedback": {"negative_feedback": False},
+    "no sparse recall": {"sparse_recall": False},
+    "no abstention": {"abstention_floor": 0.0},
+}
+"""What switches a stage of a ranking off, by the name of the ranking without it."""
+
+OF_TEXT: Final = ("no MPAB", "no neighbours", "no titles", "no sparse recall")
+"""The stages that a collection has something for: nobody has used it."""
+
+
+def off(stages: Iterable[str]) -> dict[str, Any]:
+    """What switches all of these off."""
+    return {name: value for stage in stages for name, value in STAGES[stage].items()}
+
+
+def seeds(policy: RankingPolicy) -> RankingPolicy:
+    """The seeds' constants; how far a cosine reaches depends on the model, so that is as in `policy`."""
+    return replace(SEEDS, vector_weight=policy.vector_weight, cosine_floor=policy.cosine_floor)
+
+
+def baselines(policy: RankingPolicy) -> tuple[Variant, ...]:
+    """What is easily had without this project: one channel, both by their ranks, the seeds' constants."""
+    fused = replace(policy, trigger_weight=0.0, learned_cap=0.0, **off(STAGES))
+    return (
+        _named("BM25 alone", replace(fused, fusion="convex", vector_weight=0.0), {VECTOR, TRIGGER, LEARNED}),
+        _named("vectors alone", replace(fused, fusion="convex", vector_weight=1.0), {BM25, TRIGGER, LEARNED}),
+        _named("RRF", replace(fused, fusion="rrf"), {TRIGGER, LEARNED}),
+        _named("seeds", seeds(policy)),
+    )
+
+
+def _named(name: str, policy: RankingPolicy, without: Iterable[str] = ()) -> Variant:
+    return Variant(name, replace(policy, name=name), frozenset(without))
+
+
+def without_channels(policy: RankingPolicy) -> tuple[Variant, ...]:
+    """The policy without each channel.
+
+    Without a channel none abstains: the signal that decides it is made of what the channels say.
+    """
+    sure = replace(policy, abstention_floor=0.0)
+    channels = (VECTOR, BM25, TRIGGER, LEARNED)
+    return tuple(Variant(f"without {name}", sure, frozenset({name})) for name in channels)
+
+
+def without_stages(policy: RankingPolicy) -> tuple[Variant, ...]:
+    """The policy without each stage that it has."""
+    others = (Variant(name, replace(policy, **off([name]))) for name in STAGES)
+    return tuple(one for one in others if one.policy.version != policy.version)

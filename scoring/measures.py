@@ -1,0 +1,78 @@
+"""Measures of a ranking as data: which metric, at which cutoff; and those that a memory is measured by.
+
+Tables, marts, reports and the learning gate take names, columns and order from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Metric = Literal["mrr", "ndcg", "recall", "hit_rate", "precision", "judged"]
+
+# The first spelling is the one that is written; the others are those of trec_eval and ir_measures.
+SPELLINGS: dict[Metric, tuple[str, ...]] = {
+    "mrr": ("MRR", "RR"),
+    "ndcg": ("nDCG",),
+    "recall": ("Recall", "R"),
+    "hit_rate": ("HitRate", "Success"),
+    "precision": ("Precision", "P"),
+    "judged": ("Judged",),
+}
+_BY_SPELLING = {spelling.lower(): metric for metric, all_ in SPELLINGS.items() for spelling in all_}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric over the first `k` results; written as ``nDCG@10``.
+
+    Attributes:
+        metric: ``mrr``, ``ndcg``, ``recall``, ``hit_rate``, ``precision`` or ``judged``.
+        k: cutoff, from 1.
+    """
+
+    metric: Metric
+    k: int
+
+    def __post_init__(self) -> None:
+        if self.metric not in get_args(Metric):
+            raise ValueError(f"metric = {self.metric!r} is not one of {', '.join(get_args(Metric))}")
+        if self.k < 1:
+            raise ValueError(f"k = {self.k}: a cutoff is 1 or more")
+
+    def __str__(self) -> str:
+        return f"{SPELLINGS[self.metric][0]}@{self.k}"
+
+    @property
+    def column(self) -> str:
+        """Its name as tables allow it, such as ``ndcg_10``."""
+        return f"{self.metric}_{self.k}"
+
+
+MRR, NDCG = Measure("mrr", 5), Measure("ndcg", 10)
+QUALITY = (MRR, NDCG, Measure("recall", 20), Measure("hit_rate", 1))
+"""How good a ranking is (rule 6.3): of each, more is better."""
+
+JUDGED = Measure("judged", 10)
+"""How much of a ranking is known, not how good it is: below 1 the others are lower bounds."""
+
+MEASURES = (*QUALITY, JUDGED)
+
+OF_LEARNING = (MRR, NDCG)
+"""By what searches are compared without what was learned, and with it."""
+
+EFFECT_COLUMNS = tuple(name for one in OF_LEARNING for name in (one.column, f"{one.column}_learned"))
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure written as ``nDCG@10``, in any case; ``RR``, ``R``, ``P`` and ``Success`` are known too.
+
+    Raises:
+        ValueError: the metric is not known, or the cutoff is missing or below 1.
+    """
+    name, _, cutoff = text.strip().partition("@")
+    metric = _BY_SPELLING.get(name.lower())
+    if metric is None or not cutoff.isdecimal():
+        known = ", ".join(f"{spellings[0]}@k" for spellings in SPELLINGS.values())
+        raise ValueError(f"{text!r} is not a measure: write one of {known}, with a whole number for k")
+    return Measure(metric, int(cutoff))

@@ -1,0 +1,223 @@
+"""The commands of every day: init, ingest, save, get, forget.
+
+Those that find are in :mod:`slowwave.cli.find`, those about what may enter in :mod:`slowwave.cli.gate`
+and :mod:`slowwave.cli.review`.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
+from slowwave.views.terminal import PLAIN, bars, out, print_json, print_plain, reports_errors, warn
+
+QUARANTINED = 4  # exit code of a save that the gate did not let in
+
+
+@app.command()
+@reports_errors
+def init(
+    path: Annotated[Path | None, typer.Argument(help="Home folder to make; default: ./.slowwave")] = None,
+    model: Annotated[str, typer.Option(help="Embedding model of this home.")] = "",
+    json: Json = False,
+) -> None:
+    """Make a home: tables, journal and a settings file."""
+    from slowwave.common.permissions import make_home
+    from slowwave.home.workspace import Workspace
+    from slowwave.settings import CONFIG_FILE, load
+    from slowwave.settings.finding import HOME_FOLDER, find_home
+
+    home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
+    make_home(home)
+    config = home / CONFIG_FILE
+    if not config.exists():
+        chosen = f'[embedding]\nmodel = "{model}"\n' if model else ""
+        config.write_text(
+            "# Settings of this home. `slowwave settings` lists all of them with what they mean.\n" + chosen
+        )
+    space = Workspace(load(home))
+    store, journal = space.store, space.journal
+    report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
+    journal.close()
+    if json:
+        print_json(report)
+        return
+    out.print(f"Home ready: [bold]{home}[/] ({len(store.specs)} tables, model {store.identity.model})")
+    out.print("Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]")
+
+
+@app.command()
+@reports_errors
+def ingest(
+    path: Annotated[Path, typer.Argument(help="Folder of notes: .md, .markdown, .txt, .jsonl")],
+    namespace: Namespace = "",
+    name: Annotated[str, typer.Option(help="Name of the vault; default: the folder's name.")] = "",
+    retire_missing: Annotated[
+        bool, typer.Option(help="Retire notes that are gone, even if they are very many.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Watch a folder of notes and put its present state into the journal; the night takes it in."""
+    from datetime import UTC, datetime
+
+    from slowwave.home.workspace import Workspace
+    from slowwave.vaults import vault
+
+    settings = home_settings()
+    space = Workspace(settings)
+    now = datetime.now(UTC)
+    source = vault.watch(
+        space.journal, namespace or settings.namespace, path, name=name, as_of=now, principal="command line"
+    )
+    with bars(quiet=json):
+        scan = vault.scan(
+            space.journal, source, settings.notes, as_of=now, principal="command line",
+            allow_mass_retire=retire_missing,
+        )  # fmt: skip
+    space.close()
+    if json:
+        print_json(scan)
+        return
+    out.print(
+        f"[bold]{source.name}[/]: {scan.new:,} new, {scan.changed:,} changed, {scan.deleted:,} deleted, "
+        f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+    )
+    for warning in scan.warnings:
+        warn(warning)
+    if scan.acts:
+        out.print("Next: [bold]slowwave night[/] takes them in.")
+
+
+@app.command()
+@reports_errors
+def save(
+    content: Annotated[str, typer.Argument(help="Text of the note; '-' reads standard input.")],
+    title: Annotated[str, typer.Option(help="Title; default: first heading or words.")] = "",
+    key: Annotated[str, typer.Option(help="Your name for it; saving the key again replaces it.")] = "",
+    memory_type: Annotated[str, typer.Option("--type", help="note, fact, decision, constraint, ...")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given several times.")] = None,
+    sensitivity: Annotated[
+        str, typer.Option(help="public, internal or secret; default: what the key had, or internal.")
+    ] = "",
+    follows: Annotated[str, typer.Option(help="Key of the note that this one comes after.")] = "",
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Save one note; it is searchable when the command returns.
+
+    Ends with 0 when it was saved, with 4 when the gate put it into quarantine, with 1 when nothing was
+    written: an empty text, a label that is not known.
+    """
+    from slowwave.views import gate_wording
+
+    labels = _labels(memory_type, tag, sensitivity)
+    if content == "-":
+        content = _standard_input()
+    with open_namespace(namespace, create=True) as memory:
+        saved = memory.save(content, title=title, key=key, follows=follows, **labels)
+        begins = memory.gate_policy.enforces_from
+    ended = QUARANTINED if saved.status == "quarantined" else 0
+    if json:
+        print_json(saved)
+        raise typer.Exit(ended)
+    because = ", ".join(saved.reasons)
+    if ended:
+        same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
+        out.print(f"Quarantined [bold]{saved.memory_id}[/]: {because}{same}")
+        for line in gate_wording.told(saved.reasons):
+            out.print(f"  {line}", markup=False, highlight=False)
+        out.print(f"[dim]slowwave quarantine release {saved.memory_id} lets it in all the same.[/]")
+    else:
+        said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
+        words = said.get(saved.outcome, "")
+        undo = f"  [dim](undo: slowwave undo {saved.decision_id})[/]"
+        if saved.status == "merged":
+            out.print(f"{words} [bold]{saved.other}[/]{undo}")
+        elif saved.status == "superseded":
+            newer = f"{saved.other}[/], which is newer, says otherwise"
+            out.print(f"Saved [bold]{saved.memory_id}[/]; [bold]{newer}{undo}")
+        else:
+            told = f"; it {words} [bold]{saved.other}[/]" if words else ""
+            out.print(f"Saved [bold]{saved.memory_id}[/]{told}")
+        if because:
+            when = f"from {begins:%F} on" if begins else "once it enforces"
+            warn(
+                f"the gate only warns yet; {when} it refuses notes like this: {because}. "
+                f"`slowwave gate would-refuse` lists them."
+            )
+    for warning in saved.warnings:
+        warn(warning)
+    raise typer.Exit(ended)
+
+
+def _labels(memory_type: str, tags: list[str] | None, sensitivity: str) -> dict[str, Any]:
+    """Labels of a note that a person types: a word that is none of them is a slip, and nothing is written."""
+    from slowwave.common.arguments import known_word
+    from slowwave.quality.structure import KNOWN_WORDS
+
+    if memory_type:
+        known_word("--type", memory_type, KNOWN_WORDS["memory_type"])
+    if sensitivity:
+        known_word("--sensitivity", sensitivity, KNOWN_WORDS["sensitivity"])
+    labels: dict[str, Any] = {"memory_type": memory_type, "tags": tags or [], "source_kind": "manual"}
+    return labels | ({"sensitivity": sensitivity} if sensitivity else {})
+
+
+@app.command()
+@reports_errors
+def get(
+    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    plain: Annotated[bool, PLAIN] = False,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Show one memory, whole, also a secret one: it is named."""
+    with open_namespace(namespace) as memory:
+        record = memory.get(memory_id)
+        earlier = 0 if json or plain else memory.stats(memory_id).earlier
+    if json:
+        print_json(record)
+        return
+    if plain:
+        from slowwave.views import mcp_wording as wording
+
+        print_plain(wording.record(record))
+        return
+    out.print(record.title, style="bold", markup=False, highlight=False)
+    labels = f"{' + '.join(record.sources)} · {record.status} · {record.memory_type}"
+    out.print(labels, style="dim", markup=False, highlight=False)
+    out.print(record.content, markup=False, highlight=False)
+    if earlier:
+        told = f"Earned by an earlier text: {earlier:,} vote{'' if earlier == 1 else 's'}."
+        out.print(told, style="dim", markup=False, highlight=False)
+
+
+@app.command()
+@reports_errors
+def forget(
+    memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
+    namespace: Namespace = "",
+) -> None:
+    """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""
+    with open_namespace(namespace) as memory:
+        done = memory.forget(memory_id)
+    said = "Forgotten" if done else "It was forgotten already, and nothing changed"
+    out.print(f"{said}: [bold]{memory_id}[/]")
+
+
+def _standard_input() -> str:
+    """What is on standard input.
+
+    Raises:
+        ArgumentError: it is not UTF-8.
+    """
+    from slowwave.errors import ArgumentError
+
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"Standard input is not UTF-8 (byte {error.start}). Decode it first.") from None

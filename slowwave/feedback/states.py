@@ -1,0 +1,120 @@
+"""What use has taught of memories, as searches and saves see it: kept until the table or the day changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from slowwave.feedback.texts import Texts
+from slowwave.scoring.days import DAY, day_end
+from slowwave.scoring.feedback.coded import day_ends
+from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.strength import current
+from slowwave.scoring.ranking import MemoryState
+from slowwave.store import Store
+from slowwave.store.tenancy import within
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+def states_in(space: Workspace) -> MemoryStates:
+    """Those of a home, as they are today."""
+    return space.part("states", lambda: MemoryStates(space.store, space.feedback_policy, clock=space.now))
+
+
+class MemoryStates:
+    """Effectiveness, strength and promotions, from ``memory_state``.
+
+    Args:
+        store: has them.
+        policy: how feedback fades.
+        until: the last day that counts; None is today.
+        clock: says which day that is.
+        texts: gives the texts of memories; asked of past days.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        policy: FeedbackPolicy | None = None,
+        until: date | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        texts: Texts | None = None,
+    ) -> None:
+        self._store, self._policy = store, policy or FeedbackPolicy()
+        self._until, self._clock, self._texts = until, clock, texts
+        self._lock = threading.Lock()
+        self._taught: dict[str, tuple[tuple[int, date], dict[str, MemoryState], dict[str, str]]] = {}
+
+    def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
+        """What use has taught of these memories; those that nobody used are absent."""
+        found = self._known(namespace)[0]
+        return {name: found[name] for name in memory_ids if name in found} if found else {}
+
+    def promoted(self, namespace: str) -> Mapping[str, str]:
+        """The tier that each promoted memory was promoted to (rule 4.4)."""
+        return self._known(namespace)[1]
+
+    def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
+        with self._lock:
+            # Feedback fades from day to day, also when no night runs.
+            mark = (self._store.table("memory_state").version, self._until or self._clock().date())
+            known = self._taught.get(namespace)
+            if known is None or known[0] != mark:
+                rows = self._rows(namespace)
+                tiers = dict(rows.drop_nulls("tier").select("memory_id", "tier").iter_rows())
+                known = self._taught[namespace] = (
+                    mark,
+                    memory_states(rows, self._moment(), self._policy),
+                    tiers,
+                )
+        return known[1:]
+
+    def _moment(self) -> datetime:
+        """The end of the last day that is over, or of the day that is asked for."""
+        return day_end(self._until or self._clock().date() - DAY)
+
+    def _rows(self, namespace: str) -> pl.DataFrame:
+        mine = within(namespace)
+        if self._until is None:
+            return self._store.read("memory_state", mine)
+        from slowwave.feedback.effect import states_of
+
+        return states_of(self._store, namespace, self._until.isoformat(), self._policy, self._texts)
+
+
+def memory_states(rows: pl.DataFrame, as_of: datetime, policy: FeedbackPolicy) -> dict[str, MemoryState]:
+    """Rows of ``memory_state`` as ranking sees them at a moment; what is missing is neutral.
+
+    Args:
+        rows: of one namespace.
+        as_of: to which feedback has faded; of a day that is not over yet, its end counts.
+        policy: how it fades.
+    """
+    neutral, moment = MemoryState(), int(as_of.timestamp() * 1e6)
+    ends = day_ends(rows["day"].str.to_date())
+    faded = effectiveness(rows.with_columns(pl.col(SUMS).fill_null(0.0)), ends.clip(min=moment), policy)
+    elapsed = (moment - rows["last_at"].dt.epoch("us").fill_null(moment).to_numpy()) / 1e6
+    left = current(rows["strength"].to_numpy(), rows["stability"].fill_null(1.0).to_numpy(), elapsed)
+    shown = rows.select(
+        "memory_id",
+        pl.when(pl.col("explicit_weight").is_null())
+        .then("effectiveness")
+        .otherwise(faded)
+        .fill_null(neutral.effectiveness),
+        pl.col("feedback_count").fill_null(neutral.feedback_count),
+        pl.col("not_useful_at").fill_null([]),
+        strength=pl.Series(left).fill_nan(None).fill_null(neutral.strength),
+    )
+    return {
+        name: MemoryState(
+            effectiveness=effective, feedback_count=count, not_useful_at=tuple(votes), strength=strong
+        )
+        for name, effective, count, votes, strong in shown.iter_rows()
+    }

@@ -1,0 +1,27 @@
+"""What the journal has of people's words about when the save gate begins to refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slowwave.journal import payload_of
+from slowwave.journal.entry import EVERYBODY, GATE
+from slowwave.journal.kinds.home import begins_in
+from slowwave.quality.gate import Moved
+
+if TYPE_CHECKING:
+    from slowwave.journal import Journal
+
+
+def said(journal: Journal) -> int:
+    """How often anybody said something about it (count)."""
+    return journal.count(EVERYBODY, GATE)
+
+
+def moved(journal: Journal) -> tuple[Moved, ...]:
+    """What was said, in the order in which it was said."""
+    if not said(journal):
+        return ()
+    rows = journal.read(kinds=[GATE], namespace=EVERYBODY).select("occurred_at", "payload")
+    told = ((at, begins_in(payload_of(payload))) for at, payload in rows.iter_rows())
+    return tuple(Moved(at, begins) for at, begins in told if begins)

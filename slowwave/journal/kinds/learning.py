@@ -1,0 +1,40 @@
+"""What was decided about learning: an approval, a withdrawal, a regression that was found, a rollback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from slowwave.scoring.feedback.learned import SCOPES
+
+APPROVE, WITHDRAW, REGRESSION, ROLLBACK = "approve", "withdraw", "regression", "rollback"
+"""The subjects of these acts. The payload says `why`; of a rollback also `scope` and `value`, of an approval
+the evidence that was shown."""
+
+
+def payload_of_decision(why: str, detail: Mapping[str, Any]) -> dict[str, Any]:
+    """What the journal keeps of a decision."""
+    return {"why": why, **detail}
+
+
+def why_and_detail(payload: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Why it was decided, and what else is kept of it."""
+    return str(payload.get("why", "")), {name: value for name, value in payload.items() if name != "why"}
+
+
+def is_sound(action: str, payload: Mapping[str, Any]) -> bool:
+    """Whether a decision can be carried out."""
+    if action != ROLLBACK:
+        return action in (APPROVE, WITHDRAW, REGRESSION)
+    scope, value = payload.get("scope"), payload.get("value")
+    if scope not in SCOPES or not isinstance(value, str):
+        return False
+    return scope != "since" or _is_moment(value)
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False

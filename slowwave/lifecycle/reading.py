@@ -1,0 +1,45 @@
+"""One memory, whole, as it is in the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from slowwave.errors import NotFoundError
+from slowwave.feedback.states import states_in
+from slowwave.feedback.tiers import with_tiers
+from slowwave.home.tenant import MemoryRecord, Tenant
+from slowwave.store import one_of
+
+_COLUMNS = [part.name for part in fields(MemoryRecord) if part.name != "sources"]
+
+
+def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
+    """A memory by its id, whatever its status.
+
+    Raises:
+        NotFoundError: the namespace has no such memory.
+    """
+    where = tenant.mine(f"{one_of('memory_id', [memory_id])} AND content_hash IS NOT NULL")
+    rows = tenant.store.read("memories", where, columns=_COLUMNS)
+    if rows.is_empty():
+        raise NotFoundError(
+            f"Namespace {tenant.namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
+        )
+    rows = with_tiers(rows, states_in(tenant.space).promoted(tenant.namespace))
+    row: dict[str, Any] = rows.row(0, named=True)
+    lists = {name: tuple(row[name] or ()) for name in ("tags", "trigger_phrases", "absorbed")}
+    return MemoryRecord(**row | lists, sources=(row["source"], *_sources(tenant, lists["absorbed"])))
+
+
+def _sources(tenant: Tenant, absorbed: tuple[str, ...]) -> Iterator[str]:
+    """Of memories that were merged away, each followed by those of what it had absorbed before."""
+    if not absorbed:
+        return
+    mine = tenant.mine(one_of("memory_id", absorbed))
+    rows = tenant.store.read("memories", mine, columns=["memory_id", "source", "absorbed"])
+    told = {name: (source, tuple(parts or ())) for name, source, parts in rows.iter_rows()}
+    for source, parts in (told[name] for name in absorbed if name in told):
+        yield source
+        yield from _sources(tenant, parts)

@@ -1,0 +1,28 @@
+"""The searcher of a home, opened when it is first needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slowwave.feedback.states import states_in
+from slowwave.learning.applied import learned_boost, learned_triggers
+from slowwave.search.knowledge import StoredKnowledge
+from slowwave.search.searcher import Searcher
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+def knowledge_in(space: Workspace) -> StoredKnowledge:
+    """What searches of a home know of its memories beside their text."""
+    return space.part(
+        "knowledge", lambda: StoredKnowledge(space.store, states_in(space), learned_triggers(space))
+    )
+
+
+def searcher_in(space: Workspace) -> Searcher:
+    """What finds candidates in a home."""
+    return space.part(
+        "searcher",
+        lambda: Searcher(space.store, space.embedder, knowledge_in(space), learned_boost(space)),
+    )

@@ -1,0 +1,101 @@
+"""Reading the settings of a home, and saying what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import SettingsError as UnreadableVariableError
+
+from slowwave.common.arguments import shown
+from slowwave.errors import SettingsError
+from slowwave.settings.finding import ENV_PREFIX, find_home
+from slowwave.settings.groups import Group
+from slowwave.settings.shown import covered, variable_of
+from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
+
+_NO_SETTINGS = frozenset({f"{ENV_PREFIX}DEBUG"})  # variables that are read, and are no settings
+
+
+def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa: ANN401 - any setting
+    """Settings in force for `home` (found with :func:`find_home` when not given).
+
+    Raises:
+        SettingsError: a value is not allowed; the message names it and the allowed range.
+    """
+    import tomllib
+
+    where = Path(home).expanduser().resolve() if home is not None else find_home()
+    _refuse_unknown_variables()
+    try:
+        return Settings(home=where, **overrides)
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from None
+    except UnreadableVariableError as error:
+        raise SettingsError(f"{error}: a list or mapping in a variable has to be JSON.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"{where / CONFIG_FILE} is not UTF-8 (byte {error.start}). Save it again in that encoding."
+        ) from None
+
+
+def _refuse_unknown_variables() -> None:
+    """A misspelt variable would be left out without a word."""
+    known = {variable_of((name,)) for name in Settings.model_fields}
+    for name in os.environ:
+        upper = name.upper()
+        if not upper.startswith(ENV_PREFIX) or upper.startswith(f"{ENV_PREFIX}TEST_"):
+            continue
+        if upper not in _NO_SETTINGS and upper.split("__")[0] not in known:
+            raise SettingsError(_no_setting(name, known, upper.split("__")[0]))
+
+
+def _no_setting(name: str, known: Iterable[str], wrong: str = "") -> str:
+    """That there is no such setting, and which one is meant."""
+    near = get_close_matches(wrong or name, sorted(known), n=1, cutoff=0.5)
+    meant = f" Did you mean {near[0]}{name[len(wrong) :] if wrong else ''}?" if near else ""
+    return f"{name} is not a setting.{meant} `slowwave settings` lists all of them."
+
+
+def _names(model: type[BaseModel] | None = None, path: tuple[str, ...] = ()) -> list[str]:
+    """Names of all settings and groups."""
+    found = []
+    for name, field in (model or Settings).model_fields.items():
+        found.append(".".join((*path, name)))
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, Group):
+            found += _names(kind, (*path, name))
+    return found
+
+
+def require_home(settings: Settings) -> Settings:
+    """The settings, if their home is there.
+
+    Raises:
+        SettingsError: it is not; says how to make one.
+    """
+    if not settings.home.is_dir():
+        raise SettingsError(
+            f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one; "
+            f"`slowwave --home FOLDER` names another."
+        )
+    return settings
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for fault in error.errors():
+        name = ".".join(str(part) for part in fault["loc"]) or "settings"
+        if fault["type"] == "extra_forbidden":
+            lines.append(_no_setting(name, _names()))
+        else:
+            named = next((part for part in reversed(fault["loc"]) if isinstance(part, str)), "")
+            given = COVERED if SECRET.search(named) else shown(covered(fault["input"]))
+            lines.append(f"{name} = {given}: {fault['msg']}.")
+    return "\n".join(lines)

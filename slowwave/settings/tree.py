@@ -1,0 +1,99 @@
+"""The whole tree of settings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from slowwave.settings.finding import ENV_PREFIX, HOME_FOLDER
+from slowwave.settings.groups import (
+    NAMESPACE,
+    AlertSettings,
+    ChunkSettings,
+    EmbeddingSettings,
+    JournalSettings,
+    McpSettings,
+    NightSettings,
+    NotesSettings,
+    StoreSettings,
+)
+from slowwave.settings.rules import (
+    EvaluationSettings,
+    FeedbackSettings,
+    GateSettings,
+    JudgeSettings,
+    LearningSettings,
+    RankingSettings,
+    ReconsolidationSettings,
+)
+
+CONFIG_FILE = "slowwave.toml"
+SECRET = re.compile(r"secret|password|token|key", re.IGNORECASE)
+"""Names of settings whose values are not shown."""
+COVERED = "***"
+
+
+class Settings(BaseSettings):
+    """The whole tree. Frozen: a changed setting is a new object."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True, validate_default=True
+    )
+
+    home: Path = Field(Path(HOME_FOLDER), description="Folder of the store, the journal and the web page")
+    namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(
+        "default", description="Namespace (tenant) that the command line uses when none is given"
+    )
+    store: StoreSettings = StoreSettings()
+    journal: JournalSettings = JournalSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    chunks: ChunkSettings = ChunkSettings()
+    notes: NotesSettings = NotesSettings()
+    gate: GateSettings = GateSettings()
+    reconsolidation: ReconsolidationSettings = ReconsolidationSettings()
+    ranking: RankingSettings = RankingSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    judge: JudgeSettings = JudgeSettings()
+    learning: LearningSettings = LearningSettings()
+    alerts: AlertSettings = AlertSettings()
+    night: NightSettings = NightSettings()
+    mcp: McpSettings = McpSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then environment, then the TOML file of the home folder."""
+        home = Path(init_settings().get("home", HOME_FOLDER))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / CONFIG_FILE)
+
+    @property
+    def store_uri(self) -> str:
+        """URI of the LanceDB database."""
+        if "://" in self.store.uri:
+            return self.store.uri
+        return str(self.in_home(Path(self.store.uri or "lance")))
+
+    def in_home(self, path: Path) -> Path:
+        """A path that a setting names: a relative one is relative to the home."""
+        return self.home / path.expanduser()
+
+    @property
+    def journal_file(self) -> Path:
+        """The journal's SQLite file, in use when ``journal.url`` is empty."""
+        return self.home / "journal.db"

@@ -1,0 +1,122 @@
+"""A connection to the tables of a database: how long it lasts, and the handles that it keeps.
+
+``read_consistency_interval=0`` makes every read see every finished write of other processes (tests in
+``tests/store`` and ``tests/faults``).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from slowwave.store.tables import TableSpec
+
+os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
+
+METADATA_CACHE_BYTES = 64 * 2**20
+INDEX_CACHE_BYTES = 2**30
+"""What a connection keeps of indexes, the least used go first; its default is six times as much."""
+
+VERSIONS_PER_SESSION = 128
+"""Versions of the searched table that one connection sees at most (count)."""
+
+HANDLES = 0.5
+"""Share of the handles that a process may have with which a connection ends in any case."""
+
+LOOK_EVERY_S = 1.0
+"""How often at most it is looked whether a connection should end, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The embedding model that a store's vectors belong to, and the tables that hold them."""
+
+    model: str
+    dimension: int
+    tables: Mapping[str, str]  # logical name -> physical name, where they differ
+
+
+def _few_handles() -> bool:
+    """Whether this process has more than `HANDLES` of the files open that it may; False where none knows."""
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return sum(1 for _ in Path("/proc/self/fd").iterdir()) > HANDLES * most
+    except (ImportError, FileNotFoundError):
+        return False
+    except OSError:  # not even this list can be opened
+        return True
+
+
+class Connection:
+    """The tables at a place, whatever state they are in: none is made.
+
+    Args:
+        uri: a folder, or ``s3://bucket/prefix``.
+        storage_options: options of the object store.
+    """
+
+    identity: Identity
+    specs: dict[str, TableSpec]
+
+    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+        self.uri = uri
+        self.storage_options = dict(storage_options or {})
+        self.connect()
+
+    def connect(self) -> None:
+        """Begin a new connection; what the one before kept open is closed when its last query ends.
+
+        A connection keeps what it has read of tables and indexes. Bounds of its caches bound their memory,
+        and not the number of files: every version of a full-text index has some of its own, which stay open
+        for as long as the cache has room. So a connection ends with `VERSIONS_PER_SESSION`, and before that
+        where handles become few.
+        """
+        import lancedb
+
+        self.db = lancedb.connect(
+            self.uri,
+            storage_options=self.storage_options or None,
+            read_consistency_interval=timedelta(0),
+            session=lancedb.Session(
+                index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+            ),
+        )
+        self._handles: dict[str, Any] = {}
+        self._first_version: int | None = None
+        self._next_look = 0.0
+        self._commits: dict[str, tuple[int, int]] = {}
+
+    def physical(self, name: str) -> str:
+        """Physical name of a table: it differs from the logical one after a re-embedding."""
+        return self.identity.tables.get(name, name) if hasattr(self, "identity") else name
+
+    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
+        """An open handle; it always reads the latest version."""
+        self._end_long_session()
+        handles = self._handles
+        if name not in handles:
+            handles[name] = self.db.open_table(self.physical(name))
+        return handles[name]
+
+    def _end_long_session(self) -> None:
+        """Connect again when the searched table has had many versions since, or handles become few."""
+        now, searched = time.monotonic(), self._handles.get("chunks")
+        if searched is None or now < self._next_look:
+            return
+        self._next_look = now + LOOK_EVERY_S
+        if _few_handles():
+            self.connect()
+            self._next_look = now + LOOK_EVERY_S
+            return
+        version = int(searched.version)
+        if self._first_version is None:
+            self._first_version = version
+        elif abs(version - self._first_version) >= VERSIONS_PER_SESSION:
+            self.connect()

@@ -1,0 +1,91 @@
+"""Entries of the journal become one row per memory and day: rows of ``staged_notes``."""
+
+from __future__ import annotations
+
+import orjson
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.journal.kinds.fields import read
+from slowwave.journal.kinds.note import LISTS, NOTE, SOUND
+from slowwave.store.tables import NOTE_FIELDS
+
+_UTC = pl.Datetime("us", "UTC")
+
+
+def stage(entries: pl.DataFrame) -> pl.DataFrame:
+    """What a day brought: the last act on each memory, in the order in which memories may enter.
+
+    Args:
+        entries: journal rows of kinds save, forget, undo and unreadable.
+
+    Returns:
+        Rows of ``staged_notes``. Direct saves come before vault notes (they were accepted by day
+        already), then by (created_at, memory_id), so that the order of arrival does not matter.
+    """
+    entries = _decoded(entries)
+    subjects = entries.select("namespace", "subject").unique()
+    names = subjects.with_columns(
+        memory_id=pl.Series(
+            [ids.memory_id(space, source) for space, source in subjects.iter_rows()], dtype=pl.String
+        )
+    )
+    revisions = pl.Series(
+        [
+            ids.revision(moment, event)
+            for moment, event in entries.select("ordered_at", "event_id").iter_rows()
+        ],
+        dtype=pl.String,
+    )
+    entries = entries.with_columns(revision=revisions)
+    follows = pl.Series(
+        [
+            ids.memory_id(space, key) if key and key != subject else None
+            for space, subject, key in entries.select("namespace", "subject", "follows").iter_rows()
+        ],
+        dtype=pl.String,
+    )
+    return (
+        entries.with_columns(follows=follows)
+        .join(names, on=["namespace", "subject"], how="left")
+        # What cannot be read says nothing: it takes no other act of its day away.
+        .sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
+        .unique(["day", "memory_id"], keep="last", maintain_order=True)
+        .with_columns(
+            staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"),
+            act=pl.when(pl.col("broken")).then(pl.lit("unreadable")).otherwise("kind"),
+            source="subject",
+            dated=pl.col("created_at").is_not_null(),
+            created_at=pl.coalesce(pl.col("created_at").cast(_UTC), "occurred_at"),
+        )
+        .sort("day", pl.col("origin") != "", "created_at", "memory_id")
+        .select(
+            "staged_id", "day", "namespace", "memory_id", "revision", "act", *NOTE_FIELDS,
+            "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "released", "reason",
+            "message",
+        )
+    )  # fmt: skip
+
+
+def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
+    """Entries with the fields of their payloads; `broken` marks those that cannot be read as notes.
+
+    One malformed act must not stop a night: it is told apart from the others and quarantined. One that was
+    erased is left out: it says nothing any more.
+    """
+    found, unreadable = read(entries, NOTE)
+    good = found.filter(SOUND).with_columns(pl.col(*LISTS).list.drop_nulls(), broken=pl.lit(value=False))
+    bad = found.filter(~SOUND).select(*entries.drop("payload").columns)
+    why = "it has no title, text or sensitivity, or a date that is beyond all years"
+    return pl.concat([good, *(_stand_in(*one) for one in [(bad, why), *unreadable])])
+
+
+def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:
+    """What stands in quarantine for acts that cannot be read as notes."""
+    message = f"This act of the journal cannot be read as a note: {why}"
+    told = [
+        orjson.dumps({"title": subject, "reason": "bad_entry", "message": message})
+        for subject in entries["subject"]
+    ]
+    broken = entries.with_columns(payload=pl.Series(told, dtype=pl.Binary))
+    return read(broken, NOTE)[0].with_columns(broken=pl.lit(value=True))

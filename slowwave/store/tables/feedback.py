@@ -1,0 +1,95 @@
+"""Tables of `slowwave.feedback`: searches, what was said of them, and what that comes to."""
+
+from __future__ import annotations
+
+from slowwave.store.tables.declaring import (
+    COUNT,
+    FLAG,
+    FLOAT,
+    LIST,
+    LONG,
+    TEXT,
+    TIME,
+    TIMES,
+    TableSpec,
+    rows,
+    table,
+)
+
+EVIDENCE = dict.fromkeys(("explicit_value", "explicit_weight", "implicit_value", "implicit_weight"), FLOAT)
+"""Sums of value and weight as of a fixed moment (scoring.feedback.effectiveness), by kind of evidence."""
+
+SHOWN = rows(memory_id=TEXT, chunk_id=TEXT, rank=COUNT, score=FLOAT, channels=LIST)
+VERDICTS = rows(
+    memory_id=TEXT, chunk_id=TEXT, verdict=TEXT, evidence=TEXT, keywords=COUNT, ratio=FLOAT,
+    ratio_beyond_query=FLOAT, similarity=FLOAT,
+)  # fmt: skip
+
+
+def tables() -> list[TableSpec]:
+    """None of them has vectors."""
+    # fmt: off
+    return [
+        table(
+            "memory_state", "state_id",
+            "What use has taught of each memory, which ranking reads: one row a memory, with its id as the "
+            "key. day: the last one that changed it; tier: that use has promoted it to.",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, effectiveness=FLOAT, feedback_count=COUNT, **EVIDENCE,
+            not_useful_at=TIMES, strength=FLOAT, stability=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME,
+            tier=TEXT,
+        ),
+        table(
+            "searches", "search_id",
+            "Every search and what it showed. What else it considered stays in the journal.",
+            partition="day",
+            day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, project=TEXT, query=TEXT,
+            wanted=COUNT, policy_version=TEXT, abstained=FLAG, signal=FLOAT, shown=SHOWN, imported_from=TEXT,
+            seq=LONG,
+        ),
+        table(
+            "events", "event_id",
+            "Every act of feedback as it was given: ratings (quick), observed answers (implicit), outcomes "
+            "of projects (detailed).",
+            partition="day",
+            day=TEXT, namespace=TEXT, occurred_at=TIME, principal=TEXT, kind=TEXT, tier=TEXT, verdict=TEXT,
+            search_id=TEXT, project=TEXT, memory_id=TEXT, chunk_id=TEXT, response=TEXT, verdicts=VERDICTS,
+            imported_from=TEXT, seq=LONG,
+        ),
+        table(
+            "usage_signals", "signal_id",
+            "What each act of feedback says of each memory. value: 1 useful, .5 neutral, 0 not; weight: what "
+            "it counts for effectiveness when it is fresh; imported: the act came with a log; behind: whose "
+            "word an outcome is that rests on what another one said; text: which of the memory's texts was "
+            "shown, empty for its first, else the revision with which that began.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, occurred_at=TIME, principal=TEXT,
+            event_id=TEXT, search_id=TEXT, project=TEXT, tier=TEXT, verdict=TEXT, value=FLOAT, weight=FLOAT,
+            evidence=TEXT, ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT, imported=FLAG, behind=TEXT,
+            text=TEXT,
+        ),
+        table(
+            "effectiveness", "effectiveness_id",
+            "How well a chunk served, as of the end of each day that changed it; without chunk_id: the "
+            "memory with all its chunks.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, effectiveness=FLOAT,
+            feedback_count=COUNT, **EVIDENCE, text=TEXT,
+        ),
+        table(
+            "strength", "strength_id",
+            "How firmly use has set each memory, after the last verdict of each day that has one. current: "
+            "what is left at the end of the day; stability in seconds, interval in days.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, current=FLOAT, strength=FLOAT, stability=FLOAT,
+            interval=FLOAT, used=COUNT, ignored=COUNT, last_at=TIME, text=TEXT,
+        ),
+        table(
+            "promotions", "promotion_id",
+            "Memories that useful votes promote, or would: decided at the end of each day, with the reason. "
+            "detail: sole_principal where the author's votes count, as nobody else was ever seen there.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, from_tier=TEXT, to_tier=TEXT, reason=TEXT, useful=COUNT,
+            voters=COUNT, decided_at=TIME, detail=TEXT, text=TEXT,
+        ),
+    ]
+    # fmt: on

@@ -1,0 +1,58 @@
+"""Tables of `slowwave.learning`: what selections teach, and the gate before it."""
+
+from __future__ import annotations
+
+from slowwave.scoring.measures import EFFECT_COLUMNS
+from slowwave.store.tables.declaring import COUNT, FLAG, FLOAT, LIST, TEXT, TIME, TableSpec, table
+
+
+def tables() -> list[TableSpec]:
+    """None of them has vectors."""
+    # fmt: off
+    return [
+        table(
+            "learned_proposals", "proposal_id",
+            "Every selection, and what it could teach the memory that was selected; refusal: why it teaches "
+            "nothing, as far as the selection itself says. Nothing here has an effect.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, search_id=TEXT, query=TEXT, question=TEXT,
+            principal=TEXT, selected_at=TIME, rank=COUNT, terms=LIST, refusal=TEXT, text=TEXT,
+        ),
+        table(
+            "learned_matches", "match_id",
+            "Searches of a day whose words are a term that a memory had learned, or would have, before that "
+            "day, where anything is known of whether that memory was wanted.",
+            partition="day",
+            day=TEXT, namespace=TEXT, search_id=TEXT, memory_id=TEXT, term=TEXT, relevant=FLAG, evidence=TEXT,
+        ),
+        table(
+            "learned_effect", "effect_id",
+            "Searches with a relevant judgment, without what was learned before their day and with it. live: "
+            "it had an effect on what was shown; else it is what it would have been.",
+            partition="day",
+            day=TEXT, namespace=TEXT, search_id=TEXT, query_id=TEXT, moved=FLAG, live=FLAG,
+            **dict.fromkeys(EFFECT_COLUMNS, FLOAT),
+        ),
+        table(
+            "learning_gate", "gate_id",
+            "What the learning gate of each namespace said at the end of each day, condition by condition.",
+            partition="day",
+            day=TEXT, namespace=TEXT, condition=TEXT, state=TEXT, value=TEXT, bound=TEXT, number=FLOAT,
+        ),
+        table(
+            "learned_triggers", "trigger_id",
+            "What was learned on each day: a term that a selection taught a memory. It has an effect once "
+            "two questions taught it, until it expires; weight is a fresh one's. Never searched by text.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, term=TEXT, added_at=TIME, search_id=TEXT, question=TEXT,
+            principal=TEXT, expires_at=TIME, weight=FLOAT, proposal_id=TEXT, text=TEXT,
+        ),
+        table(
+            "learning_log", "log_id",
+            "The audit log of learning, append-only: add, refresh, expire, rollback, refuse, approve, "
+            "withdraw, regression.",
+            day=TEXT, namespace=TEXT, at=TIME, action=TEXT, reason=TEXT, memory_id=TEXT, term=TEXT,
+            search_id=TEXT, principal=TEXT, detail=TEXT,
+        ),
+    ]
+    # fmt: on

@@ -1,0 +1,121 @@
+"""Tables of `slowwave.lifecycle`: what memories are, what became of each note, and what a night brings in."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from slowwave.store.tables.declaring import (
+    COUNT,
+    FLAG,
+    FLOAT,
+    LIST,
+    LONG,
+    TEXT,
+    TIME,
+    TableSpec,
+    table,
+    vectors,
+)
+
+# fmt: off
+NOTE = {
+    "source": TEXT, "origin": TEXT, "title": TEXT, "content": TEXT, "content_hash": TEXT, "memory_type": TEXT,
+    "importance_tier": TEXT, "retrieval_priority": TEXT, "sensitivity": TEXT, "state": TEXT,
+    "source_kind": TEXT, "source_of_truth": FLAG, "trigger_phrases": LIST, "tags": LIST, "aliases": LIST,
+    "links": LIST, "metadata": TEXT, "front_matter": TEXT, "context": TEXT, "follows": TEXT,
+}
+# fmt: on
+"""What a note says about itself, as it was written; shared by the staged note and the memory. context: what
+has to be known to understand it, for the text index alone; follows: the memory that it comes after."""
+
+NOTE_FIELDS = tuple(NOTE)
+
+
+def chunk_columns(dimension: int) -> dict[str, pa.DataType]:
+    """Of a piece of a note, with its vector."""
+    return {
+        "memory_id": TEXT,
+        "namespace": TEXT,
+        "revision": TEXT,
+        "ordinal": COUNT,
+        "chunk_count": COUNT,
+        "start": COUNT,
+        "end": COUNT,
+        "headings": LIST,
+        "text": TEXT,
+        "search_text": TEXT,
+        "embedding_hash": TEXT,
+        "vector": vectors(dimension),
+    }
+
+
+def tables(dimension: int) -> list[TableSpec]:
+    """For vectors of `dimension` numbers."""
+    # fmt: off
+    return [
+        table(
+            "memories", "memory_id",
+            "One row per memory. status: live, merged, superseded or retired; a row goes by erasure alone. "
+            "original: its own text where its content holds lines of memories that it absorbed; own_labels: "
+            "its own labels (JSON) where those in the columns are united with theirs; dated: the date that "
+            "its text carries, if it does; released: a person let it in.",
+            bitmap=("namespace",),
+            namespace=TEXT, revision=TEXT, status=TEXT, **NOTE, principal=TEXT, chunk_count=COUNT,
+            frequency=COUNT, created_at=TIME, updated_at=TIME, retired_at=TIME, dated=TIME, released=FLAG,
+            replaced_by=TEXT, absorbed=LIST, original=TEXT, own_labels=TEXT, vector=vectors(dimension),
+        ),
+        table(
+            "chunks", "chunk_id",
+            "What is searched: the chunks of every memory with their vectors and their memory's labels.",
+            full_text=("search_text",), bitmap=("namespace", "status"),
+            **chunk_columns(dimension), status=TEXT, title=TEXT, source=TEXT, origin=TEXT, memory_type=TEXT,
+            importance_tier=TEXT, retrieval_priority=TEXT, sensitivity=TEXT, state=TEXT, source_kind=TEXT,
+            source_of_truth=FLAG, tags=LIST, follows=TEXT, created_at=TIME, updated_at=TIME,
+        ),
+        table(
+            "edges", "edge_id",
+            "Relations between memories: supersedes, related.",
+            namespace=TEXT, from_memory=TEXT, to_memory=TEXT, kind=TEXT, strength=FLOAT, similarity=FLOAT,
+            evidence=TEXT, decision_id=TEXT, created_at=TIME,
+        ),
+        table(
+            "decisions", "decision_id",
+            "The decision log: what became of each note beside the others (duplicate, merge, supersede, "
+            "related, complement), why, and whether that was taken back. proposed: merge or supersede, where "
+            "that waits for a person's word.",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, other_memory=TEXT, other_revision=TEXT,
+            outcome=TEXT, proposed=TEXT, similarity=FLOAT, reasons=LIST, refused=FLAG, skipped=FLAG,
+            policy=TEXT, evidence=TEXT, appended=LIST, decided_at=TIME, undone_at=TIME, undone_by=TEXT,
+            undone_why=TEXT,
+        ),
+        table(
+            "quarantine", "quarantine_id",
+            "Notes that were refused or could not be read, whole, with every reason; nothing is lost.",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, source=TEXT, title=TEXT, content=TEXT,
+            reasons=LIST, details=TEXT, score=FLOAT, parts=TEXT, duplicate_of=TEXT, duplicate_revision=TEXT,
+            size_bytes=LONG, status=TEXT, occurred_at=TIME,
+        ),
+        table(
+            "staged_notes", "staged_id",
+            "What a day brought: the last act (save, forget, undo, accept, unreadable) on each memory.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, act=TEXT, **NOTE, principal=TEXT,
+            created_at=TIME, dated=FLAG, occurred_at=TIME, seq=LONG, size_bytes=LONG, released=FLAG,
+            reason=TEXT, message=TEXT,
+        ),
+        table(
+            "gate_verdicts", "verdict_id",
+            "The gate's verdict on each staged note by itself: pass, refuse, retire, undo or accept, with "
+            "all reasons. One that passes with reasons would be refused if the gate did more than warn.",
+            partition="day",
+            day=TEXT, namespace=TEXT, memory_id=TEXT, revision=TEXT, content_hash=TEXT, verdict=TEXT,
+            reasons=LIST, score=FLOAT, parts=TEXT,
+        ),
+        table(
+            "embedded_chunks", "embedded_id",
+            "Chunks and vectors of the notes that passed on a day; the history behind `chunks`.",
+            partition="day",
+            day=TEXT, cutter=TEXT, chunk_id=TEXT, **chunk_columns(dimension),
+        ),
+    ]
+    # fmt: on

@@ -1,0 +1,168 @@
+"""What people are shown, as data: sections of paragraphs, tables and pictures.
+
+A report says here once what it has to say; renderers put it where people are: `terminal` (Rich), `html` (one
+page, Jinja2), `markdown` (Dagster's page). Programs get the data behind it (`data`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Kind = Literal["", "number", "text", "id"]
+
+
+class Mark(NamedTuple):
+    """A cell that means something: a renderer colours it.
+
+    Attributes:
+        text: of the cell.
+        mark: what it means, for instance better or worse; empty: nothing.
+        note: what stands faintly behind the text.
+    """
+
+    text: str
+    mark: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        name: its heading; empty: none.
+        kind: numbers are set to the right; a text may be long; an id is copied.
+        whole: its cells are never broken into lines.
+        cut: what has no room ends in an ellipsis; else it goes on in the next line.
+        least: width (characters).
+        most: width (characters).
+    """
+
+    name: str
+    kind: Kind = ""
+    whole: bool = False
+    cut: bool = False
+    least: int | None = None
+    most: int | None = None
+
+
+def numbers(*names: str) -> list[Column]:
+    """Columns of numbers."""
+    return [Column(name, "number") for name in names]
+
+
+Columns = Sequence[Column | str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings.
+
+    Attributes:
+        columns: a bare name is a column of no kind; where all its cells are numbers it is one of numbers.
+        rows: cells: texts, plain values (see `text_of`) or `Mark`.
+        left_out: how many rows more there are (count).
+        option: the option that shows more of them.
+    """
+
+    columns: Columns
+    rows: Sequence[Sequence[object]]
+    left_out: int = 0
+    option: str = ""
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, most: int) -> Table:
+        """The first `most` rows of a frame."""
+        return cls(frame.columns, frame.head(most).rows(), left_out=max(frame.height - most, 0))
+
+    @property
+    def headings(self) -> list[Column]:
+        """The columns, each with its kind."""
+        given = [Column(one) if isinstance(one, str) else one for one in self.columns]
+        return [
+            Column(one.name, "number") if isinstance(self.columns[at], str) and self._numeric(at) else one
+            for at, one in enumerate(given)
+        ]
+
+    @property
+    def more(self) -> str:
+        """What to say of the rows that are left out; empty: none are."""
+        how = f" ({self.option})" if self.option else ""
+        return f"and {self.left_out:,} more{how}" if self.left_out else ""
+
+    def _numeric(self, at: int) -> bool:
+        return bool(self.rows) and all(isinstance(row[at], int | float) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A text of its own; `mark` is how it is meant: faint, or waits for somebody."""
+
+    text: str
+    mark: Literal["", "faint", "waits"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG or a PNG, and what it shows for those who cannot see it."""
+
+    image: bytes
+    alt: str
+
+    @property
+    def address(self) -> str:
+        """A data URI.
+
+        Raises:
+            ValueError: the bytes are neither of the two.
+        """
+        if self.image.startswith(b"\x89PNG\r\n\x1a\n"):
+            kind = "png"
+        elif b"<svg" in self.image[:1_000]:
+            kind = "svg+xml"
+        else:
+            raise ValueError(f"{self.alt}: {self.image[:16]!r}… is neither an SVG nor a PNG")
+        return f"data:image/{kind};base64,{base64.b64encode(self.image).decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Parts that are shown when their line is opened; `figure` stands before it."""
+
+    line: str
+    parts: Sequence[Part]
+    figure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A title, what to know of it, and what it is about."""
+
+    title: str
+    parts: Sequence[Part]
+    note: str = ""
+
+
+Part = Section | Table | Paragraph | Picture | Folded
+
+
+def verdict(name: str, note: str = "") -> Mark:
+    """A verdict of a comparison, as a cell."""
+    return Mark(name, "undecided" if name == "insufficient evidence" else name, note)
+
+
+def text_of(value: object) -> str:
+    """A plain value as people read it; a list with commas, nothing of nothing."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

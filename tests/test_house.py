@@ -1,0 +1,88 @@
+"""The README's table of rooms, the import contract and the tree say the same; files stay readable."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+TOP = ("orchestration", "assets", "quality", "scoring")  # folders that stand at the top of the repository
+LONGEST = 400  # lines of a file that gives no reason for more
+FILES = [
+    file
+    for room in ("slowwave", *TOP)
+    for file in sorted((ROOT / room).rglob("*.py"))
+    if not any(parent.is_symlink() for parent in file.parents)
+]
+
+
+def layers() -> list[set[str]]:
+    """The rooms of the import contract, the highest layer first."""
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    (rooms,) = [one for one in contracts if one["type"] == "layers"]
+    assert rooms["containers"] == ["slowwave"]
+    assert rooms["exhaustive"]
+    return [set(re.split(r" [|:] ", layer)) for layer in rooms["layers"]]
+
+
+def table() -> list[tuple[str, str]]:
+    """Room and folder of each row of the README's table."""
+    section = (ROOT / "README.md").read_text().split("## The rooms")[1].split("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \| `([^`]+)` \| \S", section, re.MULTILINE)
+
+
+def test_the_table_of_the_readme_has_the_rooms_of_the_contract_in_their_order():
+    rooms = [room for room, _ in table()]
+    placed = []
+    for layer in layers():
+        placed.append(set(rooms[sum(map(len, placed)) :][: len(layer)]))
+    assert placed == layers()
+    assert len(rooms) == len(set(rooms))
+
+
+def test_the_table_of_the_readme_has_the_folders_of_the_tree():
+    folder = ROOT / "slowwave"
+    there = {file.stem for file in folder.iterdir() if file.suffix == ".py" or file.is_dir()}
+    assert {room for room, _ in table()} == there - {"__init__", "__pycache__"}
+    for room, path in table():
+        assert path == (f"{room}/" if room in TOP else path)
+        assert path in (f"{room}/", f"slowwave/{room}/", f"slowwave/{room}.py")
+        assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("room", TOP)
+def test_a_folder_at_the_top_is_a_room_of_the_package(room):
+    link = ROOT / "slowwave" / room
+    assert link.is_symlink()
+    assert link.resolve() == ROOT / room
+    assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["sources"][room] == f"slowwave/{room}"
+
+
+def test_no_room_below_the_assets_may_import_dagster():
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    (forbidden,) = [one for one in contracts if one.get("forbidden_modules") == ["dagster"]]
+    below = {f"slowwave.{room}" for layer in layers()[2:] for room in layer}
+    assert set(forbidden["source_modules"]) == below
+    assert layers()[:2] == [{"orchestration"}, {"assets"}]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_a_long_file_says_why(file):
+    text = file.read_text()
+    if len(text.splitlines()) > LONGEST:
+        assert "one file" in (ast.get_docstring(ast.parse(text)) or "").casefold()
+
+
+def test_a_tenant_is_spelled_in_one_place():
+    """Every other filter of a namespace comes from there, so that none can forget or misquote it."""
+    spelled = {
+        str(file.relative_to(ROOT))
+        for file in FILES
+        if re.search(r"namespace = (?:\{quote|')", file.read_text())
+    }
+    assert spelled == {"slowwave/store/tenancy.py"}
