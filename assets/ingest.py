@@ -56,11 +56,11 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
         context.log.warning(warning)
     return dg.MaterializeResult(
         metadata={
-            **written,
-            "lance_version": int(space.store.table("staged_notes").version),
             "vaults": table(vault.scan_summary(scans)),
             "acts": table(rows.group_by("namespace", "act").len("notes").sort("namespace", "act")),
             "warnings": dg.MetadataValue.md("\n".join(f"- {one}" for one in warnings) or "*none*"),
+            **written,
+            "lance_version": int(space.store.table("staged_notes").version),
         }
     )
 
@@ -104,9 +104,9 @@ def gate_verdicts(context: dg.AssetExecutionContext, slowwave: SlowwaveResource)
     faulty = verdicts.filter(pl.col("reasons").list.len() > 0)
     examples = faulty.select("memory_id", "verdict", "score", "reasons")
     scores = verdicts["score"].drop_nulls()
+    written = write_rows(context, space.store, verdicts)
     return dg.MaterializeResult(
         metadata={
-            **write_rows(context, space.store, verdicts),
             "gate": _gate_state(policy, space.settings.gate.mode),
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
             "reasons": table(_by_reason(faulty)),
@@ -114,6 +114,7 @@ def gate_verdicts(context: dg.AssetExecutionContext, slowwave: SlowwaveResource)
             "quarantined": held,
             "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
             "faulty notes (examples)": table(examples.sort("memory_id")),
+            **written,
         }
     )
 
