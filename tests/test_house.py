@@ -86,3 +86,14 @@ def test_a_tenant_is_spelled_in_one_place():
         if re.search(r"namespace = (?:\{quote|')", file.read_text())
     }
     assert spelled == {"slowwave/store/tenancy.py"}
+
+
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
+_TREE = "(?:slowwave|scoring|quality|assets|orchestration|tests|bench|docs)/"
+PATH = re.compile(rf"`({_TREE}[\w./\-]+\.py|{_TREE}[\w./\-]*/)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_a_page_names_is_there(page):
+    assert [path for path in PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []

@@ -1,0 +1,100 @@
+"""What CONTRIBUTING.md shows works: its examples are put into a copy of the project and used."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+BLOCK = re.compile(r"```(python|diff) file=(\S+)\n(.*?)```", re.DOTALL)
+USE = """
+import slowwave
+from slowwave.cli import main
+from slowwave.scoring.ranking import RankingPolicy
+import sys
+
+with slowwave.open("home", namespace="default", embedding={"model": "wordllama-256"}) as memory:
+    saved = memory.save("We deploy on Thursday since the second of March, and Friday is for repairs only.")
+    found = memory.search("when do we deploy?", explain=True)
+    assert found[0].memory_id == saved.memory_id
+sys.argv = ["slowwave", "--home", "home", "night"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+old, new = RankingPolicy(), RankingPolicy(coverage_weight=0.1)
+assert old.version != new.version
+print("version", old.version)
+sys.argv = ["slowwave", "--home", "home", "popular", "--json"]
+main()
+"""
+
+
+def applied(old: str, change: str, where: str) -> str:
+    """A text with a block's change; what the block expects to find has to be there, once."""
+    lines = change.splitlines()
+    before = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("+"))
+    after = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("-"))
+    assert old.count(before) == 1, f"{where} has this {old.count(before)} times:\n{before}"
+    return old.replace(before, after)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with all examples of the page in it."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("scoring", "quality", "assets", "orchestration", "slowwave"):
+        skip = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=skip)
+    shutil.copytree(ROOT / "tests" / "scoring" / "ranking", folder / "tests" / "scoring" / "ranking")
+    for name in ("tests/conftest.py", "tests/ranking_helpers.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder / name)
+    for kind, name, text in BLOCK.findall(PAGE):
+        file = folder / name
+        if kind == "python":
+            file.parent.mkdir(parents=True, exist_ok=True)
+            assert not file.exists(), name
+            file.write_text(text)
+        else:
+            file.write_text(applied(file.read_text(), text, name))
+    return folder
+
+
+def run(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on the copy."""
+    environment = {**os.environ, "PYTHONPATH": str(project), "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256"}
+    return subprocess.run(
+        [sys.executable, *words], cwd=project, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_page_shows_one_of_each():
+    headings = re.findall(r"^### (.*)$", PAGE, re.MULTILINE)
+    assert headings == ["A rule", "A table", "An asset", "A command", "A channel"]
+    assert len(BLOCK.findall(PAGE)) == PAGE.count(" file=")
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_rule_and_of_rankings_pass(project):
+    done = run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/scoring")
+    assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-1_000:]
+
+
+@pytest.mark.slow
+def test_the_table_the_asset_and_the_command_work(project):
+    done = run(project, "-c", USE)
+    assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-3_000:]
+    told = done.stdout[done.stdout.index('{\n  "popular"') :]
+    assert '"share": 1.0' in told
+    version = subprocess.run(
+        [sys.executable, "-c", "from slowwave.scoring.ranking import RankingPolicy as P; print(P().version)"],
+        cwd=ROOT, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ).stdout.strip()  # fmt: skip
+    assert f"version {version}\n" in done.stdout  # a term of weight 0 is no new ranking
