@@ -89,7 +89,7 @@ def _measure(
 ) -> tuple[dict[str, Any], list[str]]:
     live, statuses = {}, Counter[str]()
     for memory in spaces.values():
-        rows = memory.store.read("memories", memory._mine("true"), columns=["source", "status"])
+        rows = memory.store.read("memories", memory.tenant.mine("true"), columns=["source", "status"])
         live |= dict(rows.iter_rows())
         statuses.update(rows["status"].to_list())
     lost = sorted({turn for grades in needed.values() for turn in grades if live.get(turn) != "live"})

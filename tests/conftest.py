@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import prepared
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -21,7 +22,6 @@ from slowwave.journal import Entry, Journal
 from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.memory import Memory
 from slowwave.notes import plain_note
-from slowwave.records import adopt
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
 
@@ -129,29 +129,9 @@ def fast_embedder() -> Any:
     return load_embedder(EmbeddingSettings(model=FAST_MODEL))
 
 
-def _prepared(folder: Path, model: str, dimension: int) -> Path:
-    """A home of empty tables, whose journal knows them as it does from the first change of a row on."""
-    home = folder / "home"
-    home.mkdir(mode=0o700)
-    store = Store(str(home / "lance"), model=model, dimension=dimension)
-    with Journal.open_path(home / "journal.db") as journal:
-        adopt(store, journal, first=True)
-    return home
-
-
-def _take_over(prepared: Path, home: Path) -> None:
-    """Make a home as its first opening does, but at once; a journal that is there already stays as it is."""
-    if (home / "lance").exists():
-        return
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.copytree(prepared / "lance", home / "lance")
-    if not (home / "journal.db").exists():
-        shutil.copy(prepared / "journal.db", home / "journal.db")
-
-
-@pytest.fixture(scope="session")
-def _empty_fast_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _prepared(tmp_path_factory.mktemp("fast-home"), FAST_MODEL, 256)
+@pytest.fixture(scope="session", autouse=True)
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> None:
+    prepared.places.append(tmp_path_factory.mktemp("homes"))
 
 
 @pytest.fixture
@@ -161,13 +141,13 @@ def learning_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def open_memory(home: Path, fast_embedder: Any, _empty_fast_home: Path) -> Iterator[Callable[..., Memory]]:
+def open_memory(home: Path, fast_embedder: Any) -> Iterator[Callable[..., Memory]]:
     """Opens a namespace of `home` (or of another folder) with the fast model; closed after the test."""
     opened: list[Memory] = []
 
     def open_(namespace: str = "ada", *, path: Path | None = None, **groups: Any) -> Memory:
         folder = path or home
-        _take_over(_empty_fast_home, folder)
+        prepared.take_over(folder)
         memory = Memory(load(folder, **{"embedding": {"model": FAST_MODEL}, **groups}), namespace=namespace)
         memory._space.__dict__["embedder"] = fast_embedder
         opened.append(memory)
@@ -191,24 +171,19 @@ def journal(home: Path) -> Iterator[Journal]:
         yield opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def hash_embedder() -> type[HashEmbedder]:
     """The class of the fake model."""
     return HashEmbedder
 
 
-@pytest.fixture(scope="session")
-def _empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _prepared(tmp_path_factory.mktemp("empty-home"), "hash-8", 8)
-
-
 @pytest.fixture
-def make_store(tmp_path_factory: pytest.TempPathFactory, _empty_home: Path) -> Callable[[], Store]:
+def make_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Store]:
     """Makes an empty store for vectors of 8 numbers (model ``hash-8``)."""
 
     def make() -> Store:
         folder = tmp_path_factory.mktemp("store") / "lance"
-        shutil.copytree(_empty_home / "lance", folder)
+        shutil.copytree(prepared.empty("hash-8") / "lance", folder)
         return Store(str(folder), model="hash-8", dimension=8)
 
     return make
@@ -222,14 +197,14 @@ def store(make_store: Callable[[], Store]) -> Store:
 
 @pytest.fixture
 def make_space(
-    tmp_path_factory: pytest.TempPathFactory, _empty_home: Path
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Callable[..., Workspace]]:
     """Opens a new home (or the one at `path`) whose model is `HashEmbedder`; takes groups of settings."""
     opened: list[Workspace] = []
 
     def open_(path: Path | None = None, **groups: Any) -> Workspace:
         folder = path or tmp_path_factory.mktemp("space") / "home"
-        _take_over(_empty_home, folder)
+        prepared.take_over(folder, "hash-8")
         space = Workspace(load(folder, **groups))
         space.__dict__["embedder"] = HashEmbedder()
         opened.append(space)
@@ -240,7 +215,7 @@ def make_space(
         space.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def act() -> Callable[..., Entry]:
     """Makes the act of saving `content` as `source`, or of forgetting it when there is no content."""
 

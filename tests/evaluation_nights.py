@@ -17,6 +17,7 @@ import dagster as dg
 import feedback_days as days
 import polars as pl
 from polars.testing import assert_frame_equal
+from prepared import take_over
 
 from bench._user import Clock
 from slowwave.assets import evaluation, learning
@@ -50,6 +51,7 @@ NO_JUDGE = '[judge]\nkind = "off"\n'
 def make_home(home: Path, more: str = NO_JUDGE) -> Settings:
     """An empty home with these settings."""
     home.mkdir(parents=True, exist_ok=True)
+    take_over(home)
     (home / "slowwave.toml").write_text(BASE + more)
     return load(home)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
+from functools import cache
 from typing import Any
 
 import dagster as dg
@@ -54,6 +55,7 @@ FIRST_SAVED = -5
 NAMESPACE = "default"
 
 
+@cache
 def nicknames() -> dict[str, str]:
     """What people call each place."""
     draw, found = np.random.default_rng(3), dict[str, str]()
@@ -135,7 +137,7 @@ class Nights:
     """Runs of a home on a Dagster instance of its own, at moments of the life."""
 
     def __init__(self, settings: Settings, folder: Any) -> None:
-        self.settings, self.instance = settings, dg.DagsterInstance.local_temp(str(folder))
+        self.settings, self.instance = settings, dg.DagsterInstance.ephemeral(str(folder))
 
     def run(self, job: str, first: int, last: int, *, hour: float = 2.5) -> dg.ExecuteInProcessResult:
         """One run of a job for a range of days of March, in the night after the last of them."""

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from prepared import empty
 
 from slowwave.embedding import Embedder
 from slowwave.home import opening
@@ -29,14 +30,14 @@ def no_number(text: str) -> None:
 
 
 @pytest.fixture
-def _quick_homes(monkeypatch: pytest.MonkeyPatch, _empty_fast_store: Path) -> None:
+def _quick_homes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A new home has the tables that opening it would make, but at once: half a second each."""
     made = opening.open_store
 
     def open_store(settings: Settings, embedder: Embedder, *more: Any) -> Store:
         folder = Path(settings.store_uri)
         if not any(folder.iterdir()) and embedder.name == FAST_MODEL:
-            shutil.copytree(_empty_fast_store, folder, dirs_exist_ok=True)
+            shutil.copytree(empty(FAST_MODEL) / "lance", folder, dirs_exist_ok=True)
         return made(settings, embedder, *more)
 
     monkeypatch.setattr(opening, "open_store", open_store)

@@ -12,6 +12,7 @@ import feedback_days as days
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from prepared import take_over
 
 from slowwave.assets import feedback
 from slowwave.assets.resources import SlowwaveResource
@@ -29,7 +30,7 @@ MEMORY = ids.memory_id("ada", "deploy")
 
 @pytest.fixture
 def settings(home: Path) -> Settings:
-    home.mkdir()
+    take_over(home)
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     return load(home)
 
@@ -82,7 +83,7 @@ def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path):
     assert pending_days(settings) == []
 
     other = tmp_path / "other"
-    other.mkdir()
+    take_over(other)
     (other / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     daily = load(other)
     journal(daily, acts)

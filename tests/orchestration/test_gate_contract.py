@@ -6,6 +6,7 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
+from prepared import take_over
 
 from slowwave.assets import ingest
 from slowwave.assets.resources import SlowwaveResource
@@ -48,7 +49,7 @@ def run(home: Path, first: str, last: str) -> tuple[bool, list[str], dict[str, d
 
 @pytest.fixture
 def settings(home: Path, act, monkeypatch) -> Settings:
-    home.mkdir()
+    take_over(home)
     monkeypatch.setenv("SLOWWAVE_GATE__MODE", "off")  # which the environment says for all tests
     monkeypatch.setenv("SLOWWAVE_GATE__MIN_CHARACTERS", "50")
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')

@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
+from prepared import take_over
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
@@ -50,7 +51,7 @@ TABLES = (
 
 @pytest.fixture
 def settings(home: Path) -> Settings:
-    home.mkdir()
+    take_over(home)
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
     return load(home)
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from feedback_days import act, observed, outcome, rating, search
 from odd_texts import FILES, TEXTS, odd_entries
+from prepared import take_over
 
 from slowwave.assets import ingest, learning
 from slowwave.common import ids
@@ -39,7 +40,7 @@ FACTS = {
 
 @pytest.fixture
 def settings(home: Path) -> Settings:
-    home.mkdir()
+    take_over(home)
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n[learning]\nenabled = true\n')
     return load(home)
 

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import prepared
 import pytest
 from mcp_helpers import (
     DEPLOY,
@@ -56,9 +57,9 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, _empty_fast_home: Path) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     home = tmp_path_factory.mktemp("mcp") / "home"
-    shutil.copytree(_empty_fast_home / "lance", home / "lance")
+    shutil.copytree(prepared.empty("wordllama-256") / "lance", home / "lance")
     tokens = {}
     for namespace, principal in (("ada", "claude"), ("bob", "cursor")):
         words = ("mcp", "token", "--namespace", namespace, "--principal", principal, "--json")

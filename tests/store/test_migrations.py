@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -224,16 +225,19 @@ def as_in_version_1(store: Store) -> None:
     store.refresh()
 
 
-@pytest.fixture
-def old_space(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Callable[[], Workspace]:
-    """Opens a home whose store was left by version 1, with three memories, one of them forgotten."""
+def opening(home: Path, hash_embedder: type) -> Workspace:
+    space = Workspace(load(home, gate={"mode": "enforce", "min_quality": 0.0}))  # as the environment has it
+    space.__dict__["embedder"] = hash_embedder()
+    return space
 
-    def open_() -> Workspace:
-        space = Workspace(load(home))
-        space.__dict__["embedder"] = hash_embedder()
-        return space
 
-    space = open_()
+@pytest.fixture(scope="module")
+def old_home(
+    tmp_path_factory: pytest.TempPathFactory, act: Callable[..., Entry], hash_embedder: type
+) -> Path:
+    """A home whose store was left by version 1, with three memories, one of them forgotten."""
+    home = tmp_path_factory.mktemp("version-1") / "home"
+    space = opening(home, hash_embedder)
     acts = [act(source, text, title=source) for source, text in TEXTS.items()]
     acts.append(act("gone.md", at=NOON + timedelta(hours=1)))
     acts.append(act("never seen.md", at=NOON + timedelta(hours=1)))
@@ -253,7 +257,14 @@ def old_space(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Cal
     hold(store, staged[:1], staged[:1].select("memory_id", "revision", reasons=pl.lit(["x"])))
     as_in_version_1(store)
     space.close()
-    return open_
+    return home
+
+
+@pytest.fixture
+def old_space(old_home: Path, home: Path, hash_embedder: type) -> Callable[[], Workspace]:
+    """Opens a copy of that home."""
+    shutil.copytree(old_home, home)
+    return lambda: opening(home, hash_embedder)
 
 
 def everything(store: Store) -> dict[str, pl.DataFrame]:
@@ -380,20 +391,18 @@ def test_the_step_to_version_2_leaves_chunks_of_another_revision_out_of_the_vect
 # -- from version 2 to 3 ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Callable[[], Workspace]:
-    """Opens a home whose store was left by version 2: notes of two vaults, and one that was saved."""
-
-    def open_() -> Workspace:
-        space = Workspace(load(home))
-        space.__dict__["embedder"] = hash_embedder()
-        return space
+@pytest.fixture(scope="module")
+def home_of_2(
+    tmp_path_factory: pytest.TempPathFactory, act: Callable[..., Entry], hash_embedder: type
+) -> Path:
+    """A home whose store was left by version 2: notes of two vaults, and one that was saved."""
+    home = tmp_path_factory.mktemp("version-2") / "home"
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
         cut = stages.cut(notes, space.chunker, space.embedder.name)
         return stages.embed(space.store, space.embedder, cut)
 
-    space = open_()
+    space = opening(home, hash_embedder)
     origins = {"long.md": "/vaults/o'clock", "short.md": "/vaults/ünïcode 🌊", "gone.md": ""}
     for source, origin in origins.items():
         one = act(source, TEXTS[source], title=source, origin=origin)
@@ -402,7 +411,14 @@ def space_of_2(home: Path, act: Callable[..., Entry], hash_embedder: type) -> Ca
     assert space.store.read("chunks").select("source", "origin").unique().height == 3
     as_in_version_2(space.store)
     space.close()
-    return open_
+    return home
+
+
+@pytest.fixture
+def space_of_2(home_of_2: Path, home: Path, hash_embedder: type) -> Callable[[], Workspace]:
+    """Opens a copy of that home."""
+    shutil.copytree(home_of_2, home)
+    return lambda: opening(home, hash_embedder)
 
 
 @pytest.mark.slow

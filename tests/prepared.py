@@ -1,0 +1,40 @@
+"""Homes of empty tables as their first opening leaves them: made once, and copied."""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+from slowwave.journal import Journal
+from slowwave.records import adopt
+from slowwave.store import Store
+
+DIMENSIONS = {"wordllama-256": 256, "hash-8": 8}
+places: list[Path] = []
+"""The folder of this session that they are kept in."""
+
+
+def take_over(home: Path, model: str = "wordllama-256") -> None:
+    """Make the tables of a home as its first opening does, and let its journal know them as it does then.
+
+    A home that has tables stays as it is; a journal that is there already learns of them with the first
+    change of a row, as it would otherwise.
+    """
+    if (home / "lance").exists():
+        return
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copytree(empty(model) / "lance", home / "lance")
+    if not (home / "journal.db").exists():
+        shutil.copy(empty(model) / "journal.db", home / "journal.db")
+
+
+@cache
+def empty(model: str) -> Path:
+    """The home that is copied."""
+    home = places[0] / model
+    home.mkdir(mode=0o700)
+    store = Store(str(home / "lance"), model=model, dimension=DIMENSIONS[model])
+    with Journal.open_path(home / "journal.db") as journal:
+        adopt(store, journal, first=True)
+    return home
