@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from math import floor, inf, isfinite
+from math import floor, isfinite
 from typing import Any, Final, Literal
 
+from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.days import DAY
 from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
 from slowwave.scoring.intervals import wilson
-from slowwave.scoring.promised import require_within
 
 State = Literal["open", "closed", "insufficient"]
 ENABLED, CYCLES, SEARCHES, DAYS = "enabled", "cycles", "searches", "days"
@@ -27,44 +27,6 @@ CONDITIONS: Final = (
 """Every condition, in the order in which they are shown; all must be open."""
 COLUMNS: Final = ("namespace", "condition", "state", "value", "bound", "number")
 _ROUNDING = 1e-9  # 0.49 is not more than 2 % below 0.50, whatever binary fractions say
-
-
-@dataclass(frozen=True, slots=True)
-class GateBounds:
-    """What the conditions ask for; the defaults are the rule's, and settings may only be stricter.
-
-    Attributes:
-        cycles: closed cycles (count).
-        searches: distinct evaluated queries of these (count).
-        days: calendar days of these.
-        shadow_days: from the first proposal on.
-        noise: noise rate that is too high.
-        noise_terms: learned terms with a verdict below which a rate says nothing (count); of fewer than 20
-            a single noisy one closes the gate.
-        loss: relative loss of MRR@5 that is too much.
-        quality_queries: on which the would-be effect was measured, at least (count).
-
-    Raises:
-        ValueError: a bound is less strict than the rule's.
-    """
-
-    cycles: int = 2
-    searches: int = 200
-    days: int = 28
-    shadow_days: float = 7.0
-    noise: float = 0.05
-    noise_terms: int = 5
-    loss: float = 0.02
-    quality_queries: int = 20
-
-    def __post_init__(self) -> None:
-        require_within(self, _PROMISED)
-
-
-_PROMISED = {
-    "cycles": (2, inf), "searches": (200, inf), "days": (28, inf), "shadow_days": (7.0, inf),
-    "noise": (0.0, 0.05), "noise_terms": (5, inf), "loss": (0.0, 0.02), "quality_queries": (20, inf),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +223,8 @@ def _conditions(evidence: GateEvidence, as_of: datetime, bounds: GateBounds) -> 
     done = evidence.progress
     yield Condition(ENABLED, "on" if evidence.enabled else "off", "on", _met(evidence.enabled))
     yield _count(CYCLES, done.cycles, bounds.cycles, "closed")
-    yield _count(SEARCHES, done.searches, bounds.searches, "evaluated", done.open_searches)
-    yield _count(DAYS, done.days, bounds.days, "of closed cycles", done.open_days)
+    yield _count(SEARCHES, done.searches, bounds.cycle_queries, "evaluated", done.open_searches)
+    yield _count(DAYS, done.days, bounds.cycle_days, "of closed cycles", done.open_days)
     yield _shadow(evidence.first_proposal, as_of, bounds.shadow_days)
     yield _noise(evidence.noisy, evidence.judged, bounds)
     yield _quality(evidence.effect, bounds)

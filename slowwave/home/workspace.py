@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
     from slowwave.notes.chunking import Chunker
     from slowwave.quality.admission import AdmissionPolicy
-    from slowwave.quality.learning_gate import GateBounds
+    from slowwave.quality.learning_bounds import GateBounds
     from slowwave.scoring.feedback.policy import LearningPolicy
     from slowwave.scoring.feedback.usage import UsagePolicy
     from slowwave.store import Store
@@ -300,14 +300,10 @@ class Workspace:
     @cached_property
     def gate_bounds(self) -> GateBounds:
         """What the learning gate asks for."""
-        from slowwave.quality.learning_gate import GateBounds
+        from slowwave.quality.learning_bounds import GateBounds
 
-        given = self.settings.learning
-        return GateBounds(
-            cycles=given.cycles, searches=given.cycle_queries, days=given.cycle_days,
-            shadow_days=given.shadow_days, noise=given.noise, noise_terms=given.noise_terms, loss=given.loss,
-            quality_queries=given.quality_queries,
-        )  # fmt: skip
+        names = {part.name for part in fields(GateBounds)}
+        return GateBounds(**self.settings.learning.model_dump(include=names))
 
     @cached_property
     def usage_policy(self) -> UsagePolicy:

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.promised import require_rising
 from slowwave.settings.groups import Group
 
-_FEEDBACK, _LEARNING = FeedbackPolicy(), LearningPolicy()
+_FEEDBACK, _LEARNING, _GATE = FeedbackPolicy(), LearningPolicy(), GateBounds()
 
 
 class GateSettings(Group):
@@ -364,17 +365,21 @@ class LearningSettings(Group):
         _LEARNING.known_first,
         description="Whether words that the memory is already learning come before new ones",
     )
-    cycles: int = Field(2, ge=2, description="Closed cycles before the gate opens (count)")
-    cycle_queries: int = Field(200, ge=200, description="Distinct evaluated queries of these (count)")
-    cycle_days: int = Field(28, ge=28, description="Days of these cycles")
-    shadow_days: float = Field(7.0, ge=7, description="Days of proposals before any is applied")
-    noise: float = Field(0.05, gt=0, le=0.05, description="Share of noisy terms that closes the gate")
-    noise_terms: int = Field(
-        5, ge=5, description="Terms with a verdict below which the share says nothing (count)"
+    cycles: int = Field(_GATE.cycles, ge=2, description="Closed cycles before the gate opens (count)")
+    cycle_queries: int = Field(
+        _GATE.cycle_queries, ge=200, description="Distinct evaluated queries of these (count)"
     )
-    loss: float = Field(0.02, ge=0, le=0.02, description="Relative loss of MRR@5 that closes the gate")
+    cycle_days: int = Field(_GATE.cycle_days, ge=28, description="Days of these cycles")
+    shadow_days: float = Field(_GATE.shadow_days, ge=7, description="Days of proposals before any is applied")
+    noise: float = Field(_GATE.noise, gt=0, le=0.05, description="Share of noisy terms that closes the gate")
+    noise_terms: int = Field(
+        _GATE.noise_terms, ge=5, description="Terms with a verdict below which the share says nothing (count)"
+    )
+    loss: float = Field(_GATE.loss, ge=0, le=0.02, description="Relative loss of MRR@5 that closes the gate")
     quality_queries: int = Field(
-        20, ge=20, description="Queries below which the would-be effect says nothing (count)"
+        _GATE.quality_queries,
+        ge=20,
+        description="Queries below which the would-be effect says nothing (count)",
     )
     interleave: float = Field(
         0.25, ge=0, le=1,

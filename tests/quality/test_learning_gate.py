@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.quality.learning_bounds import GateBounds
 from slowwave.quality.learning_gate import (
     APPROVAL,
     CONDITIONS,
@@ -23,7 +24,6 @@ from slowwave.quality.learning_gate import (
     SHADOW_WEEK,
     Approval,
     Effect,
-    GateBounds,
     GateEvidence,
     Progress,
     decide_gate,
@@ -168,7 +168,9 @@ def test_a_first_measure_of_nothing_is_no_loss():
 
 
 def test_bounds_are_what_is_asked_for():
-    strict = GateBounds(cycles=3, searches=300, days=42, shadow_days=14, noise=0.01, noise_terms=50, loss=0)
+    strict = GateBounds(
+        cycles=3, cycle_queries=300, cycle_days=42, shadow_days=14, noise=0.01, noise_terms=50, loss=0
+    )
     names = [one.name for one in decided(strict, **effect(after=0.499)).missing]
     assert names == [CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY]
 

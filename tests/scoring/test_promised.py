@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ranking_helpers import NOW, PLAIN, build, near
 
 from slowwave.errors import SettingsError
-from slowwave.quality.learning_gate import GateBounds
+from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.candidates import MemoryState

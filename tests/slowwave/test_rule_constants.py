@@ -14,7 +14,7 @@ import pytest
 
 from slowwave.errors import SettingsError
 from slowwave.home.workspace import Workspace
-from slowwave.quality.learning_gate import GateBounds
+from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import EvaluationSettings, load

@@ -20,7 +20,7 @@ from slowwave.journal.acts import entries_in
 from slowwave.journal.entry import JUDGMENT
 from slowwave.journal.kinds.judgment import Frozen, Judgment
 from slowwave.scoring.evaluation import agreement
-from slowwave.scoring.evaluation.judgments import GRADED, JUDGE
+from slowwave.scoring.evaluation.judgments import GRADED, HIGHEST, JUDGE
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -112,13 +112,18 @@ def judge_again(
 
 def drift(journal: Journal, namespace: str, judge_name: str) -> list[Drift]:
     """How a judge graded its anchors in each cycle, the earliest first."""
-    entries = _anchors(journal, namespace, judge_name)
+    entries = [one for one in _anchors(journal, namespace, judge_name) if _is_grade(one.payload.get("grade"))]
     first = {one.payload["anchor_id"]: one for one in entries if one.payload["cycle_id"] == FIRST}
     cycles: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.payload["cycle_id"] != FIRST and entry.payload["anchor_id"] in first:
             cycles.setdefault(entry.payload["cycle_id"], []).append(entry)
     return [_drift(cycle_id, first, again) for cycle_id, again in cycles.items()]
+
+
+def _is_grade(given: object) -> bool:
+    """Whether it is one: what was written into a journal by hand may be none."""
+    return isinstance(given, int) and 0 <= given <= HIGHEST
 
 
 def _drift(cycle_id: str, first: dict[str, Entry], again: Sequence[Entry]) -> Drift:
