@@ -27,7 +27,7 @@ FEEDBACK = {
     "implicit_cap": 1.01, "promotions": 4, "promotion_hours": 7.9, "prior": 1.1, "principal_votes": 101,
 }  # fmt: skip
 GATE = {
-    "cycles": 1, "searches": 199, "days": 27, "shadow_days": 6.9, "noise": 0.051, "noise_terms": 4,
+    "cycles": 1, "cycle_queries": 199, "cycle_days": 27, "shadow_days": 6.9, "noise": 0.051, "noise_terms": 4,
     "loss": 0.021, "quality_queries": 19,
 }  # fmt: skip
 SETTINGS = {
