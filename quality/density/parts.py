@@ -23,14 +23,6 @@ from slowwave.quality.density.words import (
     vocabulary_of,
 )
 
-"""Signal density: how much of a text says something (rule 1, L2).
-
-A text is scored on nine parts, each in [0, 1], and the density is their product: one clear sign of junk is
-enough. Most parts look at statistics that every writing system shares; the lexicons are short lists of words
-that menus, licences and placeholders are made of, in some large languages.
-"""
-
-
 _ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]*)*")  # _WORD in a folded text of ASCII, in half the time
 
 

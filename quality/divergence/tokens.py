@@ -33,8 +33,6 @@ from slowwave.quality.divergence.patterns import (
 from slowwave.quality.divergence.sentences import said_once
 from slowwave.quality.divergence.words import classified, clock_key, is_camel, plain_digits, unit_of
 
-"""A text as the facts it states: numbers, dates, names, negations and content words, each with its place."""
-
 
 class Token(NamedTuple):
     """One stated thing: what it is compared by, its kind, and its place in the text as written."""

@@ -12,6 +12,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from slowwave.feedback.rows import (
+    BEHIND,
+    EXPLICIT,
+    FOLDED,
+    ids_in,
+    newest_of,
+    rows_about,
+    texts_apart,
+    texts_together,
+)
 from slowwave.feedback.texts import FIRST, Texts, named
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.days import day_end, last_day
@@ -24,22 +34,6 @@ from slowwave.store import one_of, quote
 
 if TYPE_CHECKING:
     from slowwave.store import Store
-from slowwave.feedback.rows import (
-    BEHIND,
-    EXPLICIT,
-    FOLDED,
-    ids_in,
-    newest_of,
-    rows_about,
-    texts_apart,
-    texts_together,
-)
-
-"""The night of feedback: what the acts of some days come to, from the state that the days before left.
-
-Reads the tables around a run and calls the rules of :mod:`scoring.feedback`; each function gives the rows of
-one table. The days of a run follow one another.
-"""
 
 
 _DECIDED = (

@@ -2,7 +2,8 @@
 
 The rows of ``learned_triggers`` are read once for every version of the table. For every search of a namespace
 that has such rows the journal is asked whether anything new was decided about learning: another process may
-have withdrawn it or taken something back a moment ago.
+have withdrawn it or taken something back a moment ago. What that costs a search is bounded by
+rule 3.10 and measured by `bench/learned_overhead.py`.
 """
 
 from __future__ import annotations

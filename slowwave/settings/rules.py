@@ -1,6 +1,6 @@
 """Settings of the rules: the gate, reconsolidation, ranking, feedback, evaluation, judges, learning.
 
-A default that a rule has is the rule's own: it stands in its policy alone.
+Defaults of feedback, learning and its gate are those of their policies, and stand there.
 """
 
 from __future__ import annotations

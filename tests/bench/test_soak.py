@@ -1,4 +1,4 @@
-"""The soak bench counts what is lost and doubled by several processes; test_smoke.py runs it with one."""
+"""The soak bench counts what is lost and doubled by several processes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import Any
 import pytest
 
 Run = Callable[..., dict[str, Any]]
+
+
+@pytest.mark.slow
+def test_saves_one_by_one(run: Run, tmp_path: Path) -> None:
+    said = run("soak", "--one-by-one", 10, "--folder", tmp_path)
+
+    assert [row["saves"] for row in said["rows"]] == list(range(1, 11))
+    assert {"p50", "handles", "rss", "files", "tables", "journal", "ratio"} <= said["rows"][0].keys()
+    assert [said["totals"][name] for name in ("acts", "lost", "doubled")] == [10, 0, 0]
 
 
 @pytest.mark.slow

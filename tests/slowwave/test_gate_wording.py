@@ -10,11 +10,11 @@ from slowwave.views.gate_wording import REASONS, told, words_of
 
 ROOT = Path(__file__).parents[2]
 _PLACES = (
-    *sorted((ROOT / "quality").glob("*.py")),
-    *sorted((ROOT / "quality" / "admission").glob("*.py")),
+    *sorted((ROOT / "quality").rglob("*.py")),
     *sorted((ROOT / "slowwave" / "notes").glob("*.py")),
-    ROOT / "slowwave" / "vault_look.py",
-    ROOT / "slowwave" / "stages.py",
+    ROOT / "slowwave" / "vaults" / "look.py",
+    ROOT / "slowwave" / "lifecycle" / "stages.py",
+    ROOT / "slowwave" / "store" / "staging.py",
 )
 # How a reason is written where it is given: a constant, a fault of the structure, an error of a note.
 _GIVEN = re.compile(

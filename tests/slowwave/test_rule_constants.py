@@ -92,7 +92,7 @@ def test_what_is_fixed_is_where_the_table_says():
         (RankingPolicy, {"ranking"}, {"name"}),
         (FeedbackPolicy, {"feedback"}, {"prior"}),
         (LearningPolicy, {"learning"}, set()),
-        (GateBounds, {"learning"}, {"searches", "days"}),  # cycle_queries, cycle_days
+        (GateBounds, {"learning"}, set()),
     ],
 )
 def test_every_parameter_of_a_policy_is_a_setting_in_the_table(policy, groups, but):
