@@ -41,6 +41,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.settings import load
+from slowwave.views.terminal import err, out
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ARCHIVE = "home.tar.xz"
@@ -175,9 +176,14 @@ def pinned(home: Path) -> Iterator[Pins]:
         # Commands import it when they run; whoever is not of the project gets the true one all the same.
         del dt.datetime
         dt.__getattr__ = lambda name: _imported(name, fake)
+        widths = {console: console._width for console in (out, err)}  # an earlier test may have set them
+        for console in widths:
+            console._width = 180
         try:
             yield pins
         finally:
+            for console, width in widths.items():
+                console._width = width
             del dt.__getattr__
             dt.datetime = _moment
             for one in modules:

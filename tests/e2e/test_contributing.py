@@ -54,7 +54,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         skip = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=skip)
     shutil.copytree(ROOT / "tests" / "scoring" / "ranking", folder / "tests" / "scoring" / "ranking")
-    for name in ("tests/conftest.py", "tests/ranking_helpers.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in (
+        "tests/conftest.py",
+        "tests/prepared.py",
+        "tests/ranking_helpers.py",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+    ):
         shutil.copy(ROOT / name, folder / name)
     for kind, name, text in BLOCK.findall(PAGE):
         file = folder / name

@@ -53,7 +53,7 @@ print("done", flush=True)
 HOLDER = """
 import sys, time
 import slowwave
-from slowwave import intake
+from slowwave.lifecycle import intake
 from faults_helpers import text
 
 def settle(*arguments, **named):

@@ -16,6 +16,7 @@ from prepared import take_over
 from slowwave.assets import ingest, learning
 from slowwave.common import ids
 from slowwave.evaluation import cycles, interleaved, measured, truth
+from slowwave.feedback import effect as taking_effect
 from slowwave.feedback import fold
 from slowwave.home.apart import _Apart, apart
 from slowwave.home.workspace import Workspace
@@ -140,7 +141,7 @@ def mentions(value: object, namespace: str) -> bool:
 NIGHT_PARTS = [
     (staging, "stage"), (stages, "judge"), (stages, "cut"), (ingest, "settle"), (ingest, "reconcile"),
     (fold, "signals"), (fold, "effectiveness"), (fold, "strength"), (fold, "promotions"),
-    (fold, "take_effect"),
+    (taking_effect, "take_effect"),
 ]  # fmt: skip
 EVALUATION_PARTS = [
     (measured, "score_days"), (measured, "compare_days"), (measured, "attribute_days"),

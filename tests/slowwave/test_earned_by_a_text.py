@@ -11,7 +11,7 @@ from learned_rows import decide, lessons, teach
 from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
-from slowwave.feedback import fold as folding
+from slowwave.feedback import effect
 from slowwave.learning.proposals import proposal_days
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settle
@@ -208,7 +208,7 @@ def assert_same(one, other) -> None:
 @pytest.mark.slow
 def test_a_save_that_was_killed_before_it_is_healed_by_the_night(blamed, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(folding, "follow_texts", lambda *_: 1 / 0)
+        patch.setattr(effect, "follow_texts", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             blamed.save(RIGHT)
     assert len(blamed.state().not_useful_at) == 10
