@@ -385,12 +385,24 @@ def plain(value: Any, key: str = "") -> Any:
 def _by_first(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Rows of a search's log, which is told by columns, by name: equal ones come in any order."""
     order = sorted(range(len(columns["chunk_id"])), key=lambda at: columns["chunk_id"][at])
-    return {
+    told = {
         name: [column[at] for at in order]
         if isinstance(column, list) and len(column) == len(order)
         else column
         for name, column in columns.items()
     }
+    for score, rank in (("cosine", "vector_rank"), ("bm25", "bm25_rank")):
+        told[rank] = _by_name_where_equal(told[score], told[rank])
+    return told
+
+
+def _by_name_where_equal(scores: Sequence[Any], ranks: Sequence[int]) -> list[int]:
+    """Ranks of rows in the order of their names; which of two with one score is first is the table's whim."""
+    places: dict[Any, list[int]] = {}
+    for score, rank in sorted(zip(scores, ranks, strict=True), key=lambda one: one[1]):
+        if rank:
+            places.setdefault(score, []).append(rank)
+    return [places[score].pop(0) if rank else rank for score, rank in zip(scores, ranks, strict=True)]
 
 
 def shape(value: Any) -> Any:
