@@ -9,6 +9,7 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITIO
 from slowwave.assets import evaluation, feedback, ingest, learning
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
+from slowwave.common.imports import CONTRACT, when_used
 from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.home import ledger
 from slowwave.learning.evidence import Evidence
@@ -92,6 +93,7 @@ def gate_contract(
         dtype=pl.Boolean,
     )
     limits = Limits(min_characters=max(1, policy.least_characters), min_score=policy.min_quality)
+    when_used(*CONTRACT)
     hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
     soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):

@@ -135,6 +135,7 @@ def gate_docs(
     json: Json = False,
 ) -> None:
     """Save gate: write the batch contract of a night and what it found as web pages (Data Docs)."""
+    from slowwave.common.imports import CONTRACT, when_used
     from slowwave.errors import SlowwaveError
     from slowwave.lifecycle.gate_report import accepted_notes
     from slowwave.quality.contract import Limits, write_data_docs
@@ -149,6 +150,7 @@ def gate_docs(
         policy, notes = space.gate_policy, accepted_notes(space.store, [day])
     end = day_end(day)
     limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
+    when_used(*CONTRACT)
     try:
         page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
     except ImportError as error:

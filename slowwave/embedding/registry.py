@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from slowwave.common.imports import TABLES, when_used
 from slowwave.embedding.base import Progress, Vectors, in_batches, unit
 from slowwave.errors import ModelError
 
@@ -24,6 +25,7 @@ class RegistryEmbedder:
 
     @cached_property
     def _function(self) -> Any:  # noqa: ANN401 - lancedb EmbeddingFunction
+        when_used(*TABLES)
         from lancedb.embeddings import get_registry
 
         try:

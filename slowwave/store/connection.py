@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from slowwave.common.imports import TABLES, when_used
 from slowwave.store.tables import TableSpec
 
 os.environ.setdefault("LANCE_LOG", "error")  # it warns on each query that does not select its score
@@ -78,6 +79,7 @@ class Connection:
         for as long as the cache has room. So a connection ends with `VERSIONS_PER_SESSION`, and before that
         where handles become few.
         """
+        when_used(*TABLES)
         import lancedb
 
         self.db = lancedb.connect(
@@ -89,6 +91,7 @@ class Connection:
             ),
         )
         self._handles: dict[str, Any] = {}
+        self._datasets: dict[str, Any] = {}
         self._first_version: int | None = None
         self._next_look = 0.0
         self._commits: dict[str, tuple[int, int]] = {}
@@ -104,6 +107,30 @@ class Connection:
         if name not in handles:
             handles[name] = self.db.open_table(self.physical(name))
         return handles[name]
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the tables are in this process alone."""
+        return self.uri.startswith("memory:")
+
+    def dataset(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
+        """The latest version of a table as Lance reads it: a read of it costs a third of LanceDB's query.
+
+        Not for a database in memory, which LanceDB alone can read.
+        """
+        table = self.table(name)
+        known = self._datasets.get(name)
+        if known is None:
+            import lance
+
+            session = lance.Session(
+                index_cache_size_bytes=METADATA_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+            )
+            known = table.to_lance(session=session)
+        elif (latest := known.latest_version) != known.version:
+            known = known.checkout_version(latest)
+        self._datasets[name] = known
+        return known
 
     def _end_long_session(self) -> None:
         """Connect again when the searched table has had many versions since, or handles become few."""

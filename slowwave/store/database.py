@@ -217,12 +217,15 @@ class Store(Connection):
         self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
         """Rows of a table that match the filter, as a frame (in no promised order)."""
-        query = self.table(name).search()
-        if where is not None:
-            query = query.where(where)
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
         with self.explaining(name):
-            frame = pl.from_arrow(query.select(wanted).limit(None).to_arrow())
+            if self.in_memory:
+                query = self.table(name).search()
+                query = query if where is None else query.where(where)
+                found = query.select(wanted).limit(None).to_arrow()
+            else:
+                found = self.dataset(name).to_table(filter=where, columns=wanted)
+        frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
         return frame
 
@@ -234,10 +237,9 @@ class Store(Connection):
         It reads whole columns, where LanceDB's query fetches row by row what the filter does not name: a
         tenth of the work when most of millions of rows match, and more work than `read` when few do.
         """
-        dataset = self.table(name).to_lance()
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
         with self.explaining(name):
-            found = dataset.to_table(filter=where, columns=wanted, late_materialization=False)
+            found = self.dataset(name).to_table(filter=where, columns=wanted, late_materialization=False)
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
         return frame
@@ -272,7 +274,7 @@ class Store(Connection):
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
         with self.explaining(name):
-            return int(self.table(name).count_rows(where))
+            return int((self.table(name) if self.in_memory else self.dataset(name)).count_rows(where))
 
     # -- writing ---------------------------------------------------------------------------------
 
