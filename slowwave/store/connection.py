@@ -123,7 +123,7 @@ class Connection:
         if known is None:
             import lance
 
-            session = lance.Session(
+            session = lance.Session(  # type: ignore[attr-defined]
                 index_cache_size_bytes=METADATA_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
             )
             known = table.to_lance(session=session)

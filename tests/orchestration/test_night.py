@@ -253,14 +253,15 @@ def homes(tmp_path: Path, act) -> list[Runs]:
 @pytest.mark.slow
 def test_a_backfill_in_one_run_equals_a_run_per_day(homes):
     one, many = homes
-    one.run(DAYS[0], DAYS[-1])
-    for day in DAYS:
+    some = DAYS[:12]
+    one.run(some[0], some[-1])
+    for day in some:
         many.run(day)
     left, right = tables(one.settings), tables(many.settings)
-    assert left["memories"].height > 20
+    assert left["memories"].height > 10
     assert set(left["memories"]["status"]) == {"live", "retired"}
     assert set(left["gate_verdicts"]["verdict"]) == {"pass", "refuse", "retire"}
-    assert left["quarantine"].height > 5
+    assert left["quarantine"].height > 3
     assert_equal(left, right, but=["created_at"])
     # An old day once more, in either home, changes nothing.
     for runs, before in ((one, left), (many, right)):
