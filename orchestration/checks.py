@@ -93,7 +93,8 @@ def gate_contract(
         dtype=pl.Boolean,
     )
     limits = Limits(min_characters=max(1, policy.least_characters), min_score=policy.min_quality)
-    when_used(*CONTRACT)
+    with when_used(*CONTRACT):
+        import great_expectations  # noqa: F401
     hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
     soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):

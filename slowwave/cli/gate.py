@@ -150,8 +150,9 @@ def gate_docs(
         policy, notes = space.gate_policy, accepted_notes(space.store, [day])
     end = day_end(day)
     limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
-    when_used(*CONTRACT)
     try:
+        with when_used(*CONTRACT):
+            import great_expectations  # noqa: F401
         page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
     except ImportError as error:
         raise SlowwaveError(f"{error}. Run: pip install '.[night]' in its folder.") from None

@@ -25,7 +25,8 @@ class RegistryEmbedder:
 
     @cached_property
     def _function(self) -> Any:  # noqa: ANN401 - lancedb EmbeddingFunction
-        when_used(*TABLES)
+        with when_used(*TABLES):
+            import lancedb  # noqa: F401
         from lancedb.embeddings import get_registry
 
         try:

@@ -64,7 +64,7 @@ class MemoryStates:
     def _known(self, namespace: str) -> tuple[dict[str, MemoryState], dict[str, str]]:
         with self._lock:
             # Feedback fades from day to day, also when no night runs.
-            mark = (self._store.table("memory_state").version, self._until or self._clock().date())
+            mark = (self._store.version("memory_state"), self._until or self._clock().date())
             known = self._taught.get(namespace)
             if known is None or known[0] != mark:
                 rows = self._rows(namespace)

@@ -106,8 +106,8 @@ class LearnedTriggers:
             return {}
 
     def _match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
-        version = int(self._store.table(TABLE).version)
-        said = int(self._store.table("memories").version)
+        version = self._store.version(TABLE)
+        said = self._store.version("memories")
         if not self._has_any(namespace, version):
             return {}
         approved, taken_back = self._decided(namespace, now)

@@ -23,6 +23,9 @@ METADATA_CACHE_BYTES = 64 * 2**20
 INDEX_CACHE_BYTES = 2**30
 """What a connection keeps of indexes, the least used go first; its default is six times as much."""
 
+NO_VERSION = 2**64 - 1
+"""The file of a version is named by what is left to this, so that the newest comes first."""
+
 VERSIONS_PER_SESSION = 128
 """Versions of the searched table that one connection sees at most (count)."""
 
@@ -79,8 +82,8 @@ class Connection:
         for as long as the cache has room. So a connection ends with `VERSIONS_PER_SESSION`, and before that
         where handles become few.
         """
-        when_used(*TABLES)
-        import lancedb
+        with when_used(*TABLES):
+            import lancedb
 
         self.db = lancedb.connect(
             self.uri,
@@ -91,7 +94,7 @@ class Connection:
             ),
         )
         self._handles: dict[str, Any] = {}
-        self._datasets: dict[str, Any] = {}
+        self._datasets: dict[str, tuple[Any, tuple[int, int, int] | None]] = {}
         self._first_version: int | None = None
         self._next_look = 0.0
         self._commits: dict[str, tuple[int, int]] = {}
@@ -109,28 +112,41 @@ class Connection:
         return handles[name]
 
     @property
-    def in_memory(self) -> bool:
-        """Whether the tables are in this process alone."""
-        return self.uri.startswith("memory:")
+    def elsewhere(self) -> bool:
+        """Whether the tables are in no folder of this machine, but in memory or in an object store."""
+        return "://" in self.uri
 
     def dataset(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
         """The latest version of a table as Lance reads it: a read of it costs a third of LanceDB's query.
 
-        Not for a database in memory, which LanceDB alone can read.
+        Only for tables in a folder. That a table was made again is seen by the file of its version, for the
+        number may be the one that it had.
         """
-        table = self.table(name)
-        known = self._datasets.get(name)
-        if known is None:
+        table, datasets = self.table(name), self._datasets
+        known, seen = datasets.get(name, (None, None))
+        latest = None if known is None else known.latest_version
+        now = None if latest is None else self._file_of(name, latest)
+        if known is None or now is None or (latest == known.version and now != seen):
             import lance
 
             session = lance.Session(  # type: ignore[attr-defined]
                 index_cache_size_bytes=METADATA_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
             )
             known = table.to_lance(session=session)
-        elif (latest := known.latest_version) != known.version:
+            now = self._file_of(name, known.version)
+        elif latest != known.version:
             known = known.checkout_version(latest)
-        self._datasets[name] = known
+        datasets[name] = known, now
         return known
+
+    def _file_of(self, name: str, version: int) -> tuple[int, int, int] | None:
+        """What tells the file of a version from another one that has its name; None where there is none."""
+        folder = Path(self.uri, f"{self.physical(name)}.lance", "_versions")
+        try:
+            found = (folder / f"{NO_VERSION - version:020}.manifest").stat()
+        except OSError:
+            return None
+        return version, found.st_ino, found.st_mtime_ns
 
     def _end_long_session(self) -> None:
         """Connect again when the searched table has had many versions since, or handles become few."""

@@ -201,6 +201,7 @@ class Store(Connection):
             if told is None:
                 raise
             self._handles.pop(name, None)
+            self._datasets.pop(name, None)
             raise told from None
 
     def refresh(self) -> None:
@@ -213,13 +214,22 @@ class Store(Connection):
 
     # -- reading ---------------------------------------------------------------------------------
 
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """As `explaining`; a file that is missing is no bad argument, which Lance calls it."""
+        with self.explaining(name):
+            try:
+                yield
+            except pa.ArrowInvalid as error:
+                raise RuntimeError(str(error)) from error
+
     def read(
         self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
     ) -> pl.DataFrame:
         """Rows of a table that match the filter, as a frame (in no promised order)."""
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        with self.explaining(name):
-            if self.in_memory:
+        with self._reading(name):
+            if self.elsewhere:
                 query = self.table(name).search()
                 query = query if where is None else query.where(where)
                 found = query.select(wanted).limit(None).to_arrow()
@@ -238,7 +248,7 @@ class Store(Connection):
         tenth of the work when most of millions of rows match, and more work than `read` when few do.
         """
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        with self.explaining(name):
+        with self._reading(name):
             found = self.dataset(name).to_table(filter=where, columns=wanted, late_materialization=False)
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
@@ -271,10 +281,15 @@ class Store(Connection):
         assert isinstance(frame, pl.DataFrame)
         return frame if columns is None else frame.select(columns)
 
+    def version(self, name: str) -> int:
+        """Of a table, now: another number means that someone wrote."""
+        with self._reading(name):
+            return int(self.table(name).version if self.elsewhere else self.dataset(name).version)
+
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
-        with self.explaining(name):
-            return int((self.table(name) if self.in_memory else self.dataset(name)).count_rows(where))
+        with self._reading(name):
+            return int((self.table(name) if self.elsewhere else self.dataset(name)).count_rows(where))
 
     # -- writing ---------------------------------------------------------------------------------
 
