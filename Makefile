@@ -13,9 +13,9 @@ help: ## Show this list
 demo: $(VENV)/.runtime ## Set everything up, take in the example vault by night, ask it questions
 	@$(BIN)/python examples/demo.py --home $(DEMO)
 
-# Three workers keep two cores busy, for one in ten seconds is waiting; whoever has no more work takes over
-# some of another's, and tests/conftest.py puts the long ones first.
-PYTEST := $(BIN)/pytest -n 3 --dist worksteal
+# Whoever has no more work takes over some of the other's; tests/conftest.py puts the long ones first. Frames
+# are small here: threads of Polars would wait for one another, a tenth of all.
+PYTEST := POLARS_MAX_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 test: $(VENV)/.dev ## Set everything up and pass every test
 	@$(MAKE) --no-print-directory -j 2 check

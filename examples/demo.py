@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -95,7 +96,7 @@ def run(*words: str, lines: int = LINES) -> None:
     sys.stdout.flush()
     if len(said) > lines:
         screen.print(
-            f"[dim]… and {len(said) - lines} more lines of: slowwave {' '.join(words)}[/]", highlight=False
+            f"[dim]… more of it ({len(said) - lines}): slowwave {shlex.join(words)}[/]", highlight=False
         )
 
 

@@ -30,6 +30,14 @@ Namespace = Annotated[
 Json = Annotated[bool, JSON]
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(version("slowwave"))
+        raise typer.Exit
+
+
 @app.callback()
 @reports_errors
 def common(
@@ -38,6 +46,10 @@ def common(
         Path | None,
         typer.Option(help="Home folder; default: SLOWWAVE_HOME, else the nearest .slowwave upwards."),
     ] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_tell_version, help="Show the version and exit."),
+    ] = False,
 ) -> None:
     """Set the home folder for the command; what it writes is as private as that folder."""
     from slowwave.common.permissions import private_files

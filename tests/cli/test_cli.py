@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -270,3 +271,8 @@ def test_checkpoints_from_the_command_line(ready):
     assert [result["memory_id"] for result in found] == [first["memory_id"]]
     assert run("checkpoint", "delete", "before", home=ready).returncode == 0
     assert data("checkpoint", "list", home=ready) == []
+
+
+def test_the_version_is_told_without_a_home(tmp_path):
+    assert run("--version", home=tmp_path / "none").stdout.strip() == version("slowwave")
+    assert not (tmp_path / "none").exists()
