@@ -24,7 +24,8 @@ from rich.progress import track
 
 import slowwave
 from slowwave.scoring.ranking import rank
-from slowwave.search import PROBES, Filters
+from slowwave.search import Filters
+from slowwave.search.channels.tables import PROBES
 from slowwave.search.opened import searcher_in
 
 WARM_UP = 20

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 
 _CHARACTERS = 80
 """Longest title of first words (count)."""
 _SPACES = 1_000
 """Characters that a line is looked at beyond the length of a title: marks, and spaces in a row (count)."""
+_BEGINNING = 2_000  # characters
 _MARKS = " #*-\t"
-_CUT = re.compile(r"\s*(?:…|\.{3})\s*$")
+_CUTS = ("…", "...")
 
 
 def from_first_words(content: str) -> str:
@@ -32,7 +33,12 @@ def is_from_first_words(title: str, content: str) -> bool:
     line = _first_line(content)
     if line.lstrip().startswith("#"):
         return False
-    said, begins = _plain(_CUT.sub("", title)), _plain(line[: len(title) + _SPACES])
+    return _is_beginning(title, line[: len(title) + _SPACES])
+
+
+@lru_cache(maxsize=8_192)
+def _is_beginning(title: str, line: str) -> bool:
+    said, begins = _plain(_whole(title)), _plain(line)
     if not said:
         return False
     return begins == said or (is_cut(title) and begins.startswith(said))
@@ -40,12 +46,24 @@ def is_from_first_words(title: str, content: str) -> bool:
 
 def is_cut(title: str) -> bool:
     """Whether a title ends in an ellipsis: it is the beginning of something longer."""
-    return _CUT.search(title) is not None
+    return title.rstrip().endswith(_CUTS)
 
 
 def _first_line(content: str) -> str:
-    return next((line for line in content.splitlines() if line.strip(_MARKS)), "")
+    for part in (content[:_BEGINNING], content):  # of a long text the first line is seldom beyond that
+        lines = part.splitlines()
+        found = next((line for line in lines[: len(lines) - (part != content)] if line.strip(_MARKS)), None)
+        if found is not None:
+            return found
+    return ""
 
 
 def _plain(text: str) -> str:
-    return " ".join(_CUT.sub("", text.strip(_MARKS)).casefold().split())
+    return " ".join(_whole(text.strip(_MARKS)).casefold().split())
+
+
+def _whole(text: str) -> str:
+    """A text without an ellipsis at its end."""
+    said = text.rstrip()
+    mark = next((mark for mark in _CUTS if said.endswith(mark)), None)
+    return text if mark is None else said.removesuffix(mark).rstrip()

@@ -3,11 +3,10 @@
 from slowwave.search.filters import Filters
 from slowwave.search.nothing import Nothing
 from slowwave.search.results import Explanation, Passage, Result, SearchResponse, Timings
-from slowwave.search.searcher import MAX_QUERY_CHARACTERS, PROBES, Found, Searcher
+from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
 
 __all__ = [
     "MAX_QUERY_CHARACTERS",
-    "PROBES",
     "Explanation",
     "Filters",
     "Found",

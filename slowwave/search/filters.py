@@ -96,7 +96,7 @@ class Filters:
     def where(
         self, namespace: str, promoted: Mapping[str, str] | None = None, heirs: Collection[str] = ()
     ) -> str:
-        """The condition on ``chunks`` (or ``memories``).
+        """The condition on ``chunks`` (or ``memories``), in SQL that LanceDB and Polars understand alike.
 
         Args:
             namespace: the tenant.
@@ -114,20 +114,22 @@ class Filters:
         else:
             parts.append(open_where())
         if self.tags:
-            wanted = ", ".join(quote(tag.strip().lower()) for tag in self.tags)
-            parts.append(f"array_has_any({_TAGS_IN_LOWER_CASE}, [{wanted}])")
+            wanted = [quote(f"{_MARK}{tag.strip().lower()}{_MARK}") for tag in self.tags]
+            there = [f"replace({_TAGS}, {one}, '') <> {_TAGS}" for one in wanted]  # its STRPOS takes patterns
+            parts.append(f"({' OR '.join(there)})")
         if self.source:
             mine = f"starts_with(source, {quote(self.source)})"
             parts.append(f"({mine} OR {one_of('memory_id', heirs)})" if heirs else mine)
         for sign, bound in ((">=", self.since), ("<", self.until)):
             if bound is not None:
-                at = bound.astimezone(UTC).isoformat(timespec="microseconds")
+                at = bound.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
                 parts.append(f"created_at {sign} CAST({quote(at)} AS TIMESTAMP)")
         return " AND ".join(parts)
 
 
 _LABELS = {"memory_type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
-_TAGS_IN_LOWER_CASE = "string_to_array(lower(array_to_string(tags, '\x1f')), '\x1f')"
+_MARK = "\x1f"  # on both sides of each tag
+_TAGS = f"concat('{_MARK}', lower(array_to_string(tags, '{_MARK}')), '{_MARK}')"
 _LISTS = frozenset({"memory_type", "tier", "tags", "sensitivity"})
 _KNOWN = frozenset(part.name for part in fields(Filters))
 

@@ -71,7 +71,7 @@ class StoredKnowledge:
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `Knowledge`."""
         with self._lock:
-            version = self._store.table("memories").version
+            version = self._store.version("memories")
             known = self._triggers.get(namespace)
             if known is None or known[0] != version:
                 known = self._triggers[namespace] = (version, self._read_triggers(namespace))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slowwave.feedback.states import states_in
 from slowwave.learning.applied import learned_boost, learned_triggers
+from slowwave.search.channels.base import Channels
+from slowwave.search.channels.following import Snapshots
+from slowwave.search.channels.tables import TableChannels
 from slowwave.search.knowledge import StoredKnowledge
 from slowwave.search.searcher import Searcher
 
@@ -22,7 +25,14 @@ def knowledge_in(space: Workspace) -> StoredKnowledge:
 
 def searcher_in(space: Workspace) -> Searcher:
     """What finds candidates in a home."""
-    return space.part(
-        "searcher",
-        lambda: Searcher(space.store, space.embedder, knowledge_in(space), learned_boost(space)),
-    )
+    return space.part("searcher", lambda: _searcher(space))
+
+
+def _searcher(space: Workspace) -> Searcher:
+    tables = TableChannels(space.store)
+    snapshots = Snapshots(space.store, int(space.settings.store.snapshot_mb * 2**20))
+
+    def channels(namespace: str) -> Channels[Any]:
+        return snapshots.of(namespace) or tables
+
+    return Searcher(channels, space.embedder, knowledge_in(space), learned_boost(space))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,7 +14,7 @@ from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
 from slowwave.learning.applied import learned_boost, learned_triggers
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.past.acts import KINDS, acts_until
+from slowwave.lifecycle.past.acts import acts_until
 from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.lifecycle.reconcile import labelled
@@ -22,10 +23,12 @@ from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking import MemoryState
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
+from slowwave.search.channels.following import snapshot_of
+from slowwave.search.channels.snapshot import Snapshot
+from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.search.knowledge import HEIR, StoredKnowledge
 from slowwave.search.searcher import Searcher
-from slowwave.store import Store
-from slowwave.store.database import compact
+from slowwave.store.frames import to_schema
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
 
@@ -40,21 +43,18 @@ PAST_DAYS_KEPT = 4
 class _Knowledge:
     """Trigger phrases, what use had taught and what was learned, as of a day."""
 
-    def __init__(self, space: Workspace, memories: Mapping[str, pl.DataFrame], day: date) -> None:
-        self._triggers = {
-            namespace: TriggerIndex(dict(_present(rows).select("memory_id", "trigger_phrases").iter_rows()))
-            for namespace, rows in memories.items()
-        }
-        self._merged = {
-            namespace: rows.filter(pl.col("status") == MERGED).select(HEIR)
-            for namespace, rows in memories.items()
-        }
+    def __init__(self, space: Workspace, memories: Callable[[str], pl.DataFrame], day: date) -> None:
+        self._memories = memories
+        self._triggers: dict[str, TriggerIndex] = {}
         taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
         self._taught = StoredKnowledge(space.store, taught, learned_triggers(space, day))
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
-        return self._triggers[namespace].match(query) if namespace in self._triggers else {}
+        if namespace not in self._triggers:
+            phrases = _present(self._memories(namespace)).select("memory_id", "trigger_phrases")
+            self._triggers[namespace] = TriggerIndex(dict(phrases.iter_rows()))
+        return self._triggers[namespace].match(query)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -66,7 +66,7 @@ class _Knowledge:
 
     def heirs(self, namespace: str, source: str) -> list[str]:
         """See `slowwave.search.knowledge.Knowledge`."""
-        return heirs(self._merged[namespace], source) if namespace in self._merged else []
+        return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -86,7 +86,7 @@ def past_searcher(space: Workspace, day: date) -> Searcher:
     # A late act, a night or an undo may change what is known of that day.
     key: tuple[date | int, ...] = (
         day,
-        *(int(space.store.table(name).version) for name in ("memories", "decisions", "quarantine")),
+        *(space.store.version(name) for name in ("memories", "decisions", "quarantine")),
     )
     kept = space.part("past searchers", _Kept)
     if key not in kept.searchers:
@@ -110,21 +110,24 @@ class _Kept:
 def rebuilt(space: Workspace, day: date) -> Searcher:
     """What finds candidates in the memory as it stood at the end of a day (UTC): the one that finds today's.
 
-    All namespaces are rebuilt, because BM25 weighs a word by how rare it is in the whole home. That costs
-    about as much as reading them; keep the searcher for further searches of the same day.
+    A namespace is rebuilt when it is first searched, which costs about as much as reading it; keep the
+    searcher for further searches of the same day.
 
     Raises:
         SlowwaveError: the day is still to come.
     """
     _check(day)
-    namespaces = space.journal.days(KINDS)["namespace"].unique().sort().to_list()
-    memories = {namespace: _all_memories(space, namespace, day) for namespace in namespaces}
-    identity = space.store.identity
-    store = Store("memory://", model=identity.model, dimension=identity.dimension)
-    for namespace, rows in memories.items():
-        store.upsert("chunks", _chunks(space, namespace, _present(rows)))
-    compact(store.table("chunks"))  # takes the rows into the text index
-    return Searcher(store, space.embedder, _Knowledge(space, memories, day), learned_boost(space))
+    memories = cache(partial(_all_memories, space, day=day))
+    vocabulary = Vocabulary()
+
+    @cache
+    def channels(namespace: str) -> Snapshot:
+        rows = to_schema(
+            _chunks(space, namespace, _present(memories(namespace))), space.store.specs["chunks"].schema
+        )
+        return snapshot_of(rows, vocabulary, space.store.table("chunks"))
+
+    return Searcher(channels, space.embedder, _Knowledge(space, memories, day), learned_boost(space))
 
 
 def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
@@ -150,10 +153,10 @@ def _check(day: date) -> None:
 
 
 def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
-    return _present(_all_memories(space, namespace, day))
+    return _present(_all_memories(space, namespace, day=day))
 
 
-def _all_memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
+def _all_memories(space: Workspace, namespace: str, *, day: date) -> pl.DataFrame:
     store, mine = space.store, within(namespace)
     acts = acts_until(space.journal, namespace, day)
     return memories_as_of(

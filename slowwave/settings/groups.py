@@ -29,6 +29,12 @@ class StoreSettings(Group):
     vector_index_recall: float = Field(
         0.99, ge=0.5, le=1.0, description="Recall@10 against exact search that the vector index must reach"
     )
+    snapshot_mb: float = Field(
+        512.0,
+        ge=0.0,
+        description="Memory that the chunks of all searched namespaces may take (MB); beyond it, and with 0, "
+        "their table is searched",
+    )
     keep_versions_days: float = Field(
         7.0, ge=0.04, description="Days that old versions of the tables that nights write are kept"
     )

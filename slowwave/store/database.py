@@ -1,5 +1,7 @@
 """The LanceDB database: opening it, reading from it, and the one way to write to it.
 
+It is one file, for whoever asks how a row is read or written finds it here and nowhere else.
+
 Facts this rests on (each has a test in ``tests/store`` or ``tests/faults``):
 
 * an upsert is a single commit, and the declared primary key keeps concurrent upserts of the same new

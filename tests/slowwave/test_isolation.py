@@ -252,7 +252,7 @@ def test_no_other_code_begins_a_full_text_query():
     assert set(begin) == {"slowwave/store/text.py", "slowwave/learning/isolation.py"}
 
 
-def test_every_text_query_of_every_way_to_search_names_the_column(taught, monkeypatch):
+def test_every_text_query_of_every_way_to_search_names_the_column(open_memory, taught, monkeypatch):
     """`Table.search` guesses: a text without a type and a column would search all that is indexed."""
     from lancedb.query import MatchQuery
     from lancedb.table import LanceTable
@@ -264,6 +264,8 @@ def test_every_text_query_of_every_way_to_search_names_the_column(taught, monkey
         return search(self, query, *given, **more)
 
     monkeypatch.setattr(LanceTable, "search", watched)
+    taught = open_memory(learning={"interleave": 0.0}, store={"snapshot_mb": 0})
+    with_clock(taught, 10)
     taught.search("a kestrel at the pier", explain=True)
     taught.search("the gauge", as_of=NOON.date())
     taught.search("the ferry", as_of=(NOON - DAY).date())

@@ -1,0 +1,137 @@
+"""Chunks as LanceDB finds them: one query of its indexes per channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slowwave.common import ids
+from slowwave.search.channels.base import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
+from slowwave.store import one_of
+from slowwave.store.text import Tables as TextTables
+from slowwave.store.text import full_text
+
+PROBES = 64  # partitions visited when an index was built after this process opened the store
+
+
+class Tables(TextTables, Protocol):
+    """What a search needs of a store."""
+
+    def get_meta(self, name: str) -> dict[str, Any] | None:
+        """A stored fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Chunks as LanceDB gave them, with their vector, distance or score."""
+
+    table: pa.Table
+
+    @property
+    def memory_ids(self) -> list[str]:
+        """See `Hits`."""
+        return list(self.table.column("memory_id").to_pylist())
+
+
+class TableChannels:
+    """See `Channels`; the condition names the namespace."""
+
+    waits = True
+
+    def __init__(self, store: Tables) -> None:
+        self._store = store
+        index = store.get_meta("vector_index")
+        self._probes = index["probes"] if index else PROBES
+
+    def full_text(self, query: str, where: str, size: int) -> Rows:
+        """See `Channels`."""
+        search = full_text(self._store, "chunks", "search_text", query)
+        return Rows(search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow())
+
+    def nearest(self, vector: Vector, where: str, size: int) -> Rows:
+        """See `Channels`."""
+        search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
+        found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
+        return Rows(found.slice(0, found.num_rows if vector.any() else 0))
+
+    def of(self, memory_ids: Sequence[str], where: str, most: int) -> Rows:
+        """See `Channels`."""
+        search = self._store.table("chunks").search()
+        these = f"{where} AND {one_of('memory_id', list(memory_ids))}"
+        found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
+        return Rows(found.sort_by("chunk_id"))
+
+    def best_of_each(self, hits: Rows, vector: Vector) -> Rows:
+        """See `Channels`."""
+        best: dict[str, int] = {}
+        names = hits.memory_ids
+        for at in np.argsort(-(_vectors(hits.table) @ vector), kind="stable").tolist():
+            best.setdefault(names[at], at)
+        return Rows(hits.table.take(pa.array(sorted(best.values()), pa.int64())))
+
+    def merged(self, nearest: Rows, text: Rows, others: Sequence[Rows], vector: Vector) -> Merged:
+        """See `Channels`."""
+        first = nearest.table.column("chunk_id").to_pylist()
+        place = {chunk: at for at, chunk in enumerate(first)}
+        extra = []
+        for rows in (text.table, *(one.table for one in others)):
+            fresh = [at for at, chunk in enumerate(rows.column("chunk_id").to_pylist()) if chunk not in place]
+            extra.append(rows.take(pa.array(fresh, pa.int64())))
+            for chunk in extra[-1].column("chunk_id").to_pylist():
+                place[chunk] = len(place)
+        size = len(place)
+        cosine = np.full(size, np.nan)
+        cosine[: len(first)] = 1.0 - nearest.table.column("_distance").to_numpy()
+        if vector.any() and size > len(first):
+            vectors = _vectors(pa.concat_tables([rows.select(["vector"]) for rows in extra]))
+            cosine[len(first) :] = vectors @ vector
+        found = text.table.column("chunk_id").to_pylist()
+        rows = np.array([place[chunk] for chunk in found], dtype=np.int64)
+        bm25 = np.full(size, np.nan)
+        bm25[rows] = text.table.column("_score").to_numpy()
+        vector_rank, bm25_rank = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        vector_rank[: len(first)] = np.arange(1, len(first) + 1)
+        bm25_rank[rows] = np.arange(1, len(found) + 1)
+        channels = {
+            "chunk_ids": list(place),
+            "cosine": np.round(cosine, DIGITS),
+            "bm25": np.round(bm25, DIGITS),
+            "vector_rank": vector_rank,
+            "bm25_rank": bm25_rank,
+        }
+        return Merged(channels, pa.concat_tables([rows.select(SHOWN) for rows in (nearest.table, *extra)]))
+
+    def first_texts(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
+        """See `Channels`."""
+        wanted = one_of("chunk_id", [ids.chunk_id(memory, 0) for memory in memory_ids])
+        found = self._store.table("chunks").search().where(wanted).limit(len(memory_ids))
+        columns = found.select(["memory_id", "text"]).to_arrow().to_pydict()
+        return dict(zip(*columns.values(), strict=True))
+
+    def term_scores(
+        self, words: Sequence[str], chunk_ids: Sequence[str], where: str
+    ) -> dict[str, dict[str, float]]:
+        """See `Channels`.
+
+        The condition is that of the search: in rows that the index does not have yet, LanceDB weighs a word
+        by how rare it is among the rows that pass.
+        """
+        found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
+        for word in dict.fromkeys(words if chunk_ids else ()):
+            search = full_text(self._store, "chunks", "search_text", word)
+            rows = search.where(where).limit(MAX_MATCHES).select(["chunk_id", "_score"]).to_arrow()
+            rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(list(chunk_ids))))
+            for chunk, score in zip(*rows.to_pydict().values(), strict=True):
+                found[chunk][word] = float(score)
+        return found
+
+
+def _vectors(rows: pa.Table) -> np.ndarray:
+    flat = rows.column("vector").combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    vectors: np.ndarray = flat.reshape(rows.num_rows, rows.schema.field("vector").type.list_size)
+    return vectors

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.scoring.ranking.bm25 import K1, B, WordIndex
+
+texts = st.lists(st.lists(st.integers(0, 6), max_size=8), max_size=12)
+pieces = st.lists(texts, max_size=6)
+queries = st.lists(st.integers(0, 8), max_size=4)
+
+
+def appended(index: WordIndex, said: list[list[int]]) -> WordIndex:
+    terms = [term for text in said for term in text]
+    rows = [row for row, text in enumerate(said) for _ in text]
+    return index.appended(np.array(terms, dtype=np.int64), np.array(rows, dtype=np.int64), len(said))
+
+
+def by_hand(said: list[list[int]], alive: list[bool], query: list[int]) -> list[float]:
+    """The formula, text by text."""
+    there = [text for text, lives in zip(said, alive, strict=True) if lives]
+    if not there:
+        return [0.0] * len(said)
+    mean = sum(map(len, there)) / len(there)
+    scores = []
+    for text, lives in zip(said, alive, strict=True):
+        score = 0.0
+        for term in query:
+            found = sum(term in one for one in there)
+            if lives and term in text:
+                idf = math.log(1 + (len(there) - found + 0.5) / (found + 0.5))
+                times = text.count(term)
+                score += idf * times * (K1 + 1) / (times + K1 * (1 - B + B * len(text) / mean))
+        scores.append(score)
+    return scores
+
+
+def test_golden_numbers():
+    index = appended(WordIndex(), [[0, 1, 2, 0, 3], [4, 0, 5], [5, 4, 6, 7, 2, 2], [0]])
+    alive = np.ones(4, dtype=np.bool_)
+    # Three of four say 0: ln(1 + 1.5 / 3.5) = .35667; mean length 15/4; the last one: 2.2 / (1 + 1.2 · .45).
+    assert index.scores([0], alive)[3] == pytest.approx(0.35667494 * 2.2 / (1 + 1.2 * (0.25 + 0.75 / 3.75)))
+    assert index.scores([9], alive).tolist() == [0, 0, 0, 0]
+
+
+@given(pieces, queries, st.randoms(use_true_random=False))
+def test_it_is_the_formula_however_the_rows_came(parts, query, random):
+    index, said = WordIndex(), []
+    for part in parts:
+        index, said = appended(index, part), said + part
+    alive = [random.random() < 0.7 for _ in said]
+    scores = index.scores(query, np.array(alive, dtype=np.bool_))
+    assert scores.tolist() == pytest.approx(by_hand(said, alive, query))
+    assert len(index.blocks) <= 2 + math.log2(1 + sum(map(len, said)))
+
+
+def test_a_longer_index_leaves_the_shorter_one_as_it_is():
+    first = appended(WordIndex(), [[0], [1]])
+    before = first.scores([0], np.ones(2, dtype=np.bool_)).tolist()
+    appended(first, [[0, 0]] * 5)
+    assert first.scores([0], np.ones(2, dtype=np.bool_)).tolist() == before

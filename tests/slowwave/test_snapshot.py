@@ -1,0 +1,252 @@
+"""A snapshot of a namespace finds what its table finds, whatever happened to the table since."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slowwave.memory import Memory
+from slowwave.search.channels.following import COLUMNS, Snapshots
+from slowwave.search.channels.snapshot import Snapshot
+from slowwave.search.channels.tables import TableChannels
+from slowwave.search.channels.vocabulary import Vocabulary
+from slowwave.search.filters import Filters
+from slowwave.store.tenancy import within
+
+WORDS = (
+    "boat pier tide gauge winter Ruaridh battery Straße naïve snake_case 3.14 don't the of 東京 ตลาด".split()  # noqa: SIM905
+)
+QUERIES = (
+    "boat in winter",
+    "naive STRASSE snake",
+    "the gauge of 3.14",
+    "東京 ตลาด",
+    "never said",
+    "boat boat",
+)
+NEAR = 1e-5
+MANY = 2**30
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def text(seed: int, words: int = 12) -> str:
+    """Words of a few, so that they are said in many texts."""
+    drawn = random.Random(seed)
+    return " ".join(drawn.choices(WORDS, k=words)) + f" {seed}."
+
+
+def by_score(found, names: list[str]) -> dict[str, float]:
+    return dict(zip(names, found, strict=True))
+
+
+def assert_finds_the_same(memory, snapshot: Snapshot) -> None:
+    """By vector and by words, for a few questions."""
+    store = memory._space.store
+    tables, where, size = TableChannels(store), Filters().where(memory.namespace), 1_000
+    for query in (
+        "boat in winter",
+        "naive STRASSE snake",
+        "the gauge of 3.14",
+        "東京 ตลาด",
+        "never said",
+        "boat boat",
+    ):
+        vector = memory._space.embedder.embed_query(query)
+        one = snapshot.merged(
+            snapshot.nearest(vector, where, size), snapshot.full_text(query, where, size), [], vector
+        )
+        two = tables.merged(
+            tables.nearest(vector, where, size), tables.full_text(query, where, size), [], vector
+        )
+        for name in ("cosine", "bm25"):
+            left = by_score(one.channels[name], one.channels["chunk_ids"])
+            right = by_score(two.channels[name], two.channels["chunk_ids"])
+            assert left.keys() == right.keys()
+            assert left == pytest.approx(right, abs=NEAR, nan_ok=True), (query, name)
+        left_rows = one.shown.sort_by("chunk_id").to_pylist()
+        assert left_rows == two.shown.sort_by("chunk_id").to_pylist()
+
+
+def assert_follows(memory, snapshots: Snapshots) -> Snapshot:
+    """It has the rows of the table, whole."""
+    store = memory._space.store
+    rows = store.read(
+        "chunks", within(memory.namespace), columns=["chunk_id", "search_text", "vector", "status"]
+    )
+    rows = rows.sort("chunk_id")
+    snapshot = snapshots.of(memory.namespace)
+    assert snapshot is not None
+    there = np.flatnonzero(snapshot.alive)
+    shown = snapshot.columns.take(there).select(["chunk_id", "status"])
+    frame = pl.from_arrow(shown).with_columns(row=pl.Series(there)).sort("chunk_id")
+    assert frame.select("chunk_id", "status").rows() == rows.select("chunk_id", "status").rows()
+    if rows.height:
+        vectors = np.stack(rows["vector"].to_numpy())
+        assert np.allclose(snapshot.vectors[frame["row"].to_numpy()], vectors, atol=1e-6)
+    terms = Vocabulary()
+    said, at = terms.of_texts(rows["search_text"], store.table("chunks"))
+    lengths = np.bincount(at, minlength=rows.height)
+    assert snapshot.words.lengths[frame["row"].to_numpy()].tolist() == lengths.tolist()
+    assert len(said) == lengths.sum()
+    return snapshot
+
+
+@pytest.mark.slow
+def test_it_finds_what_the_table_finds(open_memory):
+    memory = open_memory(gate={"mode": "off"}, chunks={"min_words": 10, "max_words": 20})
+    memory.save_many([{"content": text(n, 12 + n), "key": f"k{n}", "title": f"Note {n}"} for n in range(60)])
+    memory.store.table("chunks").optimize()
+    snapshot = Snapshots(memory.store, MANY).of("ada")
+    assert snapshot is not None
+    assert_finds_the_same(memory, snapshot)
+    vector = memory._space.embedder.embed_query("boat")
+    best = [
+        set(channels.nearest(vector, Filters().where("ada"), 5).memory_ids)
+        for channels in (snapshot, TableChannels(memory.store))
+    ]
+    assert best[0] == best[1]
+
+
+KINDS = ("save", "save", "save", "again", "forget", "compact", "other", "erase", "look", "index")
+ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(KINDS),
+        st.integers(0, 5),
+    ),
+    min_size=3, max_size=14,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(ACTS)
+def test_it_follows_whatever_happens_to_the_table(make_space, acts):
+    space = make_space(gate={"mode": "off"}, chunks={"min_words": 10, "max_words": 20})
+    memory, other = (Memory(space.settings, namespace=name, space=space) for name in ("ada", "bob"))
+    snapshots = Snapshots(space.store, MANY)
+    for seed, (act, number) in enumerate(acts, start=1):
+        if act in ("save", "again"):
+            memory.save(text(seed, 12 + 9 * number), key=f"k{number if act == 'again' else seed}")
+        elif act == "other":
+            other.save(text(seed, 30), key=f"k{number}")
+        elif act == "forget":
+            names = space.store.read("memories", within("ada"), columns=["memory_id"])["memory_id"].sort()
+            if len(names):
+                memory.forget(names[number % len(names)])
+        elif act == "erase":
+            names = space.store.read("chunks", within("ada"), columns=["chunk_id"])["chunk_id"].sort()
+            if len(names):
+                space.store.delete("chunks", f"chunk_id = '{names[number % len(names)]}'")
+        elif act == "compact":
+            space.store.table("chunks").optimize(cleanup_older_than=timedelta(0))
+        elif act == "index":
+            space.store.table("chunks").optimize()
+        else:
+            assert_follows(memory, snapshots)
+    assert_follows(memory, snapshots)
+    assert_follows(other, snapshots)
+
+
+def test_another_tenants_words_change_no_score(open_memory):
+    memory, other = open_memory("ada"), open_memory("bob")
+    memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
+    memory.save("The battery of the gauge lasts eleven weeks, and Ishbel changes it.", key="b")
+    before = memory.search("boat at the pier", explain=True)[0].explanation.scores
+    for number in range(5):
+        other.save(f"Another boat lies at pier {number}, and somebody else looks after it.", key=f"c{number}")
+    assert memory.search("boat at the pier", explain=True)[0].explanation.scores == before
+
+
+def test_beyond_the_bound_the_table_is_searched(open_memory):
+    memory = open_memory(store={"snapshot_mb": 0})
+    memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
+    assert Snapshots(memory.store, 0).of("ada") is None
+    assert Snapshots(memory.store, 1_000).of("ada") is None
+    assert Snapshots(memory.store, MANY).of("ada") is not None
+    assert [one.title for one in memory.search("boat")] != []
+
+
+def test_the_least_used_namespace_makes_room(open_memory):
+    names = ("ada", "bob", "eve")
+    for name in names:
+        open_memory(name).save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
+    store = open_memory().store
+    most = 2 * (2_500 + 4 * store.identity.dimension)
+    snapshots = Snapshots(store, most)
+    for name in names:
+        assert len(snapshots.of(name) or ()) == 1
+    assert list(snapshots._followed) == ["bob", "eve"]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        Filters(), Filters.of(superseded=True), Filters.of(memory_type="decision"),
+        Filters.of(tier="critical"),
+        Filters.of(tags=["a'b"]), Filters.of(tags=["Ä ö", "none"]), Filters.of(tags="\\"),
+        Filters.of(source="k"),
+        Filters.of(sensitivity=["secret"]), Filters.of(since=NOW), Filters.of(until=NOW),
+        Filters.of(since=NOW, until=NOW + timedelta(microseconds=1)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_condition_lets_through_what_it_does_in_the_table(open_memory, filters):
+    memory = open_memory(gate={"mode": "off"})
+    labels = [
+        {"memory_type": "decision", "tags": ["A'B", "x"]}, {"importance_tier": "critical", "tags": ["ä Ö"]},
+        {"sensitivity": "secret", "tags": ["\\"]}, {"source_kind": "manual"}, {},
+    ]  # fmt: skip
+    notes = [
+        {
+            "content": text(n),
+            "key": f"{'kz'[n % 2]}{n}",
+            **labels[n % 5],
+            "created_at": NOW + (n % 3 - 1) * DAY,
+        }
+        for n in range(15)
+    ]
+    memory.save_many(notes)
+    snapshot = Snapshots(memory.store, MANY).of("ada")
+    where = filters.where("ada")
+    passing = snapshot.columns.filter(snapshot._passing(where)).column("chunk_id").to_pylist()
+    expected = memory.store.read("chunks", where, columns=["chunk_id"])["chunk_id"]
+    assert sorted(passing) == sorted(expected)
+
+
+KNOWN = st.characters(
+    exclude_categories=["Cs", "Cn"]
+)  # of new ones the Unicode of two libraries tells two things
+
+
+@given(st.lists(st.text(KNOWN, max_size=30), max_size=8))
+@settings(max_examples=60)
+def test_terms_are_those_of_the_index(indexed, texts):
+    """Whatever the texts are made of."""
+    vocabulary = Vocabulary("text")
+    terms, rows = vocabulary.of_texts(pl.Series(texts, dtype=pl.String), indexed)
+    names = {number: term for term, number in vocabulary._terms.items()}
+    for row, one in enumerate(texts):
+        mine = sorted(names[term] for term in terms[rows == row].tolist())
+        assert mine == sorted(token.text for token in indexed.tokenize(one, column="text"))
+
+
+@pytest.fixture(scope="module")
+def indexed():
+    import lancedb
+
+    from slowwave.store.text import full_text_config
+
+    table = lancedb.connect("memory://").create_table("x", pl.DataFrame({"text": ["a word"]}).to_arrow())
+    table.create_index("text", config=full_text_config())
+    return table
+
+
+def test_columns_are_all_that_a_row_is_known_by():
+    assert {"embedding_hash", "search_text", "status", "updated_at", "namespace"} <= set(COLUMNS)
