@@ -42,7 +42,7 @@ def digest_of(folders: Iterable[Path]) -> str:
         for definition in _definitions(ast.parse(file.read_bytes()))
     )
     found += sorted(
-        "\n".join([file.stem, *lines_of(file.read_text(encoding="utf-8"))])
+        " ".join([file.stem, *" ".join(lines_of(file.read_text(encoding="utf-8"))).split()])
         for folder in folders
         for file in folder.rglob("*.txt")
     )

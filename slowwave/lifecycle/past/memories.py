@@ -119,9 +119,7 @@ class _Past:
         ):
             takes[act.kind](act)
         self._look_again()
-        pending, self._pending = self._pending, []
-        for decided in pending:
-            self._effect(decided)
+        self._wait_no_longer()
         for refused in self._refused.values():
             self._watch(refused, day)
 
@@ -132,6 +130,7 @@ class _Past:
                 del self._refused[name]
                 self._enter(refused.act)
         self._look_again()
+        self._wait_no_longer()
 
     # -- verdicts --------------------------------------------------------------------------------
 
@@ -213,6 +212,12 @@ class _Past:
         self._came = []
         for decided in sorted(found, key=lambda one: self._turn(one.decision.memory_id)):
             self._effect(decided, look=True)
+
+    def _wait_no_longer(self) -> None:
+        """Decisions that waited for a memory take effect, or wait on."""
+        pending, self._pending = self._pending, []
+        for decided in pending:
+            self._effect(decided)
 
     def _effect(self, decided: LoggedDecision, *, look: bool = False) -> None:
         """Let a decision take effect; one about a memory that is not there yet waits for it.
