@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.memory import Memory
+from slowwave.search.channels import following
 from slowwave.search.channels.following import COLUMNS, Snapshots
 from slowwave.search.channels.snapshot import Snapshot
 from slowwave.search.channels.tables import TableChannels
@@ -162,6 +163,21 @@ def test_another_tenants_words_change_no_score(open_memory):
     for number in range(5):
         other.save(f"Another boat lies at pier {number}, and somebody else looks after it.", key=f"c{number}")
     assert memory.search("boat at the pier", explain=True)[0].explanation.scores == before
+
+
+def test_what_failed_half_way_is_read_anew(open_memory, monkeypatch):
+    memory = open_memory()
+    saved = memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
+    assert [one.memory_id for one in memory.search("boat at the pier")] == [saved.memory_id]
+    memory.save("The crane lies at the pier in summer, and Ishbel looks after it.", key="a")
+    with monkeypatch.context() as patch:
+        patch.setattr(following._Followed, "_append", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            memory.search("boat at the pier")
+    assert [one.text for one in memory.search("crane")] == [
+        "The crane lies at the pier in summer, and Ishbel looks after it."
+    ]
+    assert "boat" not in str(memory.search("boat at the pier").to_dict()["results"])
 
 
 def test_beyond_the_bound_the_table_is_searched(open_memory):

@@ -106,7 +106,12 @@ class _Followed:
                     if self._bytes(data.count_rows(within(self._namespace))) > most:
                         self._seen = seen
                         return None
-                self._follow(data)
+                try:
+                    self._follow(data)
+                except BaseException:  # half of it may be done
+                    self._forget()
+                    self._seen = None
+                    raise
                 self._seen = seen
             if self._snapshot is not None and self._bytes(len(self._snapshot)) > most:
                 self._forget()
