@@ -94,9 +94,8 @@ def gate_contract(
     )
     limits = Limits(min_characters=max(1, policy.least_characters), min_score=policy.min_quality)
     with when_used(*CONTRACT):
-        import great_expectations  # noqa: F401
-    hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
-    soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
+        hard = run_contract(batch.filter(enforced), enforced=True, limits=limits)
+        soft = run_contract(batch.filter(~enforced), enforced=False, limits=limits)
     for strict, lenient in zip(hard.checks, soft.checks, strict=True):
         result = strict if not strict.passed or (lenient.passed and hard.notes) else lenient
         yield _check_result(result, hard.notes if result is strict else soft.notes)

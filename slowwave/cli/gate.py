@@ -152,8 +152,7 @@ def gate_docs(
     limits = Limits(min_characters=policy.least_characters, min_score=policy.min_quality)
     try:
         with when_used(*CONTRACT):
-            import great_expectations  # noqa: F401
-        page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
+            page = write_data_docs(notes, folder, enforced=policy.enforces_at(end), limits=limits)
     except ImportError as error:
         raise SlowwaveError(f"{error}. Run: pip install '.[night]' in its folder.") from None
     if json:

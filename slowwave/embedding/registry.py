@@ -26,8 +26,7 @@ class RegistryEmbedder:
     @cached_property
     def _function(self) -> Any:  # noqa: ANN401 - lancedb EmbeddingFunction
         with when_used(*TABLES):
-            import lancedb  # noqa: F401
-        from lancedb.embeddings import get_registry
+            from lancedb.embeddings import get_registry
 
         try:
             return get_registry().get(self._provider).create(name=self._model_name)

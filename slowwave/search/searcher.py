@@ -148,9 +148,8 @@ class Searcher:
     def _given(self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]) -> np.ndarray:
         """The shares of titles, 0 of those that are only the first words of their text."""
         asked = shown.filter(pa.array(share > 0)).select(["memory_id", "title", "ordinal", "text", "origin"])
-        rows = [
-            row for row in asked.to_pylist() if not row["origin"]
-        ]  # a note of a vault has a title or a name
+        # A note of a vault has a title or a name.
+        rows = [row for row in asked.to_pylist() if not row["origin"]]
         title = {row["memory_id"]: row["title"] for row in rows}
         first = {row["memory_id"]: row["text"] for row in rows if row["ordinal"] == 0}
         derived = {memory for memory, said in title.items() if memory not in first and is_cut(said)}

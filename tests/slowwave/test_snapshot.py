@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.memory import Memory
-from slowwave.search.channels import following
-from slowwave.search.channels.following import COLUMNS, Snapshots
+from slowwave.search.channels import following, vocabulary
+from slowwave.search.channels.following import Snapshots
 from slowwave.search.channels.snapshot import Snapshot
 from slowwave.search.channels.tables import TableChannels
 from slowwave.search.channels.vocabulary import Vocabulary
@@ -51,20 +51,13 @@ def assert_finds_the_same(memory, snapshot: Snapshot) -> None:
     """By vector and by words, for a few questions."""
     store = memory._space.store
     tables, where, size = TableChannels(store), Filters().where(memory.namespace), 1_000
-    for query in (
-        "boat in winter",
-        "naive STRASSE snake",
-        "the gauge of 3.14",
-        "東京 ตลาด",
-        "never said",
-        "boat boat",
-    ):
+    for query in QUERIES:
         vector = memory._space.embedder.embed_query(query)
-        one = snapshot.merged(
-            snapshot.nearest(vector, where, size), snapshot.full_text(query, where, size), [], vector
-        )
-        two = tables.merged(
-            tables.nearest(vector, where, size), tables.full_text(query, where, size), [], vector
+        one, two = (
+            channels.merged(
+                channels.nearest(vector, where, size), channels.full_text(query, where, size), [], vector
+            )
+            for channels in (snapshot, tables)
         )
         for name in ("cosine", "bm25"):
             left = by_score(one.channels[name], one.channels["chunk_ids"])
@@ -182,11 +175,11 @@ def test_what_failed_half_way_is_read_anew(open_memory, monkeypatch):
 
 def test_beyond_the_bound_the_table_is_searched(open_memory):
     memory = open_memory(store={"snapshot_mb": 0})
-    memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
+    saved = memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
     assert Snapshots(memory.store, 0).of("ada") is None
     assert Snapshots(memory.store, 1_000).of("ada") is None
     assert Snapshots(memory.store, MANY).of("ada") is not None
-    assert [one.title for one in memory.search("boat")] != []
+    assert [one.memory_id for one in memory.search("boat")] == [saved.memory_id]
 
 
 def test_the_least_used_namespace_makes_room(open_memory):
@@ -245,9 +238,9 @@ KNOWN = st.characters(
 @settings(max_examples=60)
 def test_terms_are_those_of_the_index(indexed, texts):
     """Whatever the texts are made of."""
-    vocabulary = Vocabulary("text")
-    terms, rows = vocabulary.of_texts(pl.Series(texts, dtype=pl.String), indexed)
-    names = {number: term for term, number in vocabulary._terms.items()}
+    words = Vocabulary("text")
+    terms, rows = words.of_texts(pl.Series(texts, dtype=pl.String), indexed)
+    names = {number: term for term, number in words._numbers.items()}
     for row, one in enumerate(texts):
         mine = sorted(names[term] for term in terms[rows == row].tolist())
         assert mine == sorted(token.text for token in indexed.tokenize(one, column="text"))
@@ -264,5 +257,29 @@ def indexed():
     return table
 
 
-def test_columns_are_all_that_a_row_is_known_by():
-    assert {"embedding_hash", "search_text", "status", "updated_at", "namespace"} <= set(COLUMNS)
+def test_words_that_are_only_asked_for_are_not_kept_for_ever(indexed, monkeypatch):
+    monkeypatch.setattr(vocabulary, "MOST_ASKED", 3)
+    words = Vocabulary("text")
+    words.of_texts(pl.Series(["a boat"]), indexed)
+    for number in range(9):
+        assert len(words.of_query(f"boats {number} nothing{number}", indexed)) == 1
+    assert len(words._asked) <= 6
+    assert words.of_texts(pl.Series(["nothing8"]), indexed)[0].tolist() == words.of_query("nothing8", indexed)
+
+
+def test_a_table_that_was_made_again_is_followed(open_memory):
+    memory = open_memory()
+    memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.", key="a")
+    store, snapshots = memory.store, Snapshots(memory.store, MANY)
+    before, version = snapshots.of("ada"), store.version("chunks")
+    rows = store.read("chunks")
+    store.db.drop_table("chunks")
+    store.connect()
+    store.create_table(store.specs["chunks"])
+    changed = rows.with_columns(status=pl.lit("superseded"))
+    while store.version("chunks") < version:
+        store.upsert("chunks", changed)
+    assert store.version("chunks") == version
+    after = snapshots.of("ada")
+    assert after is not before
+    assert after.columns.filter(after.alive).column("status").to_pylist() == ["superseded"]

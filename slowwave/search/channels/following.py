@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +80,7 @@ class _Followed:
     def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._namespace = store, namespace
         self._lock = threading.Lock()
-        self._seen: tuple[str, int] | None = None  # place and version of the table
+        self._data: lance.LanceDataset | None = None  # the version that the snapshot is of
         self._snapshot: Snapshot | None = None
         self._parts: dict[str, _Part] = {}
         self._rows_of: dict[str, list[int]] = {}
@@ -98,27 +98,26 @@ class _Followed:
 
     def now(self, most: int) -> Snapshot | None:
         with self._lock, self._store.explaining("chunks"):
-            data = self._store.dataset("chunks")
-            seen = (str(data.uri), int(data.version))
-            if seen != self._seen:
-                if self._snapshot is None or self._seen is None or self._seen[0] != seen[0]:
+            data = self._store.dataset("chunks")  # another object for another version
+            if data is not self._data:
+                if self._snapshot is None or self._data is None or self._data.uri != data.uri:
                     self._forget()
                     if self._bytes(data.count_rows(within(self._namespace))) > most:
-                        self._seen = seen
+                        self._data = data
                         return None
                 try:
                     self._follow(data)
                 except BaseException:  # half of it may be done
                     self._forget()
-                    self._seen = None
                     raise
-                self._seen = seen
-            if self._snapshot is not None and self._bytes(len(self._snapshot)) > most:
+                self._data = data
+            if self.size > most:
                 self._forget()
+                self._data = data
             return self._snapshot
 
     def _forget(self) -> None:
-        self._snapshot, self._parts, self._rows_of = None, {}, {}
+        self._snapshot, self._data, self._parts, self._rows_of = None, None, {}, {}
 
     def _follow(self, data: lance.LanceDataset) -> None:
         fragments = {one.data_files()[0].path: one for one in data.get_fragments()}
@@ -135,8 +134,8 @@ class _Followed:
         self._parts = {path: part for path, part in self._parts.items() if path in fragments}
         if fresh or old is None:
             self._take_in(data, fresh, alive, np.concatenate(gone) if gone else np.empty(0, np.int64))
-        elif old is not None:
-            self._snapshot = self._next(old, alive)
+        else:
+            self._snapshot = replace(old, alive=alive, passed=_some(old.passed))
         now = self._snapshot
         if now is not None and np.count_nonzero(~now.alive) > max(FEWEST_DEAD, len(now) // 2):
             self._forget()
@@ -147,7 +146,7 @@ class _Followed:
         scanner = data.scanner(
             columns=["chunk_id"], filter=within(self._namespace), with_row_address=True, fragments=[fragment]
         )
-        return _low(scanner.to_table().column("_rowaddr"))
+        return _low(scanner.to_table().column("_rowaddr").to_numpy())
 
     def _take_in(self, data: lance.LanceDataset, fresh: dict[str, Any], alive: Flags, gone: Rows) -> None:
         """Rows of new fragments: those that are known have moved, the others are new."""
@@ -173,8 +172,9 @@ class _Followed:
                     columns=["vector"], filter=within(self._namespace), with_row_address=True,
                     fragments=list(fresh.values()),
                 ).to_table()  # fmt: skip
-                place = {at: number for number, at in enumerate(vectors.column("_rowaddr").to_pylist())}
-                wanted = pa.array([place[at] for at in address[new].tolist()], pa.int64())
+                place = vectors.column("_rowaddr").to_numpy()
+                order = np.argsort(place)
+                wanted = pa.array(order[np.searchsorted(place, address[new], sorter=order)])
                 found = found.append_column("vector", vectors.column("vector").take(wanted))
             else:
                 empty = self._store.specs["chunks"].schema.field("vector").type
@@ -184,19 +184,17 @@ class _Followed:
         for number, path in by_fragment.items():
             mine = high == number
             self._parts[path] = _Part(
-                rows[mine], (address[mine] & np.uint64(0xFFFFFFFF)).astype(np.uint32),
-                fresh[path].deletion_file(),
+                rows[mine], _low(address[mine]), fresh[path].deletion_file()
             )  # fmt: skip
         self._append(found, alive)
 
     def _moved(self, found: pa.Table, gone: Rows) -> Rows:
         """The row of a snapshot that each row is; -1 where it is none of those whose fragment is gone."""
         assert self._snapshot is not None
-        before = _hashes(self._kept.take(pa.array(gone)))
-        known = dict(zip(before.tolist(), gone.tolist(), strict=True))
-        return np.array(
-            [known.get(one, -1) for one in _hashes(found.select(COLUMNS)).tolist()], dtype=np.int64
-        )
+        before, now = _hashes(self._kept.take(pa.array(gone))), _hashes(found.select(COLUMNS))
+        order = np.argsort(before)
+        place = order[np.minimum(np.searchsorted(before, now, sorter=order), len(before) - 1)]
+        return np.where(before[place] == now, gone[place], -1)
 
     def _append(self, found: pa.Table, alive: Flags) -> None:
         """A snapshot with more rows."""
@@ -220,13 +218,6 @@ class _Followed:
             alive=np.concatenate([alive, np.ones(found.num_rows, dtype=np.bool_)]), rows_of=self._rows_of,
             vocabulary=self._vocabulary, table=table,
             passed={} if old is None else _some(old.passed),
-        )  # fmt: skip
-
-    def _next(self, old: Snapshot, alive: Flags) -> Snapshot:
-        return Snapshot(
-            columns=old.columns, asked=old.asked, vectors=old.vectors, words=old.words, alive=alive,
-            rows_of=old.rows_of, vocabulary=old.vocabulary, table=old.table,
-            passed=_some(old.passed),
         )  # fmt: skip
 
     def _buffered(self, vectors: npt.NDArray[np.float32], count: int) -> npt.NDArray[np.float32]:
@@ -267,6 +258,7 @@ def _said(words: WordIndex, rows: pa.Table, vocabulary: Vocabulary, table: Any) 
     return words.appended(*vocabulary.of_texts(texts, table), rows.num_rows)
 
 
+@dataclass(slots=True)
 class _Part:
     """The namespace's rows of one fragment.
 
@@ -276,15 +268,14 @@ class _Part:
         deletions: name of the file that says which are there no longer.
     """
 
-    __slots__ = ("deletions", "offsets", "rows")
+    rows: Rows
+    offsets: Offsets
+    deletions: str | None
 
-    def __init__(self, rows: npt.NDArray[np.int64], offsets: Offsets, deletions: str | None) -> None:
-        self.rows, self.offsets, self.deletions = rows, offsets, deletions
 
-
-def _low(addresses: pa.ChunkedArray) -> Offsets:
-    low: Offsets = (addresses.to_numpy() & np.uint64(0xFFFFFFFF)).astype(np.uint32)
-    return low
+def _low(addresses: npt.NDArray[np.uint64]) -> Offsets:
+    """Offsets in their fragment; the upper half of an address is the fragment's number."""
+    return (addresses & np.uint64(0xFFFFFFFF)).astype(np.uint32)
 
 
 def _unit(column: pa.ChunkedArray, dimension: int) -> npt.NDArray[np.float32]:
@@ -316,6 +307,3 @@ def _hashes(rows: pa.Table) -> npt.NDArray[np.uint64]:
 
 def _some(passed: dict[str, Flags]) -> dict[str, Flags]:
     return dict(list(passed.items())[-MOST_CONDITIONS:])
-
-
-__all__: Sequence[str] = ("Snapshots",)

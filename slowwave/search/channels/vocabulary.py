@@ -21,6 +21,8 @@ WORD = r"[\p{Alphabetic}\p{N}]+"
 """Where LanceDB's simple tokenizer cuts: at each character that Rust does not call alphanumeric."""
 NONE = -1
 Ints = npt.NDArray[np.int64]
+MOST_ASKED = 10_000
+"""Words that queries have and texts have not, which are kept (count)."""
 _EDGE = "0edge0"
 
 
@@ -40,8 +42,9 @@ class Vocabulary:
 
     def __init__(self, column: str = "search_text") -> None:
         self._column = column
-        self._terms: dict[str, int] = {}
-        self._words: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}  # of terms
+        self._terms: dict[str, str | None] = {}  # of words of texts
+        self._asked: dict[str, str | None] = {}  # of other words of queries
         self._lock = threading.Lock()
 
     def of_texts(self, texts: pl.Series, table: Tokenizer) -> tuple[Ints, Ints]:
@@ -53,24 +56,31 @@ class Vocabulary:
         """
         said = texts.str.extract_all(WORD).to_frame("word").with_row_index("row").explode("word").drop_nulls()
         distinct = said["word"].unique()
-        numbers = self._numbers(distinct.to_list(), table)
+        with self._lock:
+            made = self._made_of(distinct.to_list(), self._terms, table)
+            known = self._numbers
+            numbers = [NONE if term is None else known.setdefault(term, len(known)) for term in made]
         terms = said["word"].replace_strict(distinct, numbers, return_dtype=pl.Int64).to_numpy()
         there = terms != NONE
         return terms[there], said["row"].to_numpy().astype(np.int64)[there]
 
     def of_query(self, query: str, table: Tokenizer) -> list[int]:
-        """The terms of a query, each as often as it is said."""
-        found = self._numbers(_words(as_asked(query)), table)
-        return [number for number in found if number != NONE]
-
-    def _numbers(self, words: Sequence[str], table: Tokenizer) -> list[int]:
+        """The terms of a query that texts have, each as often as it is said."""
+        words = _words(as_asked(query))
         with self._lock:
-            if new := [word for word in dict.fromkeys(words) if word not in self._words]:
-                for word, term in zip(new, self._made(new, table), strict=True):
-                    self._words[word] = (
-                        NONE if term is None else self._terms.setdefault(term, len(self._terms))
-                    )
-            return [self._words[word] for word in words]
+            if len(self._asked) > MOST_ASKED:
+                self._asked.clear()
+            self._made_of([word for word in words if word not in self._terms], self._asked, table)
+            terms = [self._terms[word] if word in self._terms else self._asked[word] for word in words]
+            return [self._numbers[term] for term in terms if term is not None and term in self._numbers]
+
+    def _made_of(
+        self, words: Sequence[str], known: dict[str, str | None], table: Tokenizer
+    ) -> list[str | None]:
+        """The term of each word; those that are not known are asked for, and known from then on."""
+        if new := [word for word in dict.fromkeys(words) if word not in known]:
+            known.update(zip(new, self._made(new, table), strict=True))
+        return [known[word] for word in words]
 
     def _made(self, words: Sequence[str], table: Tokenizer) -> list[str | None]:
         """The term of each word, None of a stop word and of one that is too long for the index."""
