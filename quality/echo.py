@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 ECHO = "echo"
@@ -81,6 +83,32 @@ def echoes(
         .sort("memory_id", "row")
         .select("memory_id", "echo_of", "search_id")
     )
+
+
+class Heard:
+    """Shingles of passages of one namespace: they tell whether a text may be an echo of any."""
+
+    def __init__(self) -> None:
+        self._runs: list[npt.NDArray[np.uint64]] = []  # each sorted
+
+    def add(self, texts: Sequence[str]) -> None:
+        """More passages."""
+        run = np.unique(_shingles(pl.Series(texts, dtype=pl.String))["shingle"].to_numpy())
+        self._runs.append(run)
+        while len(self._runs) > 1 and 2 * len(self._runs[-1]) >= len(self._runs[-2]):
+            last = self._runs.pop()
+            self._runs[-1] = np.union1d(self._runs[-1], last)
+
+    def may_hold(self, texts: Sequence[str], share: float) -> bool:
+        """Whether any of these texts has `share` of its shingles among them, as an echo has."""
+        said = _shingles(pl.Series(texts, dtype=pl.String))
+        rows, shingles = said["row"].to_numpy(), said["shingle"].to_numpy()
+        there = np.zeros(len(shingles), dtype=np.bool_)
+        for run in self._runs:
+            place = np.minimum(np.searchsorted(run, shingles), len(run) - 1)
+            there |= run[place] == shingles if len(run) else False
+        found, total = np.bincount(rows[there], minlength=len(texts)), np.bincount(rows, minlength=len(texts))
+        return bool((found >= np.maximum(share * total - 1e-9, 1)).any())
 
 
 def _in_namespace(shingles: pl.DataFrame) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
@@ -14,6 +15,8 @@ from slowwave.store import Store
 from slowwave.store.connection import Identity
 from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
 from slowwave.store.migrations import migrate
+from slowwave.store.wal import FOLDER as WAL
+from slowwave.store.wal import WriteAheadLog
 
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
@@ -62,12 +65,14 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
     if applied and has_records(journal):
         adopt(store, journal)
     store.recorder = Recorder(journal)
+    if not store.elsewhere:
+        store.wal = WriteAheadLog(Path(store.uri) / WAL)
     return store
 
 
 def _never_replace(bare: Store, journal: Journal) -> None:
     """Where tables were, no empty ones are made: what they held would seem never to have been."""
-    there = bare.db.list_tables().tables
+    there = bare.bare_db.list_tables().tables
     if "meta" in there:  # it is the first that is made
         for damage in missing(bare) if len(there) > 1 else ():
             if damage.table == "meta":

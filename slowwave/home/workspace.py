@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.permissions import make_home, make_private
-from slowwave.errors import SettingsError, StoreError
+from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.journal import works as underway
 from slowwave.quality.gate import GatePolicy
 from slowwave.quality.reconsolidation import Thresholds
@@ -346,7 +346,10 @@ class Workspace:
         return None if other is None or other.version == self.policy.version else other
 
     def close(self) -> None:
-        """Release connections and threads of the parts that were opened."""
+        """Commit what waits, release connections and threads of the parts that were opened."""
+        if "store" in self.__dict__:
+            with suppress(SlowwaveError, OSError, RuntimeError):  # else whoever opens it next commits it
+                self.store.settle()
         if "journal" in self.__dict__:
             self.journal.close()
         self._close_parts()

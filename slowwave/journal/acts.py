@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import polars as pl
 
 from slowwave.common import ids
 from slowwave.journal import Entry, payload_of
+from slowwave.journal.frames import ENTRY_SCHEMA
 from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, text_in
 from slowwave.notes import Note, NoteFailure, content_hash, lent
 from slowwave.scoring.days import day_of
@@ -193,27 +194,22 @@ def entries_frame(entries: Sequence[Entry]) -> pl.DataFrame:
 
     Those that do not come from a journal are ordered by when they happened.
     """
-    return pl.DataFrame(
-        {
-            "seq": [entry.seq or 0 for entry in entries],
-            "event_id": [entry.event_id for entry in entries],
-            "kind": [entry.kind for entry in entries],
-            "namespace": [entry.namespace for entry in entries],
-            "subject": [entry.subject for entry in entries],
-            "occurred_at": [entry.occurred_at for entry in entries],
-            "ordered_at": [entry.ordered_at or entry.occurred_at for entry in entries],
-            "day": [day_of(entry.occurred_at) for entry in entries],
-            "principal": [entry.principal for entry in entries],
-            "digest": [entry.digest for entry in entries],
-            "content_hash": [entry.content_hash for entry in entries],
-            "origin": [entry.origin for entry in entries],
-            "payload": [orjson.dumps(entry.payload) for entry in entries],
-        },
-        schema_overrides={
-            "occurred_at": pl.Datetime("us", "UTC"), "ordered_at": pl.Datetime("us", "UTC"),
-            "payload": pl.Binary, "seq": pl.Int64,
-        },
-    )  # fmt: skip
+    columns: dict[str, list[Any]] = {
+        "seq": [entry.seq or 0 for entry in entries],
+        "event_id": [entry.event_id for entry in entries],
+        "kind": [entry.kind for entry in entries],
+        "namespace": [entry.namespace for entry in entries],
+        "subject": [entry.subject for entry in entries],
+        "occurred_at": [entry.occurred_at for entry in entries],
+        "ordered_at": [entry.ordered_at or entry.occurred_at for entry in entries],
+        "day": [day_of(entry.occurred_at) for entry in entries],
+        "principal": [entry.principal for entry in entries],
+        "digest": [entry.digest for entry in entries],
+        "content_hash": [entry.content_hash for entry in entries],
+        "origin": [entry.origin for entry in entries],
+        "payload": [orjson.dumps(entry.payload) for entry in entries],
+    }
+    return pl.DataFrame([pl.Series(name, values, ENTRY_SCHEMA[name]) for name, values in columns.items()])
 
 
 def entries_in(rows: pl.DataFrame) -> list[Entry]:

@@ -36,6 +36,10 @@ _KEY: Final = ("namespace", "memory_id", "term")
 _COLUMNS = [*_KEY, "text", "added_at", "expires_at", "question", "principal", "search_id"]
 
 
+Version = tuple[int, tuple[int, tuple[str, ...]]]
+"""Of the table of terms, and what the memories are."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Held:
     """Terms of a namespace as they were put together.
@@ -47,13 +51,13 @@ class _Held:
         until: from which they have to be put together again: something taught later begins to count.
     """
 
-    version: tuple[int, int]
+    version: Version
     taken_back: tuple[Rollback, ...]
     since: datetime
     until: datetime | None
     terms: LearnedTerms
 
-    def serves(self, version: tuple[int, int], taken_back: tuple[Rollback, ...], now: datetime) -> bool:
+    def serves(self, version: Version, taken_back: tuple[Rollback, ...], now: datetime) -> bool:
         """Whether they are what would be put together now."""
         same = (self.version, self.taken_back) == (version, taken_back)
         return same and self.since <= now and (self.until is None or now <= self.until)
@@ -107,7 +111,7 @@ class LearnedTriggers:
 
     def _match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         version = self._store.version(TABLE)
-        said = self._store.version("memories")
+        said = self._store.mark("memories")
         if not self._has_any(namespace, version):
             return {}
         approved, taken_back = self._decided(namespace, now)
@@ -155,7 +159,7 @@ class LearnedTriggers:
         return known[1:]
 
     def _put_together(
-        self, namespace: str, version: tuple[int, int], taken_back: tuple[Rollback, ...], now: datetime
+        self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
     ) -> _Held:
         rows = self._store.scan(TABLE, self._where(namespace), columns=_COLUMNS)
         if self._texts is not None:

@@ -39,6 +39,9 @@ MOST_IN_A_CALL = 64
 MOST_IN_A_TURN = 256
 """Acts of others that one turn takes in (count)."""
 
+MOST_LOGGED = 64
+"""Acts whose rows wait in the store's log for a commit (count)."""
+
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
 
 Became = dict[str, Any]
@@ -152,6 +155,8 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
             settle(space, staged, lambda notes: stages.no_chunks(space.embedder))
             became |= {act.event_id: {} for act in piece}
     with space.writing():
+        if len(space.store.logged()) >= MOST_LOGGED:
+            space.store.settle()
         keep_fresh(space.store)
     _tell_superseded(became, done)
     return became
@@ -178,11 +183,12 @@ def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became]
         space.activate_gate()
     staged = staging.stage(entries_frame(entries))
     verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
-    hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
+    with store.later():
+        hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
     passed = staged.join(scored, on="memory_id", how="inner", maintain_order="left")
     chunks = stages.embed(store, space.embedder, stages.cut(passed, space.chunker, space.embedder.name))
-    settled = settle(space, passed, lambda _: chunks)
+    settled = settle(space, passed, lambda _: chunks, later=True)
     return _outcomes(entries, verdicts, settled, _decided(space, passed, settled)), settled
 
 
@@ -192,8 +198,11 @@ def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     last: datetime = staged["occurred_at"].max()  # type: ignore[assignment]
     window = space.gate_policy.echo_window
     reach = window + (last - first) if window else window
-    names = staged["namespace"].unique(maintain_order=True)
-    return pl.concat([served_in(space).recent(name, last, reach) for name in names])
+    said: dict[str, list[str]] = {}
+    for name, text in zip(staged["namespace"], staged["content"], strict=True):
+        said.setdefault(name, []).append(text or "")
+    share, served = space.gate_policy.echo_share, served_in(space)
+    return pl.concat([served.recent(name, last, reach, texts, share) for name, texts in said.items()])
 
 
 def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -> dict[str, dict[str, Any]]:

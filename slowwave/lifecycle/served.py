@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import polars as pl
 from slowwave.home.visibility import open_where
 from slowwave.journal import payload_of
 from slowwave.journal.kinds.search import results_in
+from slowwave.quality.echo import Heard
 from slowwave.quality.gate import SERVED_SCHEMA
 from slowwave.scoring.days import day_of, day_start, days_from
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
     from slowwave.store import Store
+
+FORGET_FROM = 10_000
+"""Passages from which it is looked whether most of those known were shown long ago (count)."""
 
 _SHOWN_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "seq": pl.Int64, "namespace": pl.String, "chunk_id": pl.String, "search_id": pl.String,
@@ -30,6 +35,32 @@ def served_in(space: Workspace) -> Served:
     return space.part("served", lambda: Served(space.journal, space.store))
 
 
+class _Shown:
+    """What searches showed in one namespace, read once.
+
+    Attributes:
+        seq: of the last search that was read.
+        rows: `_SHOWN_SCHEMA`.
+        heard: shingles of the passages.
+        seen: passages that were heard, with the revision that their text had.
+    """
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.parts: list[pl.DataFrame] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """The passages' texts."""
+        self.heard, self.seen = Heard(), set[tuple[str, str]]()
+
+    def since(self, start: datetime) -> pl.DataFrame:
+        """Rows of this moment or later; the others are needed no more."""
+        every = pl.concat([pl.DataFrame(schema=_SHOWN_SCHEMA), *self.parts])
+        self.parts = [every.filter(pl.col("shown_at") >= start)]
+        return self.parts[0]
+
+
 class Served:
     """Passages that searches showed, from the journal; each search is read once.
 
@@ -40,26 +71,59 @@ class Served:
 
     def __init__(self, journal: Journal, store: Store) -> None:
         self._journal, self._store = journal, store
-        self._shown: dict[str, pl.DataFrame] = {}
+        self._of: dict[str, _Shown] = {}
         self._lock = threading.Lock()
 
-    def recent(self, namespace: str, until: datetime, window: timedelta) -> pl.DataFrame:
-        """Passages shown in this namespace from `until - window` on, as the columns of `SERVED_SCHEMA`."""
+    def recent(
+        self, namespace: str, until: datetime, window: timedelta, texts: Sequence[str], share: float
+    ) -> pl.DataFrame:
+        """Passages shown in this namespace from `until - window` on, as the columns of `SERVED_SCHEMA`.
+
+        None at all where no text has enough of them for an echo. That is told without looking at each, so it
+        costs as much after ten thousand searches as after one.
+
+        Args:
+            namespace: the tenant.
+            until: the last moment.
+            window: how long before it.
+            texts: that may be echoes.
+            share: of its shingles that an echo has from passages.
+        """
         if not window:
             return pl.DataFrame(schema=SERVED_SCHEMA)
         start = until - window
         with self._lock:
-            known = self._shown.get(namespace, pl.DataFrame(schema=_SHOWN_SCHEMA))
-            seen = int(known["seq"].max() or 0)  # type: ignore[arg-type]
-            entries = self._journal.read(
-                kinds=["search"],
-                days=days_from(day_of(start), day_of(until)),
-                namespace=namespace,
-                after_seq=seen,
-            )
-            known = pl.concat([known, _shown(entries)]).filter(pl.col("shown_at") >= start)
-            self._shown[namespace] = known
+            mine = self._of.setdefault(namespace, _Shown())
+            self._listen(mine, namespace, start, until)
+            if not mine.heard.may_hold(texts, share):
+                return pl.DataFrame(schema=SERVED_SCHEMA)
+            known = mine.since(start)
         return self._with_texts(known)
+
+    def _listen(self, mine: _Shown, namespace: str, start: datetime, until: datetime) -> None:
+        """Take in what searches showed since the last time."""
+        days = days_from(day_of(start), day_of(until))
+        entries = self._journal.read(kinds=["search"], days=days, namespace=namespace, after_seq=mine.seq)
+        if entries.is_empty():
+            return
+        new = _shown(entries)
+        mine.parts.append(new)
+        mine.seq = int(entries["seq"].max())  # type: ignore[arg-type]
+        if len(mine.seen) > FORGET_FROM:
+            new = mine.since(start)
+            if len(mine.seen) > 2 * new["chunk_id"].n_unique():  # most of it was shown long ago
+                mine.forget()
+        # A passage may have got another text since it was shown the last time.
+        texts = self._texts(new["chunk_id"].unique().to_list())
+        said = texts.select("chunk_id", "revision").iter_rows()
+        fresh = texts.filter(pl.Series([one not in mine.seen for one in said], dtype=pl.Boolean))
+        mine.heard.add(fresh["text"].to_list())
+        mine.seen.update(fresh.select("chunk_id", "revision").iter_rows())
+
+    def _texts(self, chunk_ids: Sequence[str]) -> pl.DataFrame:
+        columns = ["chunk_id", "memory_id", "text", "revision"]
+        # What is secret is no echo: to be refused for it would tell that somebody was shown this very text.
+        return self._store.read_by("chunks", "chunk_id", chunk_ids, columns=columns, also=open_where())
 
     def of_days(self, days: list[str], window: timedelta) -> pl.DataFrame:
         """Passages shown in any namespace on these days and in the window before them."""
@@ -71,11 +135,7 @@ class Served:
     def _with_texts(self, shown: pl.DataFrame) -> pl.DataFrame:
         if shown.is_empty():
             return pl.DataFrame(schema=SERVED_SCHEMA)
-        columns = ["chunk_id", "memory_id", "text", "revision"]
-        # What is secret is no echo: to be refused for it would tell that somebody was shown this very text.
-        texts = self._store.read_by(
-            "chunks", "chunk_id", shown["chunk_id"].to_list(), columns=columns, also=open_where()
-        )
+        texts = self._texts(shown["chunk_id"].to_list())
         # A text that came or was merged since was not what the search showed.
         own = ~pl.col("revision").str.contains("+", literal=True)
         moment = pl.col("revision").str.head(16).str.to_integer(base=16, strict=False)

@@ -129,22 +129,24 @@ class _Vectors:
 
     def missing(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """embedding_hash and text of what has to be computed, each once."""
-        distinct = chunks.unique("embedding_hash", maintain_order=True)
-        return distinct.select("embedding_hash", TO_EMBED).join(
-            self._known, on="embedding_hash", how="anti", maintain_order="left"
-        )
+        wanted = chunks.lazy().unique("embedding_hash", maintain_order=True)
+        wanted = wanted.select("embedding_hash", TO_EMBED)
+        if not self._known.is_empty():
+            wanted = wanted.join(self._known.lazy(), on="embedding_hash", how="anti", maintain_order="left")
+        return wanted.collect()
 
-    def fill(self, chunks: pl.DataFrame, advance: Callable[[int], None]) -> pl.DataFrame:
-        """The chunks with a column ``vector``."""
-        missing = self.missing(chunks)
+    def fill(
+        self, chunks: pl.DataFrame, missing: pl.DataFrame, advance: Callable[[int], None]
+    ) -> pl.DataFrame:
+        """The chunks with a column ``vector``; `missing` is what is missing of them."""
         start = time.perf_counter()
         vectors = self._embedder.embed_documents(missing[TO_EMBED].to_list(), advance)
         self.seconds += time.perf_counter() - start
         self.computed += missing.height
-        fresh = missing.select("embedding_hash", vector=pl.Series(vectors, dtype=self._type))
+        fresh = pl.DataFrame([missing["embedding_hash"], pl.Series("vector", vectors, dtype=self._type)])
         self._known = pl.concat([self._known, fresh])
-        found = chunks.join(self._known, on="embedding_hash", how="left", maintain_order="left")
-        return found.drop(TO_EMBED)
+        found = chunks.lazy().join(self._known.lazy(), on="embedding_hash", how="left", maintain_order="left")
+        return found.drop(TO_EMBED).collect()
 
 
 def embed(
@@ -167,8 +169,9 @@ def embed(
     # For a few new chunks, asking whether their vectors are known costs about what computing them costs.
     asked = tables if chunks.height >= look_up_from else ()
     vectors = _Vectors(store, embedder, chunks["embedding_hash"].to_list(), asked)
-    with progress.task("embedding chunks", vectors.missing(chunks).height) as advance:
-        return vectors.fill(chunks, advance)
+    missing = vectors.missing(chunks)
+    with progress.task("embedding chunks", missing.height) as advance:
+        return vectors.fill(chunks, missing, advance)
 
 
 def embed_days(
@@ -204,7 +207,7 @@ def embed_days(
     vectors = _Vectors(store, embedder, todo["embedding_hash"].to_list(), ["embedded_chunks", "chunks"])
     with progress.task("embedding chunks", vectors.missing(todo).height) as advance:
         for part in todo.iter_slices(CHUNKS_PER_COMMIT):
-            store.upsert("embedded_chunks", vectors.fill(part, advance))
+            store.upsert("embedded_chunks", vectors.fill(part, vectors.missing(part), advance))
     kept = present.join(complete, on=here, how="semi").join(notes, on=here, how="semi")
     stale = present.join(kept, on="embedded_id", how="anti").join(todo, on="embedded_id", how="anti")
     for gone in batches(stale["embedded_id"].to_list()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -67,12 +67,13 @@ class Filters:
         asked += [f"until {self.until:%F}"] if self.until else []
         return " and ".join(asked) or "no filter"
 
-    def refuse_unknown(self, namespace: str, table: Table) -> None:
+    def refuse_unknown(self, namespace: str, opened: Callable[[], Table]) -> None:
         """See that every label is one that there is: one that nobody knows can match nothing.
 
         Args:
             namespace: the tenant.
-            table: ``chunks`` or ``memories``; only words that are not among the known ones are looked up.
+            opened: gives ``chunks`` or ``memories``; only words that are not among the known ones are looked
+                up.
 
         Raises:
             ArgumentError: a label is unknown; says which, and what there is.
@@ -81,7 +82,7 @@ class Filters:
             known = KNOWN_WORDS[column]
             for word in getattr(self, name):
                 mine = within(namespace)
-                if word in known or table.count_rows(f"{mine} AND {column} = {quote(word)}"):
+                if word in known or (table := opened()).count_rows(f"{mine} AND {column} = {quote(word)}"):
                     continue
                 rows = (
                     table.search().where(f"{mine} AND {open_where()}").select([column]).limit(None).to_arrow()

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -54,6 +54,14 @@ class Knowledge(Protocol):
         """What a person should know of the last answer of `learned` for this namespace."""
 
 
+class _Triggers(NamedTuple):
+    """The trigger phrases of a namespace, at a mark of its memories."""
+
+    mark: tuple[int, tuple[str, ...]]
+    phrases: dict[str, list[str]]
+    matching: TriggerIndex
+
+
 class StoredKnowledge:
     """From the tables as they are.
 
@@ -66,16 +74,16 @@ class StoredKnowledge:
     def __init__(self, store: Store, taught: MemoryStates, learned: LearnedTriggers | None = None) -> None:
         self._store, self._taught, self._learned = store, taught, learned
         self._lock = threading.Lock()
-        self._triggers: dict[str, tuple[int, TriggerIndex]] = {}
+        self._triggers: dict[str, _Triggers] = {}
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `Knowledge`."""
         with self._lock:
-            version = self._store.version("memories")
+            mark = self._store.mark("memories")
             known = self._triggers.get(namespace)
-            if known is None or known[0] != version:
-                known = self._triggers[namespace] = (version, self._read_triggers(namespace))
-        return known[1].match(query) if len(known[1]) else {}
+            if known is None or known.mark != mark:
+                known = self._triggers[namespace] = self._read_triggers(namespace, mark, known)
+        return known.matching.match(query) if len(known.matching) else {}
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `Knowledge`."""
@@ -98,10 +106,19 @@ class StoredKnowledge:
         """See `Knowledge`."""
         return self._learned.doubts(namespace) if self._learned else ()
 
-    def _read_triggers(self, namespace: str) -> TriggerIndex:
-        where = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
-        rows = self._store.of(namespace).read("memories", where, columns=["memory_id", "trigger_phrases"])
-        return TriggerIndex(dict(rows.iter_rows()))
+    def _read_triggers(
+        self, namespace: str, mark: tuple[int, tuple[str, ...]], known: _Triggers | None
+    ) -> _Triggers:
+        condition = f"{one_of('status', [LIVE, SUPERSEDED])} AND array_length(trigger_phrases) > 0"
+        where, columns = within(namespace, condition), ["memory_id", "trigger_phrases"]
+        if known is None or known.mark[0] != mark[0]:
+            phrases = dict(self._store.read("memories", where, columns=columns).iter_rows())
+            return _Triggers(mark, phrases, TriggerIndex(phrases))
+        new = dict(self._store.read_logged("memories", where, columns).iter_rows())
+        if new.items() <= known.phrases.items():
+            return _Triggers(mark, known.phrases, known.matching)
+        phrases = known.phrases | new
+        return _Triggers(mark, phrases, TriggerIndex(phrases))
 
 
 @lru_cache(maxsize=4_096)

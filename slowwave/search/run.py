@@ -54,7 +54,7 @@ def search(
     _check(query, limit, project)
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
-    filters.refuse_unknown(namespace, space.store.table("chunks"))
+    filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
     policy = space.policy
     start = time.perf_counter()
     size = max(space.settings.ranking.candidates, 3 * limit)  # rule 3.5 looks at 3 · limit places

@@ -85,7 +85,7 @@ class Connection:
         with when_used(*TABLES):
             import lancedb
 
-        self.db = lancedb.connect(
+        self.bare_db = lancedb.connect(
             self.uri,
             storage_options=self.storage_options or None,
             read_consistency_interval=timedelta(0),
@@ -103,12 +103,12 @@ class Connection:
         """Physical name of a table: it differs from the logical one after a re-embedding."""
         return self.identity.tables.get(name, name) if hasattr(self, "identity") else name
 
-    def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
+    def _opened(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
         """An open handle; it always reads the latest version."""
         self._end_long_session()
         handles = self._handles
         if name not in handles:
-            handles[name] = self.db.open_table(self.physical(name))
+            handles[name] = self.bare_db.open_table(self.physical(name))
         return handles[name]
 
     @property
@@ -116,13 +116,15 @@ class Connection:
         """Whether the tables are in no folder of this machine, but in memory or in an object store."""
         return "://" in self.uri
 
-    def dataset(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
+    def committed(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
         """The latest version of a table as Lance reads it: a read of it costs a third of LanceDB's query.
+
+        What waits in the write-ahead log is not in it.
 
         Only for tables in a folder. That a table was made again is seen by the file of its version, for the
         number may be the one that it had.
         """
-        table, datasets = self.table(name), self._datasets
+        table, datasets = self._opened(name), self._datasets
         known, seen = datasets.get(name, (None, None))
         latest = None if known is None else known.latest_version
         now = None if latest is None else self._file_of(name, latest)

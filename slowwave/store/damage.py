@@ -54,7 +54,7 @@ class Damage:
 
 def missing(store: Connection) -> list[Damage]:
     """Tables that are not there, and those whose newest version is gone; only folders are looked at."""
-    there = set(store.db.list_tables().tables)
+    there = set(store.bare_db.list_tables().tables)
     found = []
     for name in store.specs:
         physical = store.physical(name)
@@ -77,7 +77,7 @@ def examined(store: Connection) -> Iterator[Damage]:
 def probed(store: Connection, name: str) -> str | None:
     """What is wrong with a table, found by reading all of it; None where nothing is."""
     try:
-        table = store.db.open_table(store.physical(name))
+        table = store.bare_db.open_table(store.physical(name))
         dataset = table.to_lance()
         for _ in dataset.to_batches():
             pass

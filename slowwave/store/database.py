@@ -7,11 +7,16 @@ Facts this rests on (each has a test in ``tests/store`` or ``tests/faults``):
 * an upsert is a single commit, and the declared primary key keeps concurrent upserts of the same new
   key from doubling it, as long as no scalar index is used to look the key up (``use_index(False)``);
 * ``read_consistency_interval=0`` makes every read see every finished write of other processes.
+
+New rows may wait in a write-ahead log (`slowwave.store.wal`): `Store.read` has them, and every other access
+to their table commits them first.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -28,9 +33,17 @@ from slowwave.store.frames import one_of, quote, to_schema
 from slowwave.store.tables import TableSpec, table_specs
 from slowwave.store.tenancy import StoreOf
 from slowwave.store.text import create_full_text_indexes
+from slowwave.store.wal import WriteAheadLog
 
 SCHEMA_VERSION = 12
 IDS_PER_FILTER = 2_000
+
+LOGGED = ("quarantine", "decisions", "edges", "memories", "chunks")
+"""Tables whose new rows may wait in the write-ahead log, in the order in which they are committed."""
+
+_OTHERWISE = re.compile(r"\bCAST\b", re.IGNORECASE)  # what Polars does not read in a filter as Lance does
+
+_NOTHING = pl.DataFrame()
 
 T = TypeVar("T")
 
@@ -105,6 +118,9 @@ class Store(Connection):
     recorder: Records | None = None
     """Writes each change to the journal before it is made; a store that is opened by itself has none."""
 
+    wal: WriteAheadLog | None = None
+    """New rows that are not committed yet; a store that is opened by itself, or is in no folder, has none."""
+
     def __init__(
         self,
         uri: str,
@@ -115,6 +131,7 @@ class Store(Connection):
         create: bool = True,
     ) -> None:
         super().__init__(uri, storage_options)
+        self._writing = threading.local()
         self.identity = self._identify(model, dimension, create)
         self.specs = table_specs(self.identity.dimension)
 
@@ -123,6 +140,7 @@ class Store(Connection):
         """The tables at a place as those of an identity, whatever state they are in: none is made or read."""
         store = object.__new__(cls)
         Connection.__init__(store, uri, storage_options)
+        store._writing = threading.local()
         store.identity, store.specs = identity, table_specs(identity.dimension)
         return store
 
@@ -178,16 +196,35 @@ class Store(Connection):
 
     # -- tables ----------------------------------------------------------------------------------
 
+    @property
+    def db(self) -> Any:  # noqa: ANN401 - lancedb.DBConnection
+        """LanceDB's connection; what waits in the log is committed. `bare_db` is it without that."""
+        self.settle()
+        return self.bare_db
+
     def table(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
         """An open handle; it always reads the latest version.
 
         Raises:
             DamageError: the table is missing or cannot be read.
         """
+        self.settle(name)
+        return self._opened(name)
+
+    def handle(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table
+        """The same of what is committed, for what is not about its last rows."""
+        return self._opened(name)
+
+    def dataset(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
+        """The latest version of a table as Lance reads it; see `committed`."""
+        self.settle(name)
+        return self.committed(name)
+
+    def _opened(self, name: str) -> Any:  # noqa: ANN401 - lancedb.Table is untyped here
         if name in self._handles:
-            return super().table(name)
+            return super()._opened(name)
         with self.explaining(name):
-            return super().table(name)
+            return super()._opened(name)
 
     @contextmanager
     def explaining(self, name: str) -> Iterator[None]:
@@ -230,16 +267,41 @@ class Store(Connection):
     ) -> pl.DataFrame:
         """Rows of a table that match the filter, as a frame (in no promised order)."""
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
+        logged = self._logged_frame(name, where)
+        also = [self.specs[name].key] if not logged.is_empty() and self.specs[name].key not in wanted else []
         with self._reading(name):
             if self.elsewhere:
                 query = self.table(name).search()
                 query = query if where is None else query.where(where)
                 found = query.select(wanted).limit(None).to_arrow()
             else:
-                found = self.dataset(name).to_table(filter=where, columns=wanted)
+                found = self.committed(name).to_table(filter=where, columns=[*wanted, *also])
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
-        return frame
+        if logged.is_empty():
+            return frame
+        new = logged.join(frame, on=self.specs[name].key, how="anti", maintain_order="left")
+        return pl.concat([frame.select(wanted), new.select(wanted)])
+
+    def read_logged(self, name: str, where: str, columns: Sequence[str]) -> pl.DataFrame:
+        """What `read` has of the log alone: of rows that are committed some, all or none."""
+        found = self._logged_frame(name, where)
+        return self.empty(name, columns) if found.is_empty() else found.select(columns)
+
+    def _logged_frame(self, name: str, where: str | None) -> pl.DataFrame:
+        """Rows of the write-ahead log that match a filter; what Polars cannot tell is committed instead."""
+        names = self.logged(name)
+        if not names:
+            return _NOTHING
+        if where is None or not _OTHERWISE.search(where):
+            assert self.wal is not None
+            found = self.wal.frame(names, name)
+            try:
+                return found if where is None else found.filter(pl.sql_expr(where))
+            except pl.exceptions.PolarsError:
+                pass
+        self.settle(name)
+        return _NOTHING
 
     def scan(
         self, name: str, where: str | None = None, *, columns: Sequence[str] | None = None
@@ -283,6 +345,12 @@ class Store(Connection):
         assert isinstance(frame, pl.DataFrame)
         return frame if columns is None else frame.select(columns)
 
+    def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
+        """What a table is now, with what waits in the log: another one means that someone wrote."""
+        with self._reading(name):
+            version = self.table(name).version if self.elsewhere else self.committed(name).version
+        return int(version), self.logged(name)
+
     def version(self, name: str) -> int:
         """Of a table, now: another number means that someone wrote."""
         with self._reading(name):
@@ -290,8 +358,13 @@ class Store(Connection):
 
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
+        logged, key = self._logged_frame(name, where), self.specs[name].key
         with self._reading(name):
-            return int((self.table(name) if self.elsewhere else self.dataset(name)).count_rows(where))
+            if self.elsewhere:
+                return int(self.table(name).count_rows(where))
+            found = self.committed(name)
+            new = 0 if logged.is_empty() else logged.height - found.count_rows(one_of(key, logged[key]))
+            return int(found.count_rows(where)) + new
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -315,6 +388,10 @@ class Store(Connection):
         """
         spec = self.specs[name]
         data = to_schema(rows.unique(spec.key, keep="last", maintain_order=True), spec.schema)
+        gathered: dict[str, list[pa.Table]] | None = getattr(self._writing, "gathered", None)
+        if gathered is not None:
+            gathered.setdefault(name, []).append(data)
+            return Written(0, data.num_rows, 0, 0)
         if data.num_rows == 0 and delete is None:
             return Written(int(self.table(name).version), 0, 0, 0)
         if self.recorder is not None:
@@ -333,6 +410,48 @@ class Store(Connection):
             done = merge.use_index(False).execute(data, on_bad_vectors=bad)
         self._committed(name, done.version)
         return Written(done.version, done.num_inserted_rows, done.num_updated_rows, done.num_deleted_rows)
+
+    @contextmanager
+    def later(self) -> Iterator[None]:
+        """Upserts of rows whose keys are in no table are written to the log, together, and committed later.
+
+        Only for `LOGGED` tables, and by one writer at a time. Without a log they are written at once. When
+        the block fails nothing of it is written.
+        """
+        if self.wal is None:
+            yield
+            return
+        gathered: dict[str, list[pa.Table]] = {}
+        self._writing.gathered = gathered
+        try:
+            yield
+        finally:
+            self._writing.gathered = None
+        self.wal.append({name: pa.concat_tables(parts) for name, parts in gathered.items()})
+
+    def logged(self, name: str = "") -> tuple[str, ...]:
+        """Files of the write-ahead log with rows of a table, or of any."""
+        held = self.wal is None or getattr(self._writing, "settles", False)
+        return () if held or self.wal is None else self.wal.names(name)
+
+    def logged_rows(self, names: Sequence[str], name: str) -> dict[str, pa.Table]:
+        """Rows of a table by file of the log; files that are there no more are left out."""
+        return {} if self.wal is None else self.wal.rows(names, name)
+
+    def settle(self, name: str = "") -> None:
+        """Commit what waits in the write-ahead log, if a table has rows there, or any has."""
+        if self.wal is None or not self.logged(name):
+            return
+        self._writing.settles = True
+        try:
+            with self.wal.taken() as found:
+                for table in LOGGED:
+                    if table in found:
+                        rows = pl.from_arrow(pa.concat_tables(found[table]))
+                        assert isinstance(rows, pl.DataFrame)
+                        self.upsert(table, rows, insert_only=True)
+        finally:
+            self._writing.settles = False
 
     def replace_partition(self, name: str, rows: pl.DataFrame, partitions: Sequence[str]) -> Written:
         """Make `rows` the whole content of these partitions, in one commit; none at all empties them.

@@ -50,6 +50,8 @@ def with_united(rows: pl.DataFrame, united: Mapping[str, Labels]) -> pl.DataFram
         united: by memory id.
     """
     plain = own(rows)
+    if not united:
+        return plain
     mine = plain["memory_id"].is_in(list(united))
     if not mine.any():
         return plain

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import orjson
 import polars as pl
 
@@ -24,30 +26,20 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         already), then by (created_at, memory_id), so that the order of arrival does not matter.
     """
     entries = _decoded(entries)
-    subjects = entries.select("namespace", "subject").unique()
-    names = subjects.with_columns(
-        memory_id=pl.Series(
-            [ids.memory_id(space, source) for space, source in subjects.iter_rows()], dtype=pl.String
-        )
-    )
-    revisions = pl.Series(
-        [
-            ids.revision(moment, event)
-            for moment, event in entries.select("ordered_at", "event_id").iter_rows()
-        ],
-        dtype=pl.String,
-    )
-    entries = entries.with_columns(revision=revisions)
-    follows = pl.Series(
-        [
-            ids.memory_id(space, key) if key and key != subject else None
-            for space, subject, key in entries.select("namespace", "subject", "follows").iter_rows()
-        ],
-        dtype=pl.String,
-    )
+    named = cache(ids.memory_id)
+    names, revisions, follows = [], [], []
+    wanted = ("namespace", "subject", "follows", "ordered_at", "event_id")
+    columns = (entries[name].to_list() for name in wanted)
+    for space, subject, key, moment, event in zip(*columns, strict=True):
+        names.append(named(space, subject))
+        revisions.append(ids.revision(moment, event))
+        follows.append(named(space, key) if key and key != subject else None)
     return (
-        entries.with_columns(follows=follows)
-        .join(names, on=["namespace", "subject"], how="left")
+        entries.lazy()
+        .with_columns(
+            memory_id=pl.Series(names, dtype=pl.String), revision=pl.Series(revisions, dtype=pl.String),
+            follows=pl.Series(follows, dtype=pl.String),
+        )
         # What cannot be read says nothing: it takes no other act of its day away.
         .sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
         .unique(["day", "memory_id"], keep="last", maintain_order=True)
@@ -64,6 +56,7 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
             "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "released", "reason",
             "message",
         )
+        .collect()
     )  # fmt: skip
 
 
@@ -74,10 +67,13 @@ def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
     erased is left out: it says nothing any more.
     """
     found, unreadable = read(entries, NOTE)
-    good = found.filter(SOUND).with_columns(pl.col(*LISTS).list.drop_nulls(), broken=pl.lit(value=False))
-    bad = found.filter(~SOUND).select(*entries.drop("payload").columns)
-    why = "it has no title, text or sensitivity, or a date that is beyond all years"
-    return pl.concat([good, *(_stand_in(*one) for one in [(bad, why), *unreadable])])
+    whole = (pl.col(*LISTS).list.drop_nulls(), pl.lit(value=False).alias("broken"))
+    good = found.lazy().filter(SOUND).with_columns(*whole).collect()
+    if good.height < found.height:
+        bad = found.filter(~SOUND).select(*entries.drop("payload").columns)
+        why = "it has no title, text or sensitivity, or a date that is beyond all years"
+        unreadable = [(bad, why), *unreadable]
+    return pl.concat([good, *(_stand_in(*one) for one in unreadable)])
 
 
 def _stand_in(entries: pl.DataFrame, why: str) -> pl.DataFrame:

@@ -40,17 +40,21 @@ def keep_fresh(store: Store) -> tuple[str, ...]:
     written = store.take_commits()
     due = {name for name, (first, last) in written.items() if first // COMMITS != last // COMMITS}
     stale = {name for name in written if store.specs[name].full_text and _unindexed(store, name)}
-    return tuple(name for name in sorted(due | stale) if _put_in_order(store, name, index=name in stale))
+    return tuple(
+        name
+        for name in sorted(due | stale)
+        if _put_in_order(store, name, compact=name in due, index=name in stale)
+    )
 
 
 def _unindexed(store: Store, name: str) -> bool:
     """Whether many rows of a table are outside its full-text index, if it has one."""
-    table = store.table(name)
+    table = store.handle(name)
     index = next((index.name for index in table.list_indices() if index.index_type.upper() == "FTS"), None)
     return index is not None and int(table.index_stats(index).num_unindexed_rows) >= UNINDEXED_ROWS
 
 
-def _put_in_order(store: Store, name: str, *, index: bool) -> bool:
+def _put_in_order(store: Store, name: str, *, compact: bool, index: bool) -> bool:
     """Compact, index, remove old versions; False when another process is changing the table."""
     import lance
 
@@ -58,11 +62,12 @@ def _put_in_order(store: Store, name: str, *, index: bool) -> bool:
         f"{store.uri.rstrip('/')}/{store.physical(name)}.lance", storage_options=store.storage_options or None
     )
     try:
-        dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS, num_threads=1)
+        if compact:
+            dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS, num_threads=1)
         # The vector index is left to the night: it is written whole each time, and rows that it does not have
         # are found by the scan that all small tables are searched by.
         if index:
-            names = [one.name for one in store.table(name).list_indices() if "vector" not in one.columns]
+            names = [one.name for one in store.handle(name).list_indices() if "vector" not in one.columns]
             dataset.optimize.optimize_indices(index_names=names)
     except (RuntimeError, OSError) as error:
         if not is_conflict(error):

@@ -17,11 +17,13 @@ def mean_vectors(chunks: pl.DataFrame, dimension: int) -> pl.DataFrame:
         memory_id, vector. A memory of one chunk has that chunk's vector, bit for bit; one whose chunks have
         nothing to embed has zeros.
     """
+    kind = pl.Array(pl.Float32, dimension)
+    if chunks.is_empty():
+        return pl.DataFrame(schema={"memory_id": pl.String, "vector": kind})
+    if chunks.height == 1:
+        return pl.DataFrame([chunks["memory_id"], chunks["vector"].cast(kind)])
     ordered = chunks.sort("memory_id", "ordinal")
     names = ordered["memory_id"].unique(maintain_order=True)
-    kind = pl.Array(pl.Float32, dimension)
-    if names.is_empty():
-        return pl.DataFrame(schema={"memory_id": pl.String, "vector": kind})
     vectors = ordered["vector"].cast(kind).to_numpy().astype(np.float64)
     starts = np.flatnonzero(ordered["memory_id"].rle_id().diff().fill_null(1).to_numpy() != 0)
     sums = np.add.reduceat(vectors, starts, axis=0)

@@ -150,6 +150,7 @@ def test_the_journal_gives_back_what_was_shown(taught):
 
 def payload(memory: Memory, query: str, monkeypatch) -> bytes:
     """The line in the journal, which is the same in every home but for what names the search."""
+    memory.store.settle()  # what it records has ids of its own
     with monkeypatch.context() as patched:
         patched.setattr(slowwave.search.run.ids, "new_event_id", lambda: "00" * 16)
         kept = {}

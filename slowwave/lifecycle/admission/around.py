@@ -13,6 +13,7 @@ from slowwave.feedback.states import states_in
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record, sensitivities
+from slowwave.lifecycle.admission.standing import NEVER, standing_in
 from slowwave.lifecycle.quarantine import HELD, without_original
 from slowwave.quality.admission import (
     ACCEPTED,
@@ -20,6 +21,7 @@ from slowwave.quality.admission import (
     LIVE,
     MERGED,
     RETIRED,
+    SUPERSEDED,
     UNDONE_BY_HAND,
     Act,
     AdmissionPolicy,
@@ -41,10 +43,10 @@ QUERIES_UP_TO = 8
 """From so many acts on, one matrix product is cheaper than a query each (count)."""
 NEAREST_BY_QUERY = 24
 """Memories that a query gives (count): each of the few acts before a note takes two away at most."""
+TIME = pl.Datetime("us", "UTC")
 NEAREST_OF_ALL = 512
 """The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
-_THERE = "status IN ('live', 'merged', 'superseded')"
-_NEVER = -(2**63)
+_THERE = (LIVE, MERGED, SUPERSEDED)
 
 
 class Around:
@@ -59,8 +61,9 @@ class Around:
 
     def __init__(self, space: Workspace, namespace: str, policy: AdmissionPolicy) -> None:
         self.space, self.store, self.namespace, self.policy = space, space.store, namespace, policy
+        self.standing = standing_in(space, namespace)
         self._seen: dict[str, Record] = {}
-        self._latest = _NEVER
+        self._latest = NEVER
         self._many: pl.DataFrame | None = None
 
     def surroundings(self, known: Iterable[Record], neighbours: Neighbours) -> Surroundings:
@@ -77,6 +80,8 @@ class Around:
         names = acts["memory_id"].to_list()
         hashes = acts.filter((pl.col("act") == "save") & self.policy.gate)["content_hash"].to_list()
         there = one_of("status", [LIVE, MERGED])
+        if self.standing and not self.standing.knows([*names, *hashes]):
+            return self.store.empty("memories", RECORD)
         if acts.height < QUERIES_UP_TO:
             same = f" OR ({one_of('content_hash', hashes)} AND {there})" if hashes else ""
             where = self.mine(one_of("memory_id", names) + same)
@@ -87,6 +92,20 @@ class Around:
 
     def news(self, acts: pl.DataFrame, around: pl.DataFrame, *, again: bool) -> pl.DataFrame:
         """The acts with what is known of their memories, and whether they are newer (`is_news`)."""
+        if around.is_empty():
+            news = acts.with_columns(
+                known_revision=pl.lit(None, pl.String), known_status=pl.lit(None, pl.String),
+                known_created=pl.lit(None, TIME), is_news=pl.lit(value=True),
+            )  # fmt: skip
+        else:
+            news = self._beside(acts, around)
+        if again and not news.filter("is_news").is_empty():
+            refused = self._still_refused(news.filter("is_news"))
+            mark = pl.concat_str("memory_id", pl.lit(":"), "revision").is_in(refused)
+            news = news.with_columns(is_news=pl.col("is_news") & ~mark)
+        return news
+
+    def _beside(self, acts: pl.DataFrame, around: pl.DataFrame) -> pl.DataFrame:
         known = around.select(
             "memory_id",
             known_revision=pl.col("revision").str.split("+").list.first(),
@@ -97,12 +116,7 @@ class Around:
         joined = acts.join(known, on="memory_id", how="left", maintain_order="left")
         newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))
         retired = (pl.col("act") == "forget") & pl.col("known_status").eq_missing(RETIRED)
-        news = joined.with_columns(is_news=pl.col("act").is_in(WORDS) | (newer & ~retired))
-        if again and not news.filter("is_news").is_empty():
-            refused = self._still_refused(news.filter("is_news"))
-            mark = pl.concat_str("memory_id", pl.lit(":"), "revision").is_in(refused)
-            news = news.with_columns(is_news=pl.col("is_news") & ~mark)
-        return news
+        return joined.with_columns(is_news=pl.col("act").is_in(WORDS) | (newer & ~retired))
 
     def _still_refused(self, acts: pl.DataFrame) -> list[str]:
         """Notes that were refused as duplicates of what is there still: that is not asked again."""
@@ -115,7 +129,7 @@ class Around:
 
     def words(self, news: pl.DataFrame) -> dict[str, Act]:
         """What people say of decisions, by decision id."""
-        return self._undos(news) | self._accepts(news)
+        return self._undos(news) | self._accepts(news) if set(WORDS) & set(news["act"]) else {}
 
     def _accepts(self, news: pl.DataFrame) -> dict[str, Act]:
         """What is to be carried out as it was proposed, by the id of the decision that proposed it."""
@@ -143,7 +157,7 @@ class Around:
     def accepted(self) -> dict[tuple[str, str], Decision]:
         """What people let happen and holds still, by memory and revision of the one that acts."""
         holds = "proposed IS NOT NULL AND outcome IN ('merge', 'supersede') AND undone_at IS NULL"
-        rows = self.store.read("decisions", self.mine(holds))
+        rows = self._kept("decisions", holds)
         return {
             (row["memory_id"], row["revision"]): Decision(
                 row["memory_id"], row["revision"], row["outcome"], row["other_memory"], row["similarity"],
@@ -152,6 +166,23 @@ class Around:
             )
             for row in rows.iter_rows(named=True)
         }  # fmt: skip
+
+    def may_be_held(self, names: Iterable[str]) -> bool:
+        """Whether a note of one of these memories is in quarantine."""
+        return not set(self._kept("quarantine", f"status = {quote(HELD)}")["memory_id"]).isdisjoint(names)
+
+    def _kept(self, name: str, where: str) -> pl.DataFrame:
+        """Few rows of a table, read once while the table is the same.
+
+        Rows that wait in the log are new: of decisions none is what is asked for here.
+        """
+        kept: dict[tuple[str, str, str], tuple[Any, pl.DataFrame]] = self.space.part("kept rows", dict)
+        version, logged = self.store.mark(name)
+        mark = version if name == "decisions" else (version, logged)
+        known = kept.get((self.namespace, name, where))
+        if known is None or known[0] != mark:
+            known = kept[self.namespace, name, where] = mark, self.store.read(name, self.mine(where))
+        return known[1]
 
     def _undos(self, news: pl.DataFrame) -> dict[str, Act]:
         """What is to be undone, by decision id."""
@@ -172,6 +203,8 @@ class Around:
 
     def touched(self, news: pl.DataFrame, around: pl.DataFrame, words: dict[str, Act]) -> list[Record]:
         """What the acts touch: themselves, what they replaced, and what says the same already."""
+        if around.is_empty() and not words:
+            return []
         known = news.filter(pl.col("known_revision").is_not_null())["memory_id"].to_list()
         found = [around]
         if pairs := [name for act in words.values() for name in (act.memory_id, act.other) if name]:
@@ -203,6 +236,17 @@ class Around:
         if not moments or self.policy.reconsolidation == "off":
             return
         first = min(moments)
+        if self.standing:
+            self._latest = self.standing.latest(first)
+        else:
+            self._latest = self._latest_in_table(first)
+        if acts >= QUERIES_UP_TO and self._latest > NEVER:
+            self._many = self.store.read(
+                "memories", self.mine(f"{one_of('status', _THERE)} AND vector IS NOT NULL"),
+                columns=["memory_id", "sensitivity", "vector"],
+            )  # fmt: skip
+
+    def _latest_in_table(self, first: int) -> int:
         dated = f"CAST({quote(_iso(first))} AS TIMESTAMP)"
         newer = f"(dated >= {dated} OR (dated IS NULL AND revision >= {quote(f'{max(first, 0):016x}')}))"
         rows = self.store.read(
@@ -210,12 +254,7 @@ class Around:
         )
         own = (ids.revision_moment(one) for one in rows.filter(pl.col("dated").is_null())["revision"])
         carried = (to_microseconds(one) for one in rows["dated"].drop_nulls())
-        self._latest = max((_NEVER, *own, *carried))
-        if acts >= QUERIES_UP_TO and self._latest > _NEVER:
-            self._many = self.store.read(
-                "memories", self.mine(f"{_THERE} AND vector IS NOT NULL"),
-                columns=["memory_id", "sensitivity", "vector"],
-            )  # fmt: skip
+        return max((NEVER, *own, *carried))
 
     def near(self, vectors: Sequence[np.ndarray], sensitivity: str) -> list[Record]:
         """What was not forgotten and resembles one of these vectors."""
@@ -228,7 +267,7 @@ class Around:
                 found = mine["memory_id"].filter(pl.Series(close >= self.policy.floor - SLACK))
             return self.recall(found)
         rows = [
-            self._nearest(vector, sensitivity, status=_THERE, count=NEAREST_OF_ALL)
+            self._nearest(vector, sensitivity, statuses=_THERE, count=NEAREST_OF_ALL)
             for vector in vectors if vector.any()
         ]  # fmt: skip
         return self.records(pl.concat(rows).unique("memory_id")) if rows else []
@@ -257,6 +296,9 @@ class Around:
         nobody = Neighbours([], np.zeros((0, dimension), np.float32), names, batch, floor)
         if not np.isfinite(floor) or not batch.any():
             return nobody
+        if acts >= QUERIES_UP_TO and self.standing:
+            there, matrix, theirs = self.standing.live()
+            return Neighbours(there, matrix, names, batch, floor, groups=theirs, batch_groups=kinds)
         if acts >= QUERIES_UP_TO:
             rows = self.store.read(
                 "memories", self.mine("status = 'live' AND vector IS NOT NULL"),
@@ -274,9 +316,13 @@ class Around:
         )  # fmt: skip
 
     def _nearest(
-        self, vector: np.ndarray, sensitivity: str, *, status: str = "status = 'live'",
+        self, vector: np.ndarray, sensitivity: str, *, statuses: Sequence[str] = (LIVE,),
         count: int = NEAREST_BY_QUERY,
     ) -> pl.DataFrame:  # fmt: skip
+        if self.standing:
+            floor = self.policy.floor - SLACK
+            names = self.standing.nearest(vector, sensitivity, statuses, floor=floor, count=count)
+            return self._rows("memory_id", names)
         known = f"sensitivity = {quote(sensitivity)}"
         if sensitivity == DEFAULT_SENSITIVITY:
             known = f"({known} OR sensitivity IS NULL)"
@@ -284,7 +330,7 @@ class Around:
         query = (
             search.distance_type("cosine")
             .bypass_vector_index()
-            .where(self.mine(f"{status} AND {known}"))
+            .where(self.mine(f"{one_of('status', statuses)} AND {known}"))
             .limit(count)
             .select([*RECORD, "_distance"])
         )
@@ -298,12 +344,9 @@ class Around:
         """Pairs that a person has parted."""
         if self.policy.reconsolidation == "off" and not self.policy.gate:
             return frozenset()
-        rows = self.store.read(
-            "decisions",
-            self.mine(f"undone_why = {quote(UNDONE_BY_HAND)}"),
-            columns=["memory_id", "other_memory"],
-        )
-        return frozenset(frozenset(pair) for pair in rows.iter_rows())
+        rows = self._kept("decisions", f"undone_why = {quote(UNDONE_BY_HAND)}")
+        pairs = zip(rows["memory_id"], rows["other_memory"], strict=True)
+        return frozenset(frozenset(pair) for pair in pairs)
 
     def embed(self, title: str, content: str) -> np.ndarray:
         """Vector (dimension,) of a memory with this title and content; zero where it has no chunk."""

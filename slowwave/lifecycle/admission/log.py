@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +16,24 @@ from slowwave.quality.admission import ACCEPTED, UNDONE_BY_HAND, Admission
 from slowwave.store import one_of
 
 TIME = pl.Datetime("us", "UTC")
+_TEXT = pl.String()
+_DECISION = pl.Schema(
+    {
+        "decision_id": _TEXT, "memory_id": _TEXT, "revision": _TEXT, "other_memory": _TEXT,
+        "other_revision": _TEXT, "proposed": _TEXT, "outcome": _TEXT, "similarity": pl.Float64(),
+        "reasons": pl.List(pl.String), "refused": pl.Boolean(), "skipped": pl.Boolean(), "evidence": _TEXT,
+        "appended": pl.List(pl.String), "namespace": _TEXT, "policy": _TEXT, "day": _TEXT,
+        "decided_at": TIME,
+    }
+)  # fmt: skip
+_EDGE = pl.Schema(
+    {
+        "namespace": _TEXT, "decision_id": _TEXT, "similarity": pl.Float64(), "evidence": _TEXT,
+        "edge_id": _TEXT, "from_memory": _TEXT, "to_memory": _TEXT, "kind": _TEXT, "strength": pl.Float64(),
+        "created_at": TIME,
+    }
+)  # fmt: skip
+_EDGES = {"supersede": "supersedes", "related": "related"}
 _HOLDS = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
 
 
@@ -38,57 +58,57 @@ def log(
     """
     every = around.policy.reconsolidation != "off"
     wanted = [one for one in admission.decisions if every or one.reasons or one.skipped or one.proposed]
-    rows = pl.DataFrame(
-        [
+    when = {revision: told for revision, *told in _columns(saves, "revision", "day", "occurred_at")}
+    if "accept" in set(news["act"]):
+        words = _columns(news, "source", "act", "day", "occurred_at")
+        when |= {source: told for source, act, *told in words if act == "accept"}
+    made = []
+    for one in wanted:
+        day, at = when.get(one.look or one.revision, (None, None))
+        made.append(
             {
                 "decision_id": ids.decision_id(one.memory_id, one.revision, look or one.look),
-                "act_revision": one.look or one.revision,
                 "memory_id": one.memory_id, "revision": one.revision, "other_memory": one.other,
                 "other_revision": one.other_revision, "proposed": one.proposed or None,
                 "outcome": one.outcome, "similarity": one.similarity, "reasons": list(one.reasons),
                 "refused": one.refused, "skipped": one.skipped, "evidence": one.evidence,
-                "appended": list(one.appended),
+                "appended": list(one.appended), "namespace": around.namespace,
+                "policy": around.policy.reconsolidation, "day": day, "decided_at": at,
             }
-            for one in wanted
-        ],
-        schema={
-            "decision_id": pl.String, "act_revision": pl.String,
-            "memory_id": pl.String, "revision": pl.String,
-            "other_memory": pl.String, "other_revision": pl.String, "proposed": pl.String,
-            "outcome": pl.String, "similarity": pl.Float64,
-            "reasons": pl.List(pl.String), "refused": pl.Boolean, "skipped": pl.Boolean,
-            "evidence": pl.String, "appended": pl.List(pl.String),
-        },
-    )  # fmt: skip
-    rows = rows.with_columns(namespace=pl.lit(around.namespace), policy=pl.lit(around.policy.reconsolidation))
-    acts = saves.select("day", act_revision="revision", decided_at="occurred_at")
-    if not (words := news.filter(act="accept")).is_empty():
-        told = words.select("day", act_revision="source", decided_at="occurred_at")
-        acts = pl.concat([acts, told])
-    rows = rows.join(acts.unique("act_revision"), on="act_revision", how="left", maintain_order="left")
-    rows = rows.drop("act_revision")
+        )  # fmt: skip
+    rows = pl.DataFrame(made, schema=_DECISION)
     undone = _lapse(around, admission, news)
     if not rows.is_empty():
         around.store.upsert("decisions", rows)
-    edges = rows.filter(pl.col("outcome").is_in(["supersede", "related"]) & ~pl.col("refused")).select(
-        "namespace", "decision_id", "similarity", "evidence",
-        edge_id="decision_id",
-        from_memory="memory_id",
-        to_memory="other_memory",
-        kind=pl.col("outcome").replace({"supersede": "supersedes"}),
-        strength=pl.when(pl.col("outcome") == "supersede").then(1.0).otherwise("similarity"),
-        created_at="decided_at",
+    edges = pl.DataFrame(
+        [
+            {
+                "namespace": row["namespace"], "decision_id": row["decision_id"],
+                "similarity": row["similarity"], "evidence": row["evidence"], "edge_id": row["decision_id"],
+                "from_memory": row["memory_id"], "to_memory": row["other_memory"],
+                "kind": _EDGES[row["outcome"]], "created_at": row["decided_at"],
+                "strength": 1.0 if row["outcome"] == "supersede" else row["similarity"],
+            }
+            for row in made
+            if row["outcome"] in _EDGES and not row["refused"] and (every or row["outcome"] == "supersede")
+        ],
+        schema=_EDGE,
     )  # fmt: skip
     if again and not rows.is_empty():  # a killed run may have left others
         around.store.delete("edges", one_of("decision_id", rows["decision_id"].to_list()))
-    edges = edges if every else edges.filter(kind="supersedes")
     if not edges.is_empty():
         around.store.upsert("edges", edges)
     return AdmissionReport(undone=undone, decisions=rows)
 
 
+def _columns(rows: pl.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(rows[name].to_list() for name in names), strict=True)
+
+
 def _lapse(around: Around, admission: Admission, news: pl.DataFrame) -> int:
     """Note in the log which decisions hold no longer, and take their edges away; how many they are."""
+    if not admission.lapses and not set(WORDS) & set(news["act"]):
+        return 0
     done = {one.look for one in admission.decisions}
     undone = {
         row["source"]: row

@@ -91,7 +91,7 @@ def _place(source: str) -> str:
 
 def sensitivities(rows: pl.DataFrame) -> list[str]:
     """Who may see each of these memories or notes."""
-    return rows["sensitivity"].replace("", None).fill_null(DEFAULT_SENSITIVITY).to_list()
+    return [one or DEFAULT_SENSITIVITY for one in rows["sensitivity"].to_list()]
 
 
 def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:

@@ -9,6 +9,7 @@ new ones; chunks follow their memory (`slowwave.lifecycle.reconcile`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
+from slowwave.journal.acts import KEYLESS
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission.around import Around
@@ -31,8 +33,8 @@ from slowwave.lifecycle.admission.rows import (
     sensitivities,
 )
 from slowwave.lifecycle.admission.writing import write
-from slowwave.lifecycle.quarantine import hold
-from slowwave.quality.admission import Act, Admission, AdmissionPolicy, Decision, admit, reconsider
+from slowwave.lifecycle.quarantine import hold, settle_held
+from slowwave.quality.admission import LIVE, Act, Admission, AdmissionPolicy, Decision, admit, reconsider
 from slowwave.quality.neighbours import Neighbours
 from slowwave.store.vectors import mean_vectors
 
@@ -47,7 +49,7 @@ ChunksOf = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def settle(
-    space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool = False
+    space: Workspace, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool = False, later: bool = False
 ) -> AdmissionReport:
     """Let acts that passed the gate happen: notes enter, forgotten ones retire, decisions are undone.
 
@@ -56,15 +58,18 @@ def settle(
         acts: rows of ``staged_notes`` (save, forget, undo) of any days and namespaces, in any order.
         chunks_of: gives the embedded chunks of notes (rows of `acts`).
         again: whether these acts may have been settled before, as in a rerun of a night.
+        later: rows that are new may wait in the store's log for a commit.
     """
     policy, warnings = space.admission()
     done = AdmissionReport(warnings=warnings)
     with progress.task("deciding and writing", acts.height) as advance:
-        for (namespace,), mine in acts.group_by("namespace", maintain_order=True):
+        for mine in acts.partition_by("namespace", maintain_order=True):
+            namespace = str(mine["namespace"][0])
             for run in _runs(mine):
                 with space.writing():
-                    said = _still_said(space.journal, str(namespace), run)
-                    done += _settle(Around(space, str(namespace), policy), said, chunks_of, again=again)
+                    said = _still_said(space.journal, namespace, run)
+                    around = Around(space, namespace, policy)
+                    done += _settle(around, said, chunks_of, again=again, later=later)
                 advance(run.height)
     _follow_texts(space, acts)
     return done
@@ -72,16 +77,22 @@ def settle(
 
 def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
     """What use has taught of a memory is of its text: another one begins anew, an old one has its own."""
+    sources: dict[str, list[str]] = {}
+    for namespace, act, source in zip(acts["namespace"], acts["act"], acts["source"], strict=True):
+        if act == "save" and not source.startswith(KEYLESS):
+            sources.setdefault(namespace, []).append(source)
+    again = {name: space.journal.rewritten(name, mine) for name, mine in sources.items()}
+    if not any(again.values()):  # most say what they said ever
+        return
     from slowwave.feedback.effect import follow_texts
     from slowwave.feedback.texts import texts_in
 
     saved = acts.filter(pl.col("act") == "save").select("namespace", "memory_id", "source").unique()
-    again = [
-        mine.filter(pl.col("source").is_in(space.journal.rewritten(str(namespace), mine["source"].to_list())))
-        for (namespace,), mine in saved.group_by("namespace")
+    memories = [
+        saved.filter(pl.col("namespace") == name, pl.col("source").is_in(mine))
+        for name, mine in again.items()
     ]
-    if memories := [mine for mine in again if mine.height]:  # most say what they said ever
-        follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
+    follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
 
 
 def _still_said(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataFrame:
@@ -90,9 +101,9 @@ def _still_said(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.Data
     What was erased on its way into the memory does not enter it: this is asked behind the lock that an
     erasure takes, too. A namespace of which nothing was ever erased is asked for that alone.
     """
-    saves = acts.filter(pl.col("act") == "save")
-    if saves.is_empty() or not journal.count(namespace, ERASURE):
+    if not journal.count(namespace, ERASURE):
         return acts
+    saves = acts.filter(pl.col("act") == "save")
     event = pl.col("revision").str.splitn("-", 2).struct[1]
     known = journal.entries(saves.select(event).to_series().to_list())
     there = [name for name, entry in known.items() if entry.kind == "save"]
@@ -113,6 +124,9 @@ def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
     A day is forgets, direct saves, notes of vaults by their turn, then people's words about decisions, each
     a piece of its own: what it is about has to be in the log.
     """
+    if acts.height == 1:
+        yield acts
+        return
     order = pl.col("act").replace_strict(ORDER, return_dtype=pl.Int8)
     acts = acts.with_columns(order=order).sort(
         "day", "order", pl.col("origin").fill_null("") != "", moment_of_acts(), "revision", "memory_id"
@@ -121,7 +135,9 @@ def _runs(acts: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield from part.drop("order").iter_slices(1 if word else ACTS_AT_ONCE)
 
 
-def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool) -> AdmissionReport:
+def _settle(
+    around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: bool, later: bool
+) -> AdmissionReport:
     """Decide, log, write."""
     known = around.known_of(acts)
     acts = around.news(acts, known, again=again)
@@ -141,9 +157,23 @@ def _settle(around: Around, acts: pl.DataFrame, chunks_of: ChunksOf, *, again: b
     taken = _acts(around, news, dict(zip(notes["memory_id"], matrix, strict=True)), words)
     around.look_for_newer([act.note for act in taken if act.note is not None], acts=news.height)
     admission = admit(taken, around.surroundings(around.touched(news, known, words), neighbours))
-    logged = log(around, admission, saves, news, again=again)
-    _refuse(around, admission, saves, again=again)
-    return write(around, admission, news, chunks) + logged + AdmissionReport(unchanged=unchanged)
+    with around.store.later() if later and _only_new(admission, news) else nullcontext():
+        logged = log(around, admission, saves, news, again=again)
+        _refuse(around, admission, saves, again=again)
+        done = write(around, admission, news, chunks)
+    if around.may_be_held(news["memory_id"].to_list()):
+        settle_held(around.store, news, {one.memory_id for one in admission.decisions if one.refused})
+    return done + logged + AdmissionReport(unchanged=unchanged)
+
+
+def _only_new(admission: Admission, news: pl.DataFrame) -> bool:
+    """Whether all that is to be written are rows of memories that were not known."""
+    return (
+        not admission.changes
+        and not admission.lapses
+        and news.filter((pl.col("act") != "save") | pl.col("known_revision").is_not_null()).is_empty()
+        and all(one.record.status == LIVE and not one.parts for one in admission.entered.values())
+    )
 
 
 def _look_again(

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
 from slowwave.common.ids import memory_of
 from slowwave.scoring.ranking.bm25 import WordIndex
 from slowwave.search.channels.base import DIGITS, Merged, Vector
 from slowwave.search.channels.vocabulary import Tokenizer, Vocabulary
+from slowwave.store.following import Pieces
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -36,7 +36,7 @@ class Found:
     @property
     def memory_ids(self) -> list[str]:
         """See `Hits`."""
-        return list(self.snapshot.columns.column("memory_id").take(pa.array(self.rows)).to_pylist())
+        return self.snapshot.named("memory_id", self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Snapshot:
     """See `Channels`; it is never changed.
 
     Attributes:
-        columns: SHOWN, of every row, also of those that are there no longer, (n rows).
+        columns: SHOWN, of every row, also of those that are there no longer.
         asked: ASKED, (n rows); created_at without a zone, in UTC.
         vectors: of length 1, (n, dimension).
         words: what each row says.
@@ -55,7 +55,7 @@ class Snapshot:
         passed: what conditions let through of the rows of an earlier snapshot.
     """
 
-    columns: pa.Table
+    columns: Pieces
     asked: pl.DataFrame
     vectors: npt.NDArray[np.float32]
     words: WordIndex
@@ -70,6 +70,11 @@ class Snapshot:
     def __len__(self) -> int:
         """Rows, also those that are there no longer."""
         return len(self.alive)
+
+    def named(self, column: str, rows: npt.ArrayLike) -> list[str]:
+        """A column of texts, of some rows."""
+        found: list[str] = self.columns.select([column]).take(rows).column(0).to_pylist()
+        return found
 
     # -- channels --------------------------------------------------------------------------------
 
@@ -92,7 +97,7 @@ class Snapshot:
         """See `Channels`."""
         passing = self._passing(where)
         rows = [row for memory in memory_ids for row in self._rows(memory) if passing[row]]
-        names = self.columns.column("chunk_id").take(pa.array(rows, pa.int64())).to_pylist()
+        names = self.named("chunk_id", rows)
         order = sorted(range(len(rows)), key=names.__getitem__)[:most]
         return Found(self, np.array([rows[at] for at in order], dtype=np.int64))
 
@@ -118,7 +123,7 @@ class Snapshot:
         vector_rank[place[nearest.rows]] = np.arange(1, len(nearest.rows) + 1)
         bm25_rank[place[text.rows]] = np.arange(1, len(text.rows) + 1)
         bm25[place[text.rows]] = text.scores
-        shown = self.columns.take(pa.array(rows))
+        shown = self.columns.take(rows)
         channels = {
             "chunk_ids": shown.column("chunk_id").to_pylist(),
             "cosine": np.round(cosine, DIGITS),
@@ -131,7 +136,7 @@ class Snapshot:
     def first_texts(self, memory_ids: Sequence[str]) -> Mapping[str, str]:
         """See `Channels`."""
         rows = [row for memory in memory_ids for row in self._rows(memory) if self.alive[row]]
-        found = self.columns.select(["memory_id", "ordinal", "text"]).take(pa.array(rows, pa.int64()))
+        found = self.columns.select(["memory_id", "ordinal", "text"]).take(rows)
         return {row["memory_id"]: row["text"] for row in found.to_pylist() if row["ordinal"] == 0}
 
     def term_scores(
@@ -139,7 +144,7 @@ class Snapshot:
     ) -> dict[str, dict[str, float]]:
         """See `Channels`; a word that says what an earlier one says has no part of its own."""
         mine = [row for memory in {memory_of(one) for one in chunk_ids} for row in self._rows(memory)]
-        names = self.columns.column("chunk_id").take(pa.array(mine, pa.int64())).to_pylist()
+        names = self.named("chunk_id", mine)
         rows = {name: row for name, row in zip(names, mine, strict=True) if self.alive[row]}
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):

@@ -1,0 +1,112 @@
+"""What a save has to know of the memories of its namespace, in memory: it costs the same in small and large.
+
+It follows the table (`slowwave.store.following`), so what another process did a moment ago is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from slowwave.common import ids
+from slowwave.lifecycle.admission.rows import sensitivities
+from slowwave.quality.admission import LIVE, RETIRED
+from slowwave.store import Store
+from slowwave.store.following import Followers, Following, Vectors, rows_of
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+COLUMNS = ("namespace", "memory_id", "revision", "status", "sensitivity", "content_hash", "dated")
+ROW_BYTES = 700
+"""Of a memory beside its vector (bytes, an estimate)."""
+NEVER = -(2**63)
+
+
+def standing_in(space: Workspace, namespace: str) -> Standing | None:
+    """What is known of a namespace now; None where its tables have to be asked."""
+    most = int(space.settings.store.snapshot_mb * 2**20)
+    if not most or space.store.elsewhere:
+        return None
+    followers = space.part(
+        "standing", lambda: Followers(lambda name: Standing(space.store, name, most), most)
+    )
+    found = followers.of(namespace)
+    found.follow()
+    followers.trim()
+    return None if found.too_large else found
+
+
+class Standing(Following):
+    """The memories of one namespace: which there are, what they resemble, and how late they are.
+
+    Args:
+        store: has them.
+        namespace: whose.
+        most_bytes: see `Following`.
+    """
+
+    def __init__(self, store: Store, namespace: str, most_bytes: int) -> None:
+        row_bytes = ROW_BYTES + 4 * store.identity.dimension
+        super().__init__(store, "memories", namespace, COLUMNS, row_bytes=row_bytes, most_bytes=most_bytes)
+
+    def forget(self) -> None:
+        """See `Following`."""
+        super().forget()
+        self._known: set[str] = set()  # memories, and hashes of what they say, also former ones
+        self._names: list[str] = []
+        self._vectors = Vectors(self._store.identity.dimension)
+        self._there = np.empty(0, dtype=np.bool_)  # with a vector
+        self._status, self._kinds = np.empty(0, dtype=np.str_), np.empty(0, dtype=np.str_)
+        self._moments = np.empty(0, dtype=np.int64)
+
+    def take_in(self, found: pa.Table) -> None:
+        """See `Following`."""
+        self._vectors.put(rows_of(found.column("vector"), self._store.identity.dimension), len(self))
+        rows = pl.from_arrow(found.select(COLUMNS))
+        assert isinstance(rows, pl.DataFrame)
+        self._names += rows["memory_id"].to_list()
+        self._known.update(rows["memory_id"], rows["content_hash"].drop_nulls())
+        moments = [
+            ids.revision_moment(revision) if dated is None else dated
+            for revision, dated in rows.select("revision", pl.col("dated").dt.epoch("us")).iter_rows()
+        ]
+        self._moments = np.concatenate([self._moments, np.array(moments, dtype=np.int64)])
+        self._there = np.concatenate([self._there, found.column("vector").is_valid().to_numpy()])
+        self._status = np.concatenate([self._status, rows["status"].to_numpy().astype(np.str_)])
+        self._kinds = np.concatenate([self._kinds, np.array(sensitivities(rows), dtype=np.str_)])
+
+    def knows(self, names: Iterable[str]) -> bool:
+        """Whether any of these is, or was, a memory of it or the hash of what one says."""
+        return not self._known.isdisjoint(names)
+
+    def latest(self, first: int) -> int:
+        """The last moment (microseconds) of what is not retired; `NEVER` if that is before `first`."""
+        moments = self._moments[self.alive & (self._status != RETIRED) & (self._moments >= first)]
+        return int(moments.max(initial=NEVER))
+
+    def nearest(
+        self, vector: npt.NDArray[np.float32], sensitivity: str, statuses: Collection[str], *, floor: float,
+        count: int,
+    ) -> list[str]:  # fmt: skip
+        """The `count` memories nearest to a vector, of those at or above a floor of the cosine."""
+        similar = np.einsum("ij,j->i", self._vectors.first(len(self)), vector)
+        rows = np.flatnonzero(similar >= floor)
+        rows = rows[self._of(sensitivity, statuses)[rows]]
+        return [self._names[row] for row in rows[np.argsort(-similar[rows], kind="stable")][:count]]
+
+    def live(self) -> tuple[list[str], npt.NDArray[np.float32], list[str]]:
+        """Live memories that have vectors: their ids, their vectors (n, dimension) and who may see them."""
+        rows = np.flatnonzero(self.alive & self._there & (self._status == LIVE))
+        names = [self._names[row] for row in rows]
+        return names, self._vectors.first(len(self))[rows], self._kinds[rows].tolist()
+
+    def _of(self, sensitivity: str, statuses: Collection[str]) -> npt.NDArray[np.bool_]:
+        right = np.isin(self._status, list(statuses))
+        found: npt.NDArray[np.bool_] = self.alive & self._there & right & (self._kinds == sensitivity)
+        return found

@@ -1,0 +1,133 @@
+"""A write-ahead log of new rows: many small writes become one commit of each table.
+
+A commit of LanceDB costs ten milliseconds and leaves a version and a fragment, however few rows it has. So
+rows that only come (their keys are in no table, and nobody changes them before they are committed) are put
+into a file here, which is what the write costs, and `Store.settle` commits what has gathered, in one upsert
+a table. A read by `Store.read` has them, whoever wrote them; whatever else is done to a table that has some
+here commits them first.
+
+A file is complete or not there, belongs to one act of a writer, and is taken away when its rows are in their
+tables; a commit of rows that are there already changes nothing, so a process may be killed anywhere in
+between. The log is no second truth: what it says is in the journal, as the act that brought it about.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+FOLDER = "_wal"
+SUFFIX = ".arrows"
+_NAME = b"table"
+_NAMED = re.compile(r"[0-9][^.]*\.[^.]+\.arrows$")
+
+
+class WriteAheadLog:
+    """The log of the tables in a folder, shared by all processes that have them open.
+
+    Args:
+        folder: where it is; made with the first rows.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[str, dict[str, pa.Table]] = {}
+        self._frames: dict[str, tuple[tuple[str, ...], pl.DataFrame]] = {}
+        self._lock = threading.RLock()
+
+    def append(self, rows: Mapping[str, pa.Table]) -> None:
+        """Let tables have these rows from now on; all of them or, for who is killed meanwhile, none.
+
+        Args:
+            rows: by table, with the schema of it, or without its vectors.
+        """
+        written = {name: table for name, table in rows.items() if table.num_rows}
+        if not written:
+            return
+        self._folder.mkdir(exist_ok=True)
+        name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.{'+'.join(sorted(written))}{SUFFIX}"
+        made = self._folder / f".{name}"
+        with made.open("wb") as file:
+            for table_name, table in written.items():
+                schema = table.schema.with_metadata({_NAME: table_name.encode()})
+                with pa.ipc.new_stream(file, schema) as stream:
+                    stream.write_table(table.replace_schema_metadata({_NAME: table_name.encode()}))
+        made.replace(self._folder / name)
+
+    def names(self, table: str = "") -> tuple[str, ...]:
+        """Names of the files that have rows, of one table or of any, the oldest first."""
+        try:
+            listed = os.listdir(self._folder)  # noqa: PTH208 - a Path each costs as much again
+        except FileNotFoundError:
+            return ()
+        found = sorted(name for name in listed if _NAMED.match(name))
+        return tuple(one for one in found if not table or table in one.split(".")[1].split("+"))
+
+    def rows(self, names: Sequence[str], table: str) -> dict[str, pa.Table]:
+        """Rows of a table by file; those that are there no more are left out."""
+        return {name: found[table] for name in names if table in (found := self._tables(name))}
+
+    def frame(self, names: Sequence[str], table: str) -> pl.DataFrame:
+        """Rows of a table of several files as one frame."""
+        known, frame = self._frames.get(table, ((), pl.DataFrame()))
+        if names == known:
+            return frame
+        old = len(known) if known and tuple(names[: len(known)]) == known else 0
+        rows = list(self.rows(names[old:], table).values())
+        more = pl.from_arrow(pa.concat_tables(rows)) if rows else pl.DataFrame()
+        assert isinstance(more, pl.DataFrame)
+        frame = pl.concat([frame, more]) if old and rows else frame if old else more
+        self._frames[table] = tuple(names), frame
+        return frame
+
+    def _tables(self, name: str) -> dict[str, pa.Table]:
+        with self._lock:
+            known = self._read.get(name)
+        if known is None:
+            try:
+                known = _parsed((self._folder / name).read_bytes())
+            except FileNotFoundError:  # committed meanwhile
+                return {}
+            with self._lock:
+                self._read[name] = known
+        return known
+
+    @contextmanager
+    def taken(self) -> Iterator[dict[str, list[pa.Table]]]:
+        """All rows by table, for who commits them, one at a time; they leave the log unless that fails."""
+        from filelock import FileLock
+
+        self._folder.mkdir(exist_ok=True)
+        with self._lock, FileLock(self._folder / "lock"):
+            names = self.names()
+            found: dict[str, list[pa.Table]] = {}
+            for name in names:
+                for table, rows in self._tables(name).items():
+                    found.setdefault(table, []).append(rows)
+            yield found
+            for name in names:
+                (self._folder / name).unlink(missing_ok=True)
+            self._read.clear()
+            self._frames.clear()
+
+
+def _parsed(content: bytes) -> dict[str, pa.Table]:
+    """The tables of a file; none of one that the machine lost a part of: the night takes its act in."""
+    source = pa.BufferReader(content)
+    found: dict[str, pa.Table] = {}
+    try:
+        while source.tell() < len(content):
+            rows = pa.ipc.open_stream(source).read_all()
+            found[rows.schema.metadata[_NAME].decode()] = rows.replace_schema_metadata(None)
+    except (pa.ArrowInvalid, OSError, KeyError, TypeError):
+        return {}
+    return found

@@ -1,0 +1,231 @@
+"""Rows that wait for a commit are in the table for whoever reads it, whatever happens meanwhile, and once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from slowwave.store import Store
+from slowwave.store.wal import FOLDER, SUFFIX, WriteAheadLog
+
+CONDITIONS = (
+    "true",
+    "false",
+    "status = 'live'",
+    "status IS NULL OR status IN ('', 'old')",
+    "status IS NOT NULL AND NOT (status IN ('old'))",
+    "title = 'it''s' OR memory_id IN ('m1', 'm2')",
+    "array_length(trigger_phrases) > 0",
+    "starts_with(memory_id, 'm1')",
+    "created_at >= CAST('2026-03-01T00:00:00+00:00' AS TIMESTAMP)",
+    "chunk_count > 2 AND (status != 'live' OR frequency = 1)",
+)
+
+
+def store_at(folder: Path) -> Store:
+    store = Store(str(folder), model="m", dimension=4)
+    store.wal = WriteAheadLog(folder / FOLDER)
+    return store
+
+
+def memories(*names: str, **columns: object) -> pl.DataFrame:
+    rows = pl.DataFrame({"memory_id": list(names)})
+    vectors = np.ones((len(names), 4), dtype=np.float32)
+    return rows.with_columns(
+        namespace=pl.lit("ada"), title=pl.col("memory_id") + " says",
+        vector=pl.Series(vectors, dtype=pl.Array(pl.Float32, 4)),
+        **{name: pl.lit(value) for name, value in columns.items()},
+    )  # fmt: skip
+
+
+def later(store: Store, *names: str) -> None:
+    with store.later():
+        store.upsert("memories", memories(*names))
+
+
+def names_in(store: Store, where: str | None = None) -> list[str]:
+    return sorted(store.read("memories", where, columns=["memory_id"])["memory_id"])
+
+
+def committed(store: Store) -> int:
+    return int(store.committed("memories").count_rows())
+
+
+def test_rows_that_wait_are_read_by_everybody_and_committed_by_whoever_needs_the_table(tmp_path):
+    writer, reader = store_at(tmp_path), store_at(tmp_path)
+    writer.upsert("memories", memories("m1"))
+    version = reader.version("memories")
+    later(writer, "m2", "m3")
+    later(writer, "m4")
+    for store in (writer, reader):
+        assert names_in(store) == ["m1", "m2", "m3", "m4"]
+        assert names_in(store, "memory_id IN ('m3', 'm9')") == ["m3"]
+        assert store.count("memories") == 4
+        assert store.count("memories", "memory_id = 'm4' OR memory_id = 'm1'") == 2
+        assert store.read("memories", "memory_id = 'm2'", columns=["title"])["title"].to_list() == ["m2 says"]
+    assert committed(reader) == 1
+    assert reader.table("memories").count_rows() == 4
+    assert (committed(writer), writer.logged(), reader.logged()) == (4, (), ())
+    assert reader.version("memories") == version + 1  # all of them in one commit
+    assert names_in(writer) == ["m1", "m2", "m3", "m4"]
+
+
+@pytest.mark.parametrize("reached", ["table", "dataset", "scan", "version", "delete", "upsert", "db"])
+def test_what_else_is_done_to_a_table_finds_them_committed(tmp_path, reached):
+    writer, store = store_at(tmp_path), store_at(tmp_path)
+    later(writer, "m1")
+    {
+        "table": lambda: store.table("memories"),
+        "dataset": lambda: store.dataset("memories"),
+        "scan": lambda: store.scan("memories"),
+        "version": lambda: store.version("memories"),
+        "delete": lambda: store.delete("memories", "memory_id = 'm2'"),
+        "upsert": lambda: store.upsert("memories", memories("m2")),
+        "db": lambda: store.db.list_tables(),
+    }[reached]()
+    assert committed(store) == (2 if reached == "upsert" else 1)
+    assert writer.logged() == ()
+
+
+def test_another_table_leaves_them_where_they_are(tmp_path):
+    store = store_at(tmp_path)
+    later(store, "m1")
+    store.table("meta"), store.dataset("chunks"), store.put_meta("a", {})
+    assert len(store.logged("memories")) == 1
+    assert store.logged("chunks") == ()
+
+
+def test_a_block_that_fails_writes_nothing(tmp_path):
+    store = store_at(tmp_path)
+    with suppress(ZeroDivisionError), store.later():
+        store.upsert("memories", memories("m1"))
+        _ = 1 / 0
+    assert names_in(store) == []
+    store.upsert("memories", memories("m2"))  # and the next write is at once
+    assert committed(store) == 1
+
+
+def test_without_a_log_rows_are_written_at_once(tmp_path):
+    store = Store(str(tmp_path), model="m", dimension=4)
+    later(store, "m1")
+    assert committed(store) == 1
+
+
+def test_who_is_killed_after_the_commit_doubles_nothing(tmp_path, monkeypatch):
+    store, other = store_at(tmp_path), store_at(tmp_path)
+    later(store, "m1", "m2")
+
+    def dies(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", dies)
+        with pytest.raises(KeyboardInterrupt):
+            store.settle()
+    for one in (other, store):  # they are in both places now
+        assert len(one.logged()) == 1
+        assert names_in(one) == ["m1", "m2"]
+        assert one.count("memories") == 2
+    other.upsert("memories", memories("m1", status="old"))
+    assert names_in(store, "status = 'old'") == ["m1"]  # nor was what came later undone
+    assert names_in(store) == ["m1", "m2"]
+    assert committed(store) == 2
+
+
+def test_a_file_that_lost_its_end_is_no_hindrance(tmp_path):
+    store = store_at(tmp_path)
+    later(store, "m1")
+    (first,) = (tmp_path / FOLDER).glob(f"*{SUFFIX}")
+    later(store, "m2")
+    os.truncate(first, first.stat().st_size // 2)
+    fresh = store_at(tmp_path)
+    assert names_in(fresh) == ["m2"]
+    fresh.settle()
+    assert (committed(fresh), fresh.logged()) == (1, ())
+
+
+def test_a_half_written_file_is_none(tmp_path):
+    store = store_at(tmp_path)
+    later(store, "m1")
+    (first,) = (tmp_path / FOLDER).glob(f"*{SUFFIX}")
+    first.rename(first.with_name(f".{first.name}"))
+    assert names_in(store_at(tmp_path)) == []
+
+
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "status": st.sampled_from([None, "", "live", "old"]),
+            "title": st.sampled_from([None, "it's", "plain"]),
+            "chunk_count": st.sampled_from([None, 1, 3]),
+            "frequency": st.sampled_from([None, 1, 2]),
+            "trigger_phrases": st.sampled_from([None, [], ["a boat"]]),
+            "created_at": st.sampled_from([None, "2026-02-01", "2026-04-01"]),
+        }
+    ),
+    min_size=1, max_size=8,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(ROWS, st.integers(0, 8))
+def test_a_condition_lets_through_what_it_lets_through_when_they_are_committed(tmp_path_factory, rows, at):
+    store = store_at(tmp_path_factory.mktemp("store"))
+    frame = pl.DataFrame(
+        [{"memory_id": f"m{number}", **row} for number, row in enumerate(rows)],
+        schema_overrides={
+            "chunk_count": pl.Int32, "frequency": pl.Int32, "trigger_phrases": pl.List(pl.String),
+            "created_at": pl.String, "status": pl.String, "title": pl.String,
+        },
+    )  # fmt: skip
+    dated = pl.col("created_at").str.to_datetime("%Y-%m-%d", time_unit="us", time_zone="UTC")
+    frame = frame.with_columns(dated)
+    store.upsert("memories", frame[:at])
+    with store.later():
+        store.upsert("memories", frame[at:])
+    before = {where: names_in(store, where) for where in CONDITIONS}
+    counts = {where: store.count("memories", where) for where in CONDITIONS}
+    store.settle()
+    assert before == {where: names_in(store, where) for where in CONDITIONS}
+    assert counts == {where: len(names) for where, names in before.items()}
+
+
+def _writes(folder: str, name: str, count: int) -> None:
+    store = store_at(Path(folder))
+    for number in range(count):
+        later(store, f"{name}{number}")
+        assert f"{name}{number}" in names_in(store)
+        if number % 7 == ord(name) % 7:
+            store.settle()
+
+
+@pytest.mark.slow
+def test_processes_that_write_and_commit_at_once_lose_and_double_nothing(tmp_path):
+    store_at(tmp_path)
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_writes, args=(str(tmp_path), name, 25)) for name in "abc"]
+    for one in writers:
+        one.start()
+    store = store_at(tmp_path)
+    seen: set[str] = set()
+    while any(one.is_alive() for one in writers):
+        names = names_in(store)
+        assert len(names) == len(set(names))
+        assert seen <= set(names)
+        seen = set(names)
+    for one in writers:
+        one.join()
+        assert one.exitcode == 0
+    wanted = sorted(f"{name}{number}" for name in "abc" for number in range(25))
+    assert names_in(store) == wanted
+    store.settle()
+    assert (names_in(store), committed(store)) == (wanted, 75)
