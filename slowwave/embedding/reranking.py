@@ -6,16 +6,17 @@ Cho, "Passage re-ranking with BERT", 2019).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from slowwave.embedding.carrier import bundled_folder, verify_file
+from slowwave.embedding.onnx_model import MODEL_FILES, OnnxModel
+from slowwave.embedding.side_by_side import cores, side_by_side
 
 MINILM = "ms-marco-MiniLM-L-12-v2"
 SOFTNESS = 4.0
@@ -26,12 +27,10 @@ MAX_TOKENS = 256
 Chunks of 150 words stay below it with their query; a limit of 128 would cost Cranfield 0.01 of MRR@5.
 """
 
-_FILES = ("model.onnx", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _SHA256 = {
     "model.onnx": "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
     "tokenizer.json": "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
 }
-_loading = Lock()  # one for all: the registry of fastembed is shared by all
 
 
 class Reranker(Protocol):
@@ -51,10 +50,10 @@ class Reranker(Protocol):
 
 
 class CrossEncoder:
-    """The bundled cross-encoder, run by fastembed on onnxruntime; loaded on first use, by one thread.
+    """The bundled cross-encoder; loaded on first use, by one thread.
 
     Args:
-        threads: threads of the model; 0: one per core. The scores do not depend on it.
+        threads: texts that are scored at a time; 0: one per core. The scores do not depend on it.
 
     Raises:
         ModelError: the files are missing.
@@ -64,13 +63,14 @@ class CrossEncoder:
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads
-        self._folder = bundled_folder("reranker_en", _FILES, "reranking model")
-        self._model: Any = None  # fastembed.TextCrossEncoder
+        self._folder = bundled_folder("reranker_en", MODEL_FILES, "reranking model")
+        self._loading = Lock()
+        self._model: OnnxModel | None = None
 
     def scores(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Relevance (n,): logistic function of the model's logit, softened; 0 where text or query is blank.
 
-        One text at a time. The weights are int8, and activations are scaled by the largest in the batch: in
+        Each text by itself. The weights are int8, and activations are scaled by the largest in the batch: in
         company a logit moves by up to 0.9, and a batch is slower besides, as it pads to its longest.
 
         Raises:
@@ -79,15 +79,18 @@ class CrossEncoder:
         result = np.zeros(len(texts), dtype=np.float64)
         asked = [at for at, text in enumerate(texts) if text.strip()] if query.strip() else []
         if asked:
-            logits = self._session().rerank(query, [texts[at] for at in asked], batch_size=1)
+            model = self._loaded()
+            logits = side_by_side(
+                lambda at: model.run([(query, texts[at])])[0, 0], asked, self._threads or cores()
+            )
             relevance = np.fromiter(logits, dtype=np.float64, count=len(asked)) / SOFTNESS
             result[asked] = 1.0 / (1.0 + np.exp(-relevance))
         return result
 
-    def _session(self) -> Any:  # noqa: ANN401 - fastembed.TextCrossEncoder
-        with _loading:
+    def _loaded(self) -> OnnxModel:
+        with self._loading:
             if self._model is None:
-                self._model = _load(self._folder, self._threads)
+                self._model = _load(self._folder)
             return self._model
 
 
@@ -100,19 +103,7 @@ def load_reranker(threads: int = 0) -> Reranker:
     return CrossEncoder(threads)
 
 
-def _load(folder: Path, threads: int) -> Any:  # noqa: ANN401 - fastembed.TextCrossEncoder
-    from fastembed.common.model_description import ModelSource
-    from fastembed.rerank.cross_encoder import TextCrossEncoder
-
+def _load(folder: Path) -> OnnxModel:
     for file, sha256 in _SHA256.items():
         verify_file(folder / file, sha256)
-    model = f"slowwave/{MINILM}"
-    if not any(known["model"] == model for known in TextCrossEncoder.list_supported_models()):
-        TextCrossEncoder.add_custom_model(
-            model, sources=ModelSource(url="local://bundled"), model_file="model.onnx"
-        )
-    encoder = TextCrossEncoder(
-        model, specific_model_path=str(folder), threads=threads or os.cpu_count(), cuda=False
-    )
-    encoder.model.tokenizer.enable_truncation(max_length=MAX_TOKENS)
-    return encoder
+    return OnnxModel(folder, max_tokens=MAX_TOKENS)

