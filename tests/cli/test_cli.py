@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from command_runner import run_command
 
+from slowwave import cli
 from slowwave.cli.daily import QUARANTINED
 
 DEPLOY = "The deploy day is Thursday since the second of March, decided by the whole team."
@@ -276,3 +278,11 @@ def test_checkpoints_from_the_command_line(ready):
 def test_the_version_is_told_without_a_home(tmp_path):
     assert run("--version", home=tmp_path / "none").stdout.strip() == version("slowwave")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_command_is_seldom_searched_for_what_nobody_holds(monkeypatch, tmp_path):
+    before, inside = gc.get_threshold(), []
+    monkeypatch.setattr(cli, "_load_plugins", lambda: inside.append(gc.get_threshold()))
+    assert run("--version", home=tmp_path).returncode == 0
+    assert inside == [(100_000, *before[1:])]
+    assert gc.get_threshold() == before
