@@ -23,7 +23,7 @@ def unbroken(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.T
     """Share of the places between two letters of a word that the tokeniser does not cut, in [0, 1].
 
     A place weighs what its letter takes in UTF-8: a Chinese character says more than a letter. One that
-    stands alone has a place, too, which is cut.
+    stands alone has a place, too, which is cut. What is beyond the model's limit says nothing.
     """
     letter = [one.isalpha() for one in text]
     sizes = [1] * len(text) if text.isascii() else [len(one.encode("utf-8", "replace")) for one in text]
@@ -38,7 +38,8 @@ def unbroken(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.T
         for token, (start, end) in zip(encoded.tokens, encoded.offsets, strict=True)
         if end > start + 1 and token not in _UNKNOWN
     )
-    return float(min((kept + TRUSTED) / (places[-1] + TRUSTED), 1.0))
+    read = encoded.offsets[-1][1] if encoded.overflowing else len(text)
+    return float(min((kept + TRUSTED) / (places[read] + TRUSTED), 1.0))
 
 
 def known(tokenizer: Any, text: str) -> float:  # noqa: ANN401 - tokenizers.Tokenizer

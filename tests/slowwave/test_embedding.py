@@ -222,6 +222,11 @@ def test_a_model_knows_its_own_language(embedder, text):
     assert knows(embedder, text) == (1 if text != "kubectl" else pytest.approx(0.8, abs=0.3))
 
 
+def test_what_a_model_does_not_read_is_not_strange(embedder):
+    assert knows(embedder, "When does it go out to the sea? " * 200) == 1
+    assert knows(embedder, STRANGE["Greek"] * 100) < 0.15
+
+
 def test_who_does_not_say_knows_every_language(hash_embedder):
     assert knows(hash_embedder(), STRANGE["Thai"]) == 1
     assert knows(catalogue_model("intfloat/multilingual-e5-large", EmbeddingSettings()), "猫") == 1
