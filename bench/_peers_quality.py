@@ -47,12 +47,13 @@ def qualities(
                         runs[f"{OURS}, tables"] = _ours(collection, queries, given)
             spaces = _spaces(folder / f"collection{number}", collection, queries, embedder, given)
             for name in (name for name in pythons if name != OURS):
+                about = {"peer": name, "of": collection.name, "measure": "quality"}
                 try:
-                    runs[name] = _theirs(name, pythons[name], folder / f"of{number}", spaces, given)
+                    runs[name], failed = _theirs(name, pythons[name], folder / f"of{number}", spaces, given)
+                    if failed:
+                        faults.append({**about, "why": f"{len(failed)} searches found nothing: {failed[-1]}"})
                 except PeerError as error:
-                    faults.append(
-                        {"peer": name, "of": collection.name, "measure": "quality", "why": str(error)}
-                    )
+                    faults.append({**about, "why": str(error)})
         rows += _rows(collection, queries, runs)
     return rows
 
@@ -131,9 +132,10 @@ def _embedded(given: argparse.Namespace, embedder: Embedder, kind: str, texts: S
 
 def _theirs(
     name: str, python: str, folder: Path, spaces: Mapping[Path, Sequence[str]], given: argparse.Namespace
-) -> Run:
-    """What a peer finds; a search that fails finds nothing."""
+) -> tuple[Run, list[str]]:
+    """What a peer finds, and why searches failed: such a one found nothing."""
     run: Run = {}
+    failed: list[str] = []
     peer = Running(name, python, folder / name, given.model)
     try:
         with progress.task(name, len(spaces)) as advance:
@@ -144,14 +146,13 @@ def _theirs(
                 peer.ask("fill", corpus=str(corpus), patience=float("inf"))
                 limit = DEEP if given.cut else 10
                 found = peer.ask("search", corpus=str(corpus), first=0, count=len(queries), limit=limit)
-                if found["faults"]:
-                    raise PeerError(f"{len(found['faults'])} searches failed: {found['faults'][-1]}")
+                failed += found["faults"]
                 for query, listed in zip(queries, found["found"], strict=True):
                     run[query] = list(dict.fromkeys(one.split(PART)[0] for one in listed))[:10]
                 advance(1)
     finally:
         peer.end()
-    return run
+    return run, failed
 
 
 def _rows(

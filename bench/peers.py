@@ -13,7 +13,8 @@ median in 97 of 100 cases). What failed is in the table "not measured", with the
 single searches.
 
 search    the vector is given; texts of 90 words of Zipf's law, queries of six words of one of them
-embedded  with the query embedded: within Slowwave's search, and those very times added to the others'
+embedded  those searches and the time of embedding their queries, which is measured within other searches of
+          Slowwave in the same round; `within` are these, whole
 save      one text more, the vector given, found and on disk at its end; Slowwave after --before searches
 bulk      all texts at once, on disk at its end; `index_s` are the indexes that are made after them
 disk      after that, and after --one-by-one texts saved singly, then also tidied (Slowwave: as by its night)
@@ -46,6 +47,7 @@ from slowwave.settings import EmbeddingSettings
 
 MEASURES = ("search", "embedded", "save", "bulk", "disk", "beside", "cold", "quality")
 OTHER = "lancedb"  # the second peer that the others are compared with
+WITHIN = f"{OURS}, within"
 WARM_UP = 20
 NAMESPACE = "bench"
 Tables = dict[str, list[dict[str, Any]]]
@@ -172,17 +174,31 @@ class Stage:
         return self.guard(name, measure, lambda: self.peers[name].ask(do, **call))
 
     def rounds(
-        self, measure: str, do: str, call: Callable[[int], Mapping[str, object]]
+        self,
+        measure: str,
+        do: str,
+        call: Callable[[int], Mapping[str, object]],
+        more: Mapping[str, tuple[str, Mapping[str, object]]] | None = None,
     ) -> dict[str, list[dict[str, Any]]]:
-        """The answers of every peer in every round; each round begins with another peer."""
-        heard: dict[str, list[dict[str, Any]]] = {name: [] for name in self.peers}
+        """The answers of every peer in every round; each round begins with another one.
+
+        Args:
+            measure: name of it.
+            do: what is asked.
+            call: its arguments in a round.
+            more: what is asked beside: its name, the peer, and arguments of its own.
+        """
+        runs: dict[str, tuple[str, Mapping[str, object]]] = {name: (name, {}) for name in self.peers}
+        runs |= more or {}
+        heard: dict[str, list[dict[str, Any]]] = {run: [] for run in runs}
         for number in range(self.given.rounds):
-            names = list(self.peers)
-            turn = number % len(names) if names else 0
-            for name in names[turn:] + names[:turn]:
-                if (answer := self.ask(name, measure, do, **call(number))) and answer["times"]:
-                    heard[name].append(answer)
-        return {name: answers for name, answers in heard.items() if len(answers) == self.given.rounds}
+            turn = number % len(runs) if runs else 0
+            for run in [*list(runs)[turn:], *list(runs)[:turn]]:
+                name, own = runs[run]
+                if name in self.peers:
+                    answer = self.ask(name, measure, do, **call(number), **own)
+                    heard[run] += [answer] if answer and answer["times"] else []
+        return {run: answers for run, answers in heard.items() if len(answers) == self.given.rounds}
 
     def end(self) -> None:
         """End all."""
@@ -251,14 +267,17 @@ def _embedded(stage: Stage) -> list[dict[str, Any]]:
     _warm(stage, live=True)
     count = stage.given.searches
     heard = stage.rounds(
-        "embedded", "search", lambda at: {"first": WARM_UP + at * count, "count": count, "live": True}
+        "embedded",
+        "search",
+        lambda at: {"first": WARM_UP + at * count, "count": count},
+        {WITHIN: (OURS, {"live": True})},
     )
-    if OURS not in heard:
+    if WITHIN not in heard:
         return []
-    embedding = [answer["asked"] for answer in heard[OURS]]
-    for name, answers in heard.items():
+    embedding = [answer["asked"] for answer in heard[WITHIN]]
+    for run, answers in heard.items():
         for answer, asked in zip(answers, embedding, strict=True):
-            if name != OURS:
+            if run != WITHIN:
                 answer["times"] = [sum(both) for both in zip(answer["times"], asked, strict=True)]
     alone = {"chunks": stage.of, "peer": "the embedding alone", **spread(list(chain(*embedding)))}
     return [*_compared(stage, heard), alone]

@@ -63,7 +63,8 @@ class Mem0(Peer):
         self._memory.add(row[1], **WHO, metadata={"key": row[0]}, infer=False)
 
     def search(self, text: str, vector: np.ndarray, limit: int) -> list[str]:
-        """Ask with no threshold."""
+        """Ask with no threshold; mem0 embeds a query without the white space around it."""
+        self.given[text.strip()] = vector
         found = self._memory.search(text, filters=dict(WHO), top_k=limit, threshold=0.0)
         return [row["metadata"]["key"] for row in found["results"]]
 

@@ -57,6 +57,10 @@ SMOKE: dict[str, Argv] = {
     "mcp_load": lambda at: ("--saves", 2, "--bytes", 2_000, "--searches", 2),
     "month": lambda at: ("--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 2, *FAST),
     "pairs": lambda at: ("--pairs", *made.pairs(at / "pairs"), "--show", 1, *FAST),
+    "peers": lambda at: (
+        "--here", "--peers", "slowwave,bm25s", "--chunks", 30, "--rounds", 2, "--searches", 2, "--saves", 1,
+        "--seconds", 1, "--starts", 1, "--one-by-one", 2, "--data", made.harbour(at / "harbour"), *FAST,
+    ),
     "reconsolidate": lambda at: ("--memories", 30, "--notes", "2,3"),
     "retrieval": lambda at: ("--data", made.harbour(at / "harbour"), made.chats(at / "chats"), *FAST),
     "selections": lambda at: ("--seeds", 1, "--queries", 4, "--searches", 5, "--days", 2),
@@ -71,7 +75,7 @@ SMOKE: dict[str, Argv] = {
 
 SLOW = {
     "abstention", "attack", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
-    "latency", "learned_overhead", "learning", "mcp_load", "month", "soak", "updates",
+    "latency", "learned_overhead", "learning", "mcp_load", "month", "peers", "soak", "updates",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 
