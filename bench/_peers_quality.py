@@ -142,7 +142,8 @@ def _theirs(
             for corpus, queries in spaces.items():
                 own = folder / f"{name}-{corpus.name}"
                 own.mkdir(parents=True)
-                peer.ask("open", folder=str(own), dimension=given.dimension)
+                there = peer.ask("open", folder=str(own), dimension=given.dimension)
+                given.versions[name] = there["version"]
                 peer.ask("fill", corpus=str(corpus), patience=float("inf"))
                 limit = DEEP if given.cut else 10
                 found = peer.ask("search", corpus=str(corpus), first=0, count=len(queries), limit=limit)

@@ -3,14 +3,14 @@
     python bench/peers.py [--chunks 1000] [--measures search,save] [--peers slowwave,lancedb]
     python bench/peers.py --measures quality --data FOLDER [FOLDER ...] [--cut] --cache FOLDER
     python bench/peers.py --chunks 5000,50000,200000 --searches 200 --before 10000 --one-by-one 5000 \
-        --seconds 30                                           # the long one
+        --seconds 30 --rest 31 --patience 1800                 # the long one
 
 A peer is a process in an environment of its own, made under --environments with the versions of
 `bench/_peers.py`, behind a driver in `bench/peers/` that does what its pages show. Times are taken inside
 these processes. The peers take turns in every round; a ratio is the median over the rounds of the quotient of
 two medians, `low` and `high` are the lowest and the highest round (of six rounds or more they hold the true
 median in 97 of 100 cases). What failed is in the table "not measured", with the reason; `failed` counts
-single searches.
+single searches. Chroma's local form, and mem0 as it is installed, search vectors alone; others words, too.
 
 search    the vector is given; texts of 90 words of Zipf's law, queries of six words of one of them
 embedded  those searches and the time of embedding their queries, which is measured within other searches of
@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 from _peers import OURS, PINS, PeerError, Running, environment, made_up, megabytes, processor_seconds
 from _peers_quality import qualities
-from _report import bench, existing_folder, numbers, options, positive, ratio, reports, spread
+from _report import UnusableError, bench, existing_folder, numbers, options, positive, ratio, reports, spread
 
 from slowwave.embedding import load_embedder
 from slowwave.settings import EmbeddingSettings
@@ -58,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measure what was asked for, size by size."""
     parser = _parser()
     given = parser.parse_args(argv)
+    given.versions = {}
     if "quality" in given.measures and not given.data:
         given.measures.remove("quality")
     tables: Tables = {}
@@ -74,7 +75,11 @@ def main(argv: Sequence[str] | None = None) -> None:
             tables["quality"] = qualities(given, Path(folder), pythons, faults)
     if faults:
         tables["not measured"] = faults
-    reports("peers", {title: (rows, f"model {given.model}") for title, rows in tables.items() if rows})
+    if not any(tables.values()):
+        raise UnusableError("there is nothing to measure: quality wants --data, the rest --chunks and peers")
+    versions = ", ".join(f"{name} {version}" for name, version in given.versions.items())
+    note = f"{given.model}; {versions}"
+    reports("peers", {title: (rows, note) for title, rows in tables.items() if rows})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,6 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--seconds", type=positive, default=5, help="of searches beside saves")
     add("--starts", type=positive, default=3, help="of cold processes")
     add("--one-by-one", type=int, default=0, help="texts saved singly, for their disk; 0: none")
+    add(
+        "--rest",
+        type=float,
+        default=0,
+        help="seconds before these are tidied: Slowwave keeps versions for 30",
+    )
     add("--patience", type=float, default=900, help="seconds for one filling, and for the saves of one peer")
     add("--data", type=existing_folder, nargs="+", help="collections in BEIR form")
     add("--cut", action="store_true", help="give the peers Slowwave's chunks of the documents")
@@ -146,6 +157,7 @@ class Stage:
             peer.end()
             raise
         self.alone[name] = opened["alone"]
+        self.given.versions[name] = opened["version"]
         return peer
 
     def begin(self) -> None:
@@ -427,6 +439,7 @@ def _one_by_one(
         if saved is None:
             continue
         size = megabytes(folder / name)
+        time.sleep(given.rest)
         row = {"peer": name, "saved": len(saved["times"]), **spread(saved["times"]), "mb": round(size, 2)}
         if stage.guard(name, "tidy", lambda name=name: stage.peers[name].ask("tidy")) is not None:
             row["tidied_mb"] = round(megabytes(folder / name), 2)

@@ -17,7 +17,7 @@ class Chroma(Peer):
     """One collection with cosine distance."""
 
     package = "chromadb"
-    alone = "Chroma's own pages say that a local client is not safe with a second process"
+    alone = "its cookbook says that Chroma is not process-safe"
 
     def open(self, folder: Path, dimension: int) -> None:
         """Open or make the collection."""

@@ -41,9 +41,9 @@ class LanceDB(Peer):
             self._add(part)
 
     def index(self) -> None:
-        """Make the indexes of all rows, and put the files in order."""
-        self._table.create_index("text", config=FTS())
-        if self._table.count_rows() >= VECTOR_INDEX_FROM:
+        """Index the vectors when they are many, take all rows into the indexes, put the files in order."""
+        known = any("vector" in index.columns for index in self._table.list_indices())
+        if self._table.count_rows() >= VECTOR_INDEX_FROM and not known:
             self._table.create_index("vector", config=IvfFlat(distance_type="cosine"))
         self._table.optimize()
 
