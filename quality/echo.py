@@ -101,6 +101,8 @@ class Heard:
 
     def may_hold(self, texts: Sequence[str], share: float) -> bool:
         """Whether any of these texts has `share` of its shingles among them, as an echo has."""
+        if not self._runs:
+            return False
         said = _shingles(pl.Series(texts, dtype=pl.String))
         rows, shingles = said["row"].to_numpy(), said["shingle"].to_numpy()
         there = np.zeros(len(shingles), dtype=np.bool_)

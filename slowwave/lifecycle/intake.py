@@ -39,7 +39,7 @@ MOST_IN_A_CALL = 64
 MOST_IN_A_TURN = 256
 """Acts of others that one turn takes in (count)."""
 
-MOST_LOGGED = 64
+MOST_LOGGED = 128
 """Acts whose rows wait in the store's log for a commit (count)."""
 
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
@@ -107,7 +107,7 @@ def _turn(space: Workspace, acts: Sequence[Entry], rules: str) -> dict[str, Beca
     """Take these in, and what waits; tell the others what became of theirs."""
     queue, mine = space.journal.queue, {act.event_id for act in acts}
     waiting = [one for one in queue.waiting(rules, MOST_IN_A_TURN) if one not in mine]
-    others = space.journal.entries(waiting)
+    others = space.journal.entries(waiting) if waiting else {}
     if not others:
         return _happen(space, _pieces(acts))
     try:
@@ -201,8 +201,8 @@ def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:
     said: dict[str, list[str]] = {}
     for name, text in zip(staged["namespace"], staged["content"], strict=True):
         said.setdefault(name, []).append(text or "")
-    share, served = space.gate_policy.echo_share, served_in(space)
-    return pl.concat([served.recent(name, last, reach, texts, share) for name, texts in said.items()])
+    share, served, seq = space.gate_policy.echo_share, served_in(space), int(staged["seq"].max() or 0)  # type: ignore[arg-type]
+    return pl.concat([served.recent(name, last, reach, texts, share, seq) for name, texts in said.items()])
 
 
 def _decided(space: Workspace, passed: pl.DataFrame, settled: AdmissionReport) -> dict[str, dict[str, Any]]:

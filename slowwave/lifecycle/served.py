@@ -40,13 +40,14 @@ class _Shown:
 
     Attributes:
         seq: of the last search that was read.
+        looked: up to which entry of the journal there is none after it.
         rows: `_SHOWN_SCHEMA`.
         heard: shingles of the passages.
         seen: passages that were heard, with the revision that their text had.
     """
 
     def __init__(self) -> None:
-        self.seq = 0
+        self.seq = self.looked = 0
         self.parts: list[pl.DataFrame] = []
         self.forget()
 
@@ -75,7 +76,7 @@ class Served:
         self._lock = threading.Lock()
 
     def recent(
-        self, namespace: str, until: datetime, window: timedelta, texts: Sequence[str], share: float
+        self, namespace: str, until: datetime, window: timedelta, texts: Sequence[str], share: float, seq: int
     ) -> pl.DataFrame:
         """Passages shown in this namespace from `until - window` on, as the columns of `SERVED_SCHEMA`.
 
@@ -88,13 +89,16 @@ class Served:
             window: how long before it.
             texts: that may be echoes.
             share: of its shingles that an echo has from passages.
+            seq: of the last of their acts in the journal.
         """
         if not window:
             return pl.DataFrame(schema=SERVED_SCHEMA)
         start = until - window
         with self._lock:
             mine = self._of.setdefault(namespace, _Shown())
-            self._listen(mine, namespace, start, until)
+            if mine.looked < seq - 1:
+                self._listen(mine, namespace, start, until)
+            mine.looked = max(mine.looked, seq)
             if not mine.heard.may_hold(texts, share):
                 return pl.DataFrame(schema=SERVED_SCHEMA)
             known = mine.since(start)

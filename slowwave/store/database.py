@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import polars as pl
@@ -87,6 +88,13 @@ def is_conflict(error: Exception) -> bool:
 def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequence[T]]:
     """The values in slices of at most `size`."""
     return (values[at : at + size] for at in range(0, len(values), size))
+
+
+@lru_cache(maxsize=256)
+def _no_rows(schema: pa.Schema) -> pl.DataFrame:
+    frame = pl.from_arrow(schema.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
 
 
 class Records(Protocol):
@@ -341,8 +349,7 @@ class Store(Connection):
 
     def empty(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """No rows of a table."""
-        frame = pl.from_arrow(self.specs[name].schema.empty_table())
-        assert isinstance(frame, pl.DataFrame)
+        frame = _no_rows(self.specs[name].schema)
         return frame if columns is None else frame.select(columns)
 
     def mark(self, name: str) -> tuple[int, tuple[str, ...]]:

@@ -19,7 +19,7 @@ COMMITS = 32
 A query opens the files of many fragments at once, so this also bounds how many handles it needs.
 """
 
-UNINDEXED_ROWS = 64
+UNINDEXED_ROWS = 128
 """Rows outside the full-text index are found all the same, by a scan of about 0.07 ms a row (count)."""
 
 FRAGMENT_ROWS = 1_024

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 
 from slowwave.lifecycle.admission.around import Around
@@ -94,9 +95,9 @@ def _states(around: Around, changes: Mapping[str, Change], chunks: pl.DataFrame)
     """What the memories are now: the columns that admission decides, one row each."""
     counts = Counter(chunks["memory_id"].to_list())
     every = changes.values()
-    vectors = pl.Series(
-        [one.vector for one in every], dtype=pl.Array(pl.Float32, around.store.identity.dimension)
-    )
+    found = [one.vector for one in every]
+    whole = np.array(found) if found and all(one is not None for one in found) else found
+    vectors = pl.Series(whole, dtype=pl.Array(pl.Float32, around.store.identity.dimension))
     sizes = [_count(around, one.record, one, counts) for one in every]
     return state_rows(every).with_columns(vector=vectors, chunk_count=pl.Series(sizes, dtype=pl.Int32))
 
