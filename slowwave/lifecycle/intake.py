@@ -126,17 +126,18 @@ def _pieces(acts: Sequence[Entry]) -> Iterator[list[Entry]]:
     alone.
     """
     piece: list[Entry] = []
+    about: set[tuple[str, str]] = set()
     for act in sorted(acts, key=lambda one: one.seq or 0):
-        one = {(other.namespace, other.subject) for other in piece}
         if piece and (
             act.kind != piece[0].kind
             or act.kind in WORDS
             or act.occurred_at.date() != piece[0].occurred_at.date()
-            or (act.namespace, act.subject) in one
+            or (act.namespace, act.subject) in about
         ):
             yield piece
-            piece = []
+            piece, about = [], set()
         piece.append(act)
+        about.add((act.namespace, act.subject))
     if piece:
         yield piece
 

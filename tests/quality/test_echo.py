@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.echo import ECHO_WINDOW, echoes
+from slowwave.quality.echo import ECHO_SHARE, ECHO_WINDOW, Heard, echoes
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -191,3 +191,31 @@ def test_echoes_are_what_the_definition_says_in_any_order(saved, served, share, 
     mixer.shuffle(saved)
     mixer.shuffle(served)
     assert found(saved, served, share=share) == result
+
+
+# -- what may be an echo --------------------------------------------------------------------------
+
+FEW = st.lists(st.sampled_from("boat pier tide gauge 東 京".split()), max_size=9).map(" ".join)  # noqa: SIM905
+
+
+@given(st.lists(FEW, max_size=6), FEW, st.integers(0, 5))
+def test_what_is_an_echo_may_be_one(texts, content, cut):
+    passages = [shown(text, f"m{number}", "s1") for number, text in enumerate(texts)]
+    heard = Heard()
+    for part in (texts[:cut], texts[cut:]):
+        heard.add(part)
+    if found([said(content)], passages):
+        assert heard.may_hold(["nothing of it", content], ECHO_SHARE)
+
+
+def test_what_shares_too_little_is_told_at_once():
+    heard = Heard()
+    assert not heard.may_hold([TEXT], ECHO_SHARE)
+    heard.add([TEXT])
+    assert heard.may_hold([TEXT], ECHO_SHARE)
+    assert heard.may_hold([OTHER, TEXT], ECHO_SHARE)
+    assert not heard.may_hold([OTHER], ECHO_SHARE)
+    assert not heard.may_hold(["", "..."], ECHO_SHARE)
+    assert not heard.may_hold([f"{TEXT} {OTHER}"], ECHO_SHARE)
+    heard.add([OTHER])
+    assert heard.may_hold([f"{TEXT} {OTHER}"], ECHO_SHARE)
