@@ -58,7 +58,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import settling
 from slowwave.memory import open_memory
 from slowwave.settings import Settings, load
-from slowwave.store import Store
+from slowwave.store import Store, filling
 from slowwave.views import plots
 
 # A fork with LanceDB imported is what this is; nothing of it is under way then.
@@ -238,6 +238,7 @@ class Queued:
 def _count_store(writes: Writes) -> None:
     for operation in ("upsert", "delete", "put_meta"):
         writes.watch(Store, operation)
+    writes.watch(filling, "append")
 
 
 def run(job: dict) -> dict:

@@ -1,0 +1,60 @@
+"""Partitions that hold nothing are filled, and others replaced; many rows are read part by part."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from slowwave.store import Store, reading
+from slowwave.store.filling import fill_or_replace
+from slowwave.store.reading import distinct, matching, parts
+
+
+def signals(*rows: tuple[str, str], verdict: str = "used") -> pl.DataFrame:
+    return pl.DataFrame(
+        [{"signal_id": name, "day": day, "namespace": "ada", "verdict": verdict} for name, day in rows]
+    )
+
+
+def held(store: Store) -> list[tuple]:
+    return sorted(store.read("usage_signals", columns=["signal_id", "day", "verdict"]).rows())
+
+
+def test_an_empty_partition_is_filled_in_one_commit_and_a_full_one_replaced(store):
+    before = store.table("usage_signals").version
+    written = fill_or_replace(store, "usage_signals", signals(("a", "d1"), ("b", "d1")), ["d1", "d2"])
+    assert (written.inserted, written.updated, written.deleted) == (2, 0, 0)
+    assert store.table("usage_signals").version == written.version == before + 1
+    again = fill_or_replace(store, "usage_signals", signals(("a", "d1"), ("b", "d1")), ["d1", "d2"])
+    assert (again.inserted, store.table("usage_signals").version) == (0, written.version)
+    fill_or_replace(
+        store, "usage_signals", signals(("a", "d1"), ("c", "d2"), verdict="ignored"), ["d1", "d2"]
+    )
+    assert held(store) == [("a", "d1", "ignored"), ("c", "d2", "ignored")]
+    fill_or_replace(store, "usage_signals", signals(("e", "d3")), ["d3"])
+    assert held(store)[-1] == ("e", "d3", "used")
+    fill_or_replace(store, "usage_signals", signals(("e", "d3")).clear(), ["d3"])
+    assert len(held(store)) == 2
+
+
+def test_of_equal_keys_the_last_is_kept_and_a_stray_row_refused(store):
+    fill_or_replace(store, "usage_signals", signals(("a", "d1"), ("a", "d1")), ["d1"])
+    assert len(held(store)) == 1
+    with pytest.raises(ValueError, match="d9"):
+        fill_or_replace(store, "usage_signals", signals(("b", "d9")), ["d2"])
+
+
+@pytest.mark.parametrize("where", [None, "day = 'd1'", "day = 'd0'"])
+def test_parts_and_distinct_rows_are_those_of_a_read(store, monkeypatch, where):
+    monkeypatch.setattr(reading, "ROWS_AT_ONCE", 2)
+    for day in ("d1", "d2"):
+        fill_or_replace(store, "usage_signals", signals(*((f"{day}{n}", day) for n in range(5))), [day])
+    columns = ["signal_id", "day"]
+    wanted = store.read("usage_signals", where, columns=columns).sort(columns)
+    for reader in (store, store.of("ada")):
+        assert pl.concat(parts(reader, "usage_signals", where, columns=columns)).sort(columns).equals(wanted)
+        found = distinct(reader, "usage_signals", where, columns=["day"])
+        assert found.sort("day").equals(wanted.select("day").unique().sort("day"))
+        if where:
+            assert matching(reader, "usage_signals", where, columns=columns).sort(columns).equals(wanted)
+    assert pl.concat(parts(store.of("bob"), "usage_signals", where, columns=columns)).is_empty()
