@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from slowwave.common.boundary import journalled
+from slowwave.common.threads import side_by_side
 from slowwave.journal.codec import decode, encode, payload_of
 from slowwave.journal.entry import (
     AppendResult,
@@ -76,11 +77,18 @@ class Journal:
             JournalConflictError: An event id is in the journal, or twice in the batch, with other content.
             JournalEntryError: A payload cannot be written as JSON.
         """
-        if not entries:
+        return self._append([_to_row(entry) for entry in entries])
+
+    def append_large(self, entries: Iterable[Entry]) -> AppendResult:
+        """`append` for entries of megabytes: encoded side by side, and only a few in memory before that."""
+        return self._append(list(side_by_side(_to_row, entries)))
+
+    def _append(self, rows: Sequence[Mapping[str, Any]]) -> AppendResult:
+        """Write encoded entries: other writers wait from here on."""
+        if not rows:
             return AppendResult(0, 0)
-        # Encoded before the transaction starts: other writers wait from there on.
-        result = self._database.append([_to_row(entry) for entry in entries])
-        journalled(len(entries))  # so that an error from here on can say so
+        result = self._database.append(rows)
+        journalled(len(rows))  # so that an error from here on can say so
         return result
 
     def days(self, kinds: Sequence[str]) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
 import polars as pl
 import pyarrow as pa
 
@@ -30,6 +31,9 @@ are not among them where they are not its own."""
 
 NOT_RECORDED = ("checkpoint-", "restoring", "vector_index")
 """Beginnings of the names of facts in ``meta`` that are about files, which a rebuilt table does not have."""
+
+MANY = 200
+"""Rows from which columns are written by Polars (count)."""
 
 _FULL = "full"
 
@@ -57,11 +61,33 @@ def schema_of(spec: TableSpec) -> dict[str, pl.DataType]:
     return {name: kind for name, kind in empty.schema.items() if name != "vector"}
 
 
-def written(rows: pl.DataFrame) -> dict[str, list[Any]]:
-    """Rows as JSON types, by column; columns without any value are left out."""
-    return {
-        column.name: _written(column) for column in rows.iter_columns() if column.null_count() < rows.height
-    }
+def written(rows: pl.DataFrame) -> Any:  # noqa: ANN401 - JSON
+    """Rows as JSON types, by column; columns without any value are left out.
+
+    Of many rows it is JSON already (`orjson.Fragment`), which Polars writes several times as fast.
+    """
+    said = [column for column in rows.iter_columns() if column.null_count() < rows.height]
+    if rows.height < MANY:
+        return {column.name: _written(column) for column in said}
+    plain = [_plain(column) for column in said if _is_plain(column)]
+    fast = (
+        pl.DataFrame(plain).select(pl.struct(pl.all().implode()).struct.json_encode()).item()
+        if plain
+        else "{}"
+    )
+    slow = orjson.dumps({column.name: _written(column) for column in said if not _is_plain(column)}).decode()
+    return orjson.Fragment(f"{fast[:-1]}{',' if len(fast) > 2 < len(slow) else ''}{slow[1:]}")
+
+
+def _is_plain(column: pl.Series) -> bool:
+    """Whether Polars writes each value of a column as `_written` does."""
+    if column.dtype.is_float():
+        return bool(column.is_finite().all())  # of none it makes null
+    return isinstance(column.dtype, pl.String | pl.Boolean | pl.Datetime) or column.dtype.is_integer()
+
+
+def _plain(column: pl.Series) -> pl.Series:
+    return column.cast(pl.Int64) if isinstance(column.dtype, pl.Datetime) else column
 
 
 def _written(column: pl.Series) -> list[Any]:

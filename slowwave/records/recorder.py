@@ -59,7 +59,10 @@ class Recorder:
         change = Change(insert_only=True) if insert_only else Change()
         if delete is not None:
             change["delete"] = delete
-        self._journal.append(list(_entries(name, kept, change)))
+        if kept.height > ROWS_AT_ONCE:
+            self._journal.append_large(_entries(name, kept, change))
+        else:
+            self._journal.append(list(_entries(name, kept, change)))
 
     def delete(self, store: Store, name: str, where: str) -> None:
         """Record that the rows that match a filter are deleted."""

@@ -41,7 +41,7 @@ class Change(TypedDict, total=False):
     insert_only: bool
     full: bool
     rows: int
-    columns: Mapping[str, list[Any]]
+    columns: Mapping[str, Any]
 
 
 def of_every_slice(change: Change) -> Change:
