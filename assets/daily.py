@@ -6,7 +6,7 @@ empty day and a crash at any point leave the table that one clean run leaves.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,11 +20,15 @@ from slowwave.home.apart import Fault
 from slowwave.home.workspace import Workspace
 from slowwave.store import Store, one_of
 from slowwave.store.database import Written
+from slowwave.store.filling import fill_or_replace
+from slowwave.store.reading import matching, parts
 
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = frozenset({"python", "polars", "lancedb"})
 DAYS_AT_ONCE = 90
 """Days of a range that are in memory together; each such part is one commit and rests on the one before."""
+ROWS_AT_ONCE = 300_000
+"""Rows that such a part is made of at most, where their number is known; a day is never cut (count)."""
 SCANNED_FROM = 8
 """Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""
 
@@ -54,6 +58,8 @@ def write_days(
     space: Workspace,
     make: Callable[[Workspace, list[str]], pl.DataFrame],
     *shown: str | pl.Expr,
+    kept: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+    sizes: Mapping[str, int] | None = None,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Make the asset's table hold what the days of the run come to, part by part.
 
@@ -64,7 +70,9 @@ def write_days(
         space: the home.
         make: rows of some days that follow one another, of all namespaces or of the one that the home it is
             given has.
-        shown: what the asset's metadata needs of the rows.
+        shown: what the asset's metadata needs of each row.
+        kept: what it needs of the rows of each part, where that is less.
+        sizes: rows that each day is made of, where that is known (count).
 
     Returns:
         That of all rows, and metadata of what was written.
@@ -74,19 +82,50 @@ def write_days(
 
     def write(own: Workspace, part: list[str]) -> tuple[pl.DataFrame, Counter[str]]:
         rows = make(own, part)
-        return rows, _counted(rows, own.store.replace_partition(name, rows, part))
+        alone = isinstance(own.store, Store)  # and not a namespace of it, which has rows of its days there
+        replace = partial(fill_or_replace, own.store) if alone else own.store.replace_partition
+        done = _counted(rows, replace(name, rows, part))
+        return kept(rows) if kept else rows.select(shown), done
 
     with task(f"folding {name}", len(days)) as advance:
-        for at in range(0, len(days), DAYS_AT_ONCE):
-            part = days[at : at + DAYS_AT_ONCE]
+        for part in _parts(days, sizes or {}):
             written, failed = apart_of(space, partial(write, part=part))
             faults += failed
             for rows, done in written:
-                frames.append(rows.select(shown))
+                frames.append(rows)
                 counts.update(done)
             advance(len(part))
     told = told_faults(context, space.store, faults)
     return pl.concat(frames), {**_described(space.store, name, counts), **told}
+
+
+def _parts(days: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
+    """The days in order, so many together as are in memory at once."""
+    part, size = list[str](), 0
+    for day in days:
+        more = sizes.get(day, 0)
+        if part and (len(part) >= DAYS_AT_ONCE or size + more > ROWS_AT_ONCE):
+            yield part
+            part, size = [], 0
+        part.append(day)
+        size += more
+    if part:
+        yield part
+
+
+def sizes_of(store: Store, name: str, days: Sequence[str], each: float = 1.0) -> dict[str, int]:
+    """How many rows some days of a table have (count).
+
+    Args:
+        store: the memory.
+        name: of the table.
+        days: those meant.
+        each: rows that each of them counts for.
+    """
+    where = None if len(days) >= SCANNED_FROM else one_of("day", days)
+    found = [part.group_by("day").len() for part in parts(store, name, where, columns=["day"])]
+    summed = pl.concat(found).group_by("day").agg(pl.col("len").sum())
+    return {day: int(count * each) for day, count in summed.iter_rows()}
 
 
 def write_rows(context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame) -> dict[str, Any]:
@@ -116,7 +155,7 @@ def rows_of(
     store: Store, name: str, days: Sequence[str], columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
     """Rows of some days of a table, in no order."""
-    read = store.scan if len(days) >= SCANNED_FROM else store.read
+    read = partial(matching, store) if len(days) >= SCANNED_FROM else store.read
     return read(name, one_of("day", days), columns=columns)
 
 

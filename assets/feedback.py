@@ -1,6 +1,6 @@
 """searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -8,21 +8,27 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import pictures
-from slowwave.assets.daily import daily_asset, rows_of, write_days
+from slowwave.assets.daily import daily_asset, rows_of, sizes_of, write_days
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.ingest import staged_notes
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.feedback import effect, fold
-from slowwave.feedback.pending import begin, finish, last_of
-from slowwave.feedback.rows import FOLDED
+from slowwave.feedback.carried import Carried
+from slowwave.feedback.pending import SEARCHES, begin, finish, last_of
+from slowwave.feedback.rows import FOLDED, ids_in
 from slowwave.feedback.texts import texts_in
 from slowwave.home import ledger
 from slowwave.home.workspace import Workspace
-from slowwave.journal import drain
+from slowwave.journal import FEEDBACK_KINDS, drain
 from slowwave.scoring.days import day_end
+from slowwave.store import one_of
+from slowwave.store.reading import matching
+from slowwave.views import counts
 
 GROUP = "feedback"
+RESULTS, EVIDENCE = 5.0, 3.0
+"""Rows of the size of a signal that a search counts for, and an act of feedback (count)."""
 asset = partial(daily_asset, GROUP)
 
 
@@ -40,7 +46,10 @@ def searches(
         return done.rows
 
     nothing = (pl.col("shown").list.len() == 0).alias("nothing")
-    rows, written = write_days(context, space, made, "namespace", "imported_from", "abstained", nothing)
+    rows, written = write_days(
+        context, space, made, "namespace", "imported_from", "abstained", nothing,
+        sizes=_entries(space, SEARCHES, RESULTS),
+    )  # fmt: skip
     ledger.FEEDBACK.look(space.store, context.run.run_id, "searches", last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
     return dg.MaterializeResult(
@@ -67,7 +76,11 @@ def events(
         last.update({day: max(seq, last.get(day, 0)) for day, seq in done.last.items()})
         return done.rows
 
-    rows, written = write_days(context, space, made, "day", "tier", "verdict", "imported_from", "principal")
+    kinds = "day", "tier", "verdict", "imported_from", "principal"
+    rows, written = write_days(
+        context, space, made, kept=lambda rows: counts.counted(rows, *kinds),
+        sizes=_entries(space, FEEDBACK_KINDS, EVIDENCE),
+    )  # fmt: skip
     ledger.FEEDBACK.look(space.store, context.run.run_id, "events", last)
     return dg.MaterializeResult(
         metadata={
@@ -77,6 +90,12 @@ def events(
             **_set_aside(context, aside),
         }
     )
+
+
+def _entries(space: Workspace, kinds: Sequence[str], each: float) -> dict[str, int]:
+    """How many entries of some kinds the journal has of each day, each counting for so many rows."""
+    by_day = space.journal.days(kinds).group_by("day").agg(pl.col("entries").sum())
+    return {day: int(count * each) for day, count in by_day.iter_rows()}
 
 
 def _set_aside(context: dg.AssetExecutionContext, entries: Collection[str]) -> dict[str, int]:
@@ -106,21 +125,28 @@ def usage_signals(
     ]
     begin(store, context.run.run_id, last_of(*seen), days[0])
 
+    by_query = (pl.col("tier") == "implicit") & (pl.col("verdict") == "used") & (pl.col("weight") == 0)
+    memories: set[str] = set()
+
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         events = rows_of(own.store, "events", part)
         return fold.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
 
+    def kept(rows: pl.DataFrame) -> pl.DataFrame:
+        memories.update(ids_in(rows))
+        return counts.counted(rows, "day", "tier", "verdict", "evidence", by_query.alias("by_query"))
+
     rows, written = write_days(
-        context, space, made, "day", "tier", "verdict", "evidence", "memory_id", "weight"
+        context, space, made, kept=kept, sizes=sizes_of(store, "events", days, EVIDENCE)
     )
-    verdicts = rows.group_by("tier", "verdict", "evidence").len("signals").sort("tier", "verdict", "evidence")
-    by_query = (pl.col("tier") == "implicit") & (pl.col("verdict") == "used") & (pl.col("weight") == 0)
+    verdicts = rows.group_by("tier", "verdict", "evidence").agg(signals=pl.col("rows").sum())
+    verdicts = verdicts.sort("tier", "verdict", "evidence")
     return dg.MaterializeResult(
         metadata={
             **written,
             "verdicts": table(verdicts),
-            "memories": rows["memory_id"].n_unique(),
-            "used only by words of the query": rows.filter(by_query).height,
+            "memories": len(memories),
+            "used only by words of the query": int(rows.filter("by_query")["rows"].sum()),
             **pictures.of_signals(rows, days),
         }
     )
@@ -135,13 +161,21 @@ def effectiveness(
     A weighted mean with a neutral beginning, from the state that the days before left. Votes lose half of
     their weight every three months; of one principal on one memory the newest few count.
     """
-    space = slowwave.space
+    space, days = slowwave.space, list(context.partition_keys)
+    carried = Carried(days[0])
 
-    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, FOLDED)
-        return fold.effectiveness(own.store, signals, days[0], space.feedback_policy)
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        signals = rows_of(own.store, "usage_signals", part, FOLDED)
+        left = carried.of(whole=own is space)
+        return fold.effectiveness(own.store, signals, part[0], space.feedback_policy, left)
 
-    rows, written = write_days(context, space, made, "day", "memory_id", "chunk_id", "effectiveness")
+    def kept(rows: pl.DataFrame) -> pl.DataFrame:
+        whole = rows.filter(pl.col("chunk_id").is_null())
+        return counts.newest(whole.select("day", "memory_id", "chunk_id", "effectiveness"))
+
+    rows, written = write_days(
+        context, space, made, kept=kept, sizes=sizes_of(space.store, "usage_signals", days)
+    )
     return dg.MaterializeResult(metadata={**written, **pictures.of_effectiveness(rows)})
 
 
@@ -153,13 +187,20 @@ def strength(
 
     It is shown, and says which memories fade; it has no weight in a ranking and deletes nothing.
     """
-    space = slowwave.space
+    space, days = slowwave.space, list(context.partition_keys)
+    carried = Carried(days[0])
 
-    def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, FOLDED)
-        return fold.strength(own.store, signals, days[0], space.feedback_policy)
+    def made(own: Workspace, part: list[str]) -> pl.DataFrame:
+        signals = rows_of(own.store, "usage_signals", part, FOLDED)
+        left = carried.of(whole=own is space)
+        return fold.strength(own.store, signals, part[0], space.feedback_policy, left)
 
-    rows, written = write_days(context, space, made, "day", "memory_id", "strength", "stability", "last_at")
+    def kept(rows: pl.DataFrame) -> pl.DataFrame:
+        return counts.newest(rows.select("day", "memory_id", "strength", "stability", "last_at"))
+
+    rows, written = write_days(
+        context, space, made, kept=kept, sizes=sizes_of(space.store, "usage_signals", days)
+    )
     end = day_end(context.partition_keys[-1])
     return dg.MaterializeResult(metadata={**written, **pictures.of_strength(rows, end)})
 
@@ -176,7 +217,8 @@ def promotions(
     policy = slowwave.space.feedback_policy
 
     def made(own: Workspace, days: list[str]) -> pl.DataFrame:
-        signals = rows_of(own.store, "usage_signals", days, FOLDED)
+        of_days = f"{fold.QUICK} AND {one_of('day', days)}"
+        signals = matching(own.store, "usage_signals", of_days, columns=fold.PROMOTING)
         return fold.promotions(own.store, signals, days[0], policy)
 
     rows, written = write_days(context, slowwave.space, made, pl.all())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.feedback import effect, fold
+from slowwave.feedback.carried import Carried
 from slowwave.feedback.pending import begin, finish, last_of
 from slowwave.feedback.texts import texts_in
 from slowwave.home.workspace import Workspace
@@ -81,7 +82,11 @@ def outcome(project: str, when: datetime, said: str, **more: Any) -> Entry:
 
 
 def fold_days(
-    space: Workspace, days: Iterable[str], *, looks: Sequence[str] = ("searches", "events")
+    space: Workspace,
+    days: Iterable[str],
+    *,
+    looks: Sequence[str] = ("searches", "events"),
+    carried: Mapping[str, Carried | None] | None = None,
 ) -> None:
     """What the assets do with some days that follow one another, as one run."""
     days = list(days)
@@ -93,7 +98,8 @@ def fold_days(
     signals = fold.signals(store, made["events"], policy, 0.3, texts_in(space))
     store.replace_partition("usage_signals", signals, days)
     for table in ("effectiveness", "strength", "promotions"):
-        store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy), days)
+        more = {"carried": carried[table]} if carried and table in carried else {}
+        store.replace_partition(table, getattr(fold, table)(store, signals, days[0], policy, **more), days)
     effect.take_effect(store, days, policy, texts_in(space))
     finish(store, "test")
 

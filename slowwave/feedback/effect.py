@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,11 +19,12 @@ from slowwave.scoring.feedback.voices import company, heard, voices_by
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store import one_of, quote
 from slowwave.store.database import batches
+from slowwave.store.reading import distinct
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.store import Store
-from slowwave.feedback.rows import EXPLICIT, FOLDED, ids_in, newest_of, rows_about
+from slowwave.feedback.rows import EXPLICIT, FOLDED, ids_in, newest_about, newest_of, rows_about
 
 _USE = ("namespace", "memory_id", "text", *WHO)
 
@@ -54,22 +56,20 @@ def states(
     has = has or {}
     names, by = memories["memory_id"].to_list(), f"day <= {quote(until)}"
     used = f"tier = 'implicit' AND verdict = 'used' AND weight > 0 AND {by}"
-    whole = of_text(rows_about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}"), has)
-    strong = of_text(rows_about(store, "strength", names, by), has)
+    mine = partial(of_text, names=has)
+    effective = newest_about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}", mine)
+    strong = newest_about(store, "strength", names, by, mine)
     votes = of_text(rows_about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", FOLDED), has)
     uses = of_text(rows_about(store, "usage_signals", names, used, _USE), has).drop("text")
     promoted = of_text(rows_about(store, "promotions", names, f"reason = 'promoted' AND {by}"), has)
-    effective = newest_of(whole, "memory_id")
     where = f"{one_of('namespace', memories['namespace'].unique().to_list())} AND {by}"
-    voices = voices_by(company(store.scan("usage_signals", where, columns=_WHO)), until)
+    voices = voices_by(company(distinct(store, "usage_signals", where, columns=_WHO)), until)
     sums = heard(votes, uses, effective.select("memory_id", *SUMS[2:]), voices, policy)
     effective = effective.select("memory_id", "day").join(sums, on="memory_id")
     ends = day_ends(effective["day"].str.to_date())
     parts = {
         "effective": effective.with_columns(rated(effective, ends, policy)),
-        "strong": newest_of(strong, "memory_id").drop(
-            "strength_id", "namespace", "current", "interval", "text"
-        ),
+        "strong": strong.drop("strength_id", "namespace", "current", "interval", "text"),
         "promoted": newest_of(promoted, "memory_id").select("memory_id", "day", tier="to_tier"),
     }
     rows = memories.select("namespace", "memory_id").unique("memory_id")
@@ -113,10 +113,13 @@ def take_effect(store: Store, days: Sequence[str], policy: FeedbackPolicy, texts
     here = one_of("day", days)
     columns = ["namespace", "memory_id"]
     touched = pl.concat(
-        [store.read(name, here, columns=columns) for name in ("usage_signals", "promotions", "memory_state")]
+        [
+            distinct(store, name, here, columns=columns)
+            for name in ("usage_signals", "promotions", "memory_state")
+        ]
     ).unique("memory_id")
     newest = max([*days, *folded_days(store)])
-    voices = voices_by(company(store.scan("usage_signals", columns=_WHO)), newest)
+    voices = voices_by(company(distinct(store, "usage_signals", columns=_WHO)), newest)
     before = store.get_meta(COMPANY) or {}
     if changed := sorted(name for name, count in voices.items() if before.get(name, 0) != count):
         # Who is one of many is heard otherwise than who is alone: of every memory of the namespace.

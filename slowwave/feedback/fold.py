@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from slowwave.feedback.carried import Carried
 from slowwave.feedback.rows import (
     BEHIND,
     EXPLICIT,
@@ -25,12 +26,14 @@ from slowwave.feedback.rows import (
 from slowwave.feedback.texts import FIRST, Texts, named
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.days import day_end, last_day
-from slowwave.scoring.feedback.effectiveness import fold_effectiveness
+from slowwave.scoring.feedback.effectiveness import IMPLICIT, SUMS, fold_effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.promotion import Promotion, fold_promotions, principals, useful_votes
 from slowwave.scoring.feedback.signals import covered_searches, outcome_signals, rating_signals, usage_signals
-from slowwave.scoring.feedback.strength import fold_strength
+from slowwave.scoring.feedback.strength import STATE, fold_strength
+from slowwave.scoring.feedback.votes import WHO
 from slowwave.store import one_of, quote
+from slowwave.store.reading import distinct
 
 if TYPE_CHECKING:
     from slowwave.store import Store
@@ -48,6 +51,16 @@ _DECIDED = (
     "detail",
     "text",
 )
+
+
+PROMOTING = (
+    "signal_id", "day", "namespace", "memory_id", "occurred_at", *WHO, "search_id", "tier", "verdict", "text",
+)  # fmt: skip
+"""Columns of ``usage_signals`` that promotions are decided by; of votes alone (`QUICK`)."""
+QUICK = "tier = 'quick'"
+
+
+_STANDING = ("memory_id", "day", *STATE, "text")
 
 
 _OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at", "imported_from"]
@@ -131,19 +144,66 @@ def _credited(store: Store, outcomes: pl.DataFrame, today: pl.DataFrame) -> pl.D
     return outcome_signals(outcomes, covered, shown.join(helped, on=["search_id", "memory_id"], how="left"))
 
 
-def effectiveness(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Rows of ``effectiveness`` of the days of these signals; `first` is the first day of the run."""
-    touched, before = ids_in(signals), f"day < {quote(first)}"
-    known = texts_apart(rows_about(store, "effectiveness", touched, before))
-    votes = texts_apart(rows_about(store, "usage_signals", touched, f"{EXPLICIT} AND {before}", FOLDED))
-    rows = fold_effectiveness(texts_apart(signals), newest_of(known, "memory_id", "chunk_id"), votes, policy)
-    return texts_together(rows)
+_STATE = (
+    "memory_id", "chunk_id", "day", "namespace", "feedback_count", *SUMS, "text",
+)  # fmt: skip
+_VOTES = tuple(name for name in FOLDED if name not in ("day", "verdict", "evidence"))
 
 
-def strength(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
-    """Rows of ``strength`` of the days of these signals; `first` is the first day of the run."""
-    known = texts_apart(rows_about(store, "strength", ids_in(signals), f"day < {quote(first)}"))
-    return texts_together(fold_strength(texts_apart(signals), newest_of(known, "memory_id"), policy))
+def effectiveness(
+    store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy, carried: Carried | None = None
+) -> pl.DataFrame:
+    """Rows of ``effectiveness`` of the days of these signals.
+
+    Args:
+        store: the memory.
+        signals: rows of ``usage_signals``.
+        first: first of the days.
+        policy: what counts.
+        carried: what the run has come to before these days; None: it begins with them.
+    """
+    carried = carried or Carried(first)
+    touched = ids_in(signals)
+
+    def newest(rows: pl.DataFrame) -> pl.DataFrame:
+        return newest_of(rows, "memory_id", "chunk_id", "text")
+
+    def states(names: Sequence[str], day: str) -> pl.DataFrame:
+        return newest(_named(rows_about(store, "effectiveness", names, f"day < {quote(day)}", _STATE)))
+
+    def votes(names: Sequence[str], day: str) -> pl.DataFrame:
+        return rows_about(store, "usage_signals", names, f"{EXPLICIT} AND day < {quote(day)}", _VOTES)
+
+    known, said = carried.rows("states", touched, states), carried.rows("votes", touched, votes)
+    rows = texts_together(
+        fold_effectiveness(texts_apart(signals), texts_apart(known), texts_apart(said), policy)
+    )
+    carried.add("states", rows, newest)
+    carried.add("votes", signals.filter(pl.col("tier") != IMPLICIT), lambda every: every)
+    return rows
+
+
+def strength(
+    store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy, carried: Carried | None = None
+) -> pl.DataFrame:
+    """Rows of ``strength`` of the days of these signals; arguments as of `effectiveness`."""
+    carried = carried or Carried(first)
+
+    def newest(rows: pl.DataFrame) -> pl.DataFrame:
+        return newest_of(rows, "memory_id", "text")
+
+    def states(names: Sequence[str], day: str) -> pl.DataFrame:
+        return newest(_named(rows_about(store, "strength", names, f"day < {quote(day)}", _STANDING)))
+
+    known = carried.rows("states", ids_in(signals), states)
+    rows = texts_together(fold_strength(texts_apart(signals), texts_apart(known), policy))
+    carried.add("states", rows, newest)
+    return rows
+
+
+def _named(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of which those that were written before texts had names are of the first."""
+    return rows.with_columns(pl.col("text").fill_null(FIRST))
 
 
 def promotions(store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy) -> pl.DataFrame:
@@ -155,11 +215,11 @@ def promotions(store: Store, signals: pl.DataFrame, first: str, policy: Feedback
     before = f"day < {quote(first)}"
     earlier = store.scan("promotions", before, columns=_DECIDED)
     names = list({*ids_in(praised), *earlier.filter(pl.col("reason") == "rate_limited")["memory_id"]})
-    quick = f"tier = 'quick' AND {before}"
+    quick = f"{QUICK} AND {before}"
     votes = pl.concat(
         [
-            rows_about(store, "usage_signals", names, quick, FOLDED),
-            signals.filter((pl.col("tier") == "quick") & pl.col("memory_id").is_in(names)).select(FOLDED),
+            rows_about(store, "usage_signals", names, quick, PROMOTING),
+            signals.filter((pl.col("tier") == "quick") & pl.col("memory_id").is_in(names)).select(PROMOTING),
         ]
     )
     notes = rows_about(
@@ -200,7 +260,7 @@ def _seen(store: Store, namespaces: Sequence[str]) -> pl.DataFrame:
     mine, who = one_of("namespace", namespaces), ["namespace", "principal", "day"]
     own = f"{mine} AND imported_from IS NULL"
     where = {"staged_notes": f"{mine} AND act = 'save'", "searches": own, "events": own}
-    return pl.concat([store.scan(name, rows, columns=who) for name, rows in where.items()]).unique()
+    return pl.concat([distinct(store, name, rows, columns=who) for name, rows in where.items()]).unique()
 
 
 def _own_tiers(store: Store, notes: pl.DataFrame, names: Sequence[str]) -> Callable[[str, str], str]:

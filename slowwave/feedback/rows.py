@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,6 +10,7 @@ import polars as pl
 from slowwave.feedback.texts import FIRST
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store.database import IDS_PER_FILTER
+from slowwave.store.reading import matching, parts
 
 if TYPE_CHECKING:
     from slowwave.store import Store
@@ -30,6 +31,8 @@ BEHIND = "@"  # between the id of a memory or chunk and the name of its text; no
 
 def texts_apart(rows: pl.DataFrame) -> pl.DataFrame:
     """Rows in which each text of a memory is a memory of its own, as the rules fold them."""
+    if (rows["text"].fill_null(FIRST) == FIRST).all():
+        return rows
     said = pl.col("text").fill_null(FIRST)
     ids = [name for name in ("memory_id", "chunk_id") if name in rows.columns]
     return rows.with_columns(
@@ -55,10 +58,39 @@ def rows_about(
     """Rows about these memories that pass a filter."""
     if len(names) <= IDS_PER_FILTER:
         return store.read_by(table, "memory_id", names, columns=columns, also=where)
-    if not store.count(table, where):
-        return store.empty(table, columns)
-    wanted = pl.Series("memory_id", names, dtype=pl.String).to_frame()
-    return store.scan(table, where, columns=columns).join(wanted, on="memory_id", how="semi")
+    return matching(store, table, where, columns=columns).join(_wanted(names), on="memory_id", how="semi")
+
+
+def newest_about(
+    store: Store,
+    table: str,
+    names: Sequence[str],
+    where: str,
+    kept: Callable[[pl.DataFrame], pl.DataFrame],
+    columns: Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """The newest of the rows about each of these memories that pass a filter and are kept.
+
+    Args:
+        store: the memory.
+        table: with memory_id and day.
+        names: of the memories.
+        where: the filter.
+        kept: which of some rows count; it looks at no row but that one.
+        columns: default: all.
+    """
+    if len(names) <= IDS_PER_FILTER:
+        return newest_of(kept(rows_about(store, table, names, where, columns)), "memory_id")
+    wanted, newest = _wanted(names), None
+    for part in parts(store, table, where, columns=columns or store.specs[table].schema.names):
+        rows = kept(part.join(wanted, on="memory_id", how="semi"))
+        newest = newest_of(rows if newest is None else pl.concat([newest, rows]), "memory_id")
+    assert newest is not None
+    return newest
+
+
+def _wanted(names: Sequence[str]) -> pl.DataFrame:
+    return pl.Series("memory_id", names, dtype=pl.String).to_frame()
 
 
 def ids_in(signals: pl.DataFrame) -> list[str]:

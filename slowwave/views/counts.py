@@ -45,7 +45,7 @@ def acts(events: pl.DataFrame) -> pl.DataFrame:
     Returns:
         day, tier, verdict (``observed`` of an answer that was looked at), acts, imported (of them), sorted.
     """
-    grouped = _counted(events, "day", "tier", "verdict", "imported_from").with_columns(
+    grouped = counted(events, "day", "tier", "verdict", "imported_from").with_columns(
         pl.col("tier").fill_null("unknown"), pl.col("verdict").replace("", None).fill_null("observed")
     )
     given = pl.col("imported_from").fill_null("") != ""
@@ -58,7 +58,7 @@ def acts(events: pl.DataFrame) -> pl.DataFrame:
 
 def origins(events: pl.DataFrame) -> pl.DataFrame:
     """Acts of feedback by origin, most first: imported_from (empty: given here), acts, share."""
-    grouped = _counted(events, "imported_from").with_columns(pl.col("imported_from").fill_null(""))
+    grouped = counted(events, "imported_from").with_columns(pl.col("imported_from").fill_null(""))
     return (
         grouped.group_by("imported_from")
         .agg(acts=pl.col("rows").sum())
@@ -77,7 +77,7 @@ def usage(signals: pl.DataFrame, by: str) -> pl.DataFrame:
     Returns:
         `by`, used, cited (of the used), ignored, unclear (nothing to judge by), helpful, unhelpful; sorted.
     """
-    grouped = _counted(signals, by, "tier", "verdict", "evidence")
+    grouped = counted(signals, by, "tier", "verdict", "evidence")
     sums = {name: pl.col("rows").filter(which).sum() for name, which in _USAGE.items()}
     return grouped.group_by(by).agg(**sums).sort(by)
 
@@ -163,6 +163,12 @@ def pivoted(counted: pl.DataFrame, column: str, count: str, first: Sequence[str]
     return counted.group_by("day").agg(sums).sort("day")
 
 
-def _counted(rows: pl.DataFrame, *columns: str) -> pl.DataFrame:
-    """How many rows there are of each kind; done first, as millions of texts are slow to compare."""
-    return rows.group_by(columns).agg(rows=pl.len().cast(pl.Int64))
+def counted(rows: pl.DataFrame, *columns: str | pl.Expr) -> pl.DataFrame:
+    """How many rows there are of each kind; done first, as millions of texts are slow to compare.
+
+    Args:
+        rows: each one, or counted already: then their column ``rows`` says how many each stands for.
+        columns: that make a kind.
+    """
+    many = pl.col("rows").sum() if "rows" in rows.columns else pl.len().cast(pl.Int64)
+    return rows.group_by(columns).agg(rows=many)

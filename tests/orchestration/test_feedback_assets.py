@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from prepared import take_over
 
-from slowwave.assets import feedback
+from slowwave.assets import daily, feedback
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
 from slowwave.home.workspace import Workspace
@@ -90,6 +90,36 @@ def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path):
     for day in range(1, 8):
         fold(daily, days.name(day), days.name(day))
     for name, rows in tables(daily).items():
+        assert_frame_equal(rows, whole[name], check_exact=True)
+
+
+def fails_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with an error at its first call, whatever the reason for one may be."""
+    calls: list[None] = []
+
+    def failing(*given: Any, **more: Any) -> Any:
+        calls.append(None)
+        if len(calls) == 1:
+            raise ValueError
+        return function(*given, **more)
+
+    return failing
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faulty", ["", "effectiveness", "strength", "promotions"])
+def test_a_range_in_parts_is_the_same_also_where_one_is_done_by_namespace(settings, monkeypatch, faulty):
+    journal(settings, week())
+    fold(settings, days.name(1), days.name(7))
+    whole = tables(settings)
+    for name in TABLES:
+        Workspace(settings).store.delete(name, "true")
+    monkeypatch.setattr(daily, "ROWS_AT_ONCE", 2)
+    if faulty:
+        monkeypatch.setattr(feedback.fold, faulty, fails_once(getattr(feedback.fold, faulty)))
+    told = fold(settings, days.name(1), days.name(7))
+    assert told["usage_signals"]["inserted"] == whole["usage_signals"].height
+    for name, rows in tables(settings).items():
         assert_frame_equal(rows, whole[name], check_exact=True)
 
 

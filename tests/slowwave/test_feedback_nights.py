@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.common import ids
+from slowwave.feedback.carried import Carried
 from slowwave.feedback.pending import Folded, Seqs, stretches, unfolded, unfolded_days
 from slowwave.feedback.states import states_in
 from slowwave.feedback.stats import waiting
@@ -84,6 +85,24 @@ def test_a_backfill_is_its_days_whatever_came_first(folded, seed, cuts, shuffle)
     whole = folded(acts)
     assert_same(whole, folded(other, runs))
     assert whole["usage_signals"].height > 0
+
+
+@pytest.mark.slow
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.sets(st.integers(2, 6), max_size=4), st.integers(0, 8))
+def test_what_is_carried_from_part_to_part_is_what_the_tables_have(make_space, folded, seed, cuts, lost):
+    acts = some_acts(seed)
+    space = make_space()
+    space.journal.append(acts)
+    fold_days(space, DAYS[:1])
+    edges = [1, *sorted(cuts), 7]
+    carried = Carried(DAYS[1]), Carried(DAYS[1])
+    for number, (first, last) in enumerate(pairwise(edges)):
+        kept = [one.of(whole=number != lost) for one in carried]
+        fold_days(
+            space, DAYS[first:last], carried=dict(zip(("effectiveness", "strength"), kept, strict=True))
+        )
+    assert_same(taught(space), folded(acts))
 
 
 @pytest.mark.slow
