@@ -27,6 +27,7 @@ from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle.gate_notice import Notice, notice
+from slowwave.orchestration import kept
 from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.instance import dagster_home
 from slowwave.settings import Settings
@@ -183,11 +184,12 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
         job: night, feedback for its assets alone, evaluation or learning.
     """
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
-    os.environ["DAGSTER_HOME"] = str(dagster_home(settings.home))
+    folder = dagster_home(settings.home)
+    os.environ["DAGSTER_HOME"] = str(folder)
     for noisy in ("dagster", "alembic"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
     defs = definitions(SlowwaveResource(home=str(settings.home)))
-    with dg.DagsterInstance.get() as instance:
+    with kept.instance(folder) as instance:
         end_dead_runs(instance)
         result = defs.resolve_job_def(job).execute_in_process(
             instance=instance,

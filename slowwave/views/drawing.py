@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 from slowwave.errors import SlowwaveError
 
@@ -80,13 +81,18 @@ def picture(title: str, draw: Callable[[Figure], None], height: float = HEIGHT) 
 
 
 def nothing(title: str, why: str = "Nothing on these days.") -> bytes:
-    """A picture that says that there is nothing to show."""
-
-    def draw(figure: Figure) -> None:
-        figure.text(0.015, 0.8, title, weight="bold", size=10, va="top")
-        figure.text(0.015, 0.42, why, color=FAINT, va="top")
-
-    return picture(title, draw, 0.8)
+    """A picture that says that there is nothing to show; most nights have some, and load no Matplotlib."""
+    width, height = WIDTH * 72, 0.8 * 72
+    said = escape(title), escape(why)
+    return f"""<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}pt" height="{height:g}pt" \
+viewBox="0 0 {width:g} {height:g}" version="1.1">
+ <title>{said[0]}</title>
+ <rect width="{width:g}" height="{height:g}" fill="{PAPER}"/>
+ <text x="8.2" y="19" style="font: bold 10px 'DejaVu Sans', sans-serif; fill: {INK}">{said[0]}</text>
+ <text x="8.2" y="40" style="font: 9px 'DejaVu Sans', sans-serif; fill: {FAINT}">{said[1]}</text>
+</svg>
+""".encode()
 
 
 @contextmanager
