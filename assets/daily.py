@@ -28,7 +28,7 @@ KINDS = frozenset({"python", "polars", "lancedb"})
 DAYS_AT_ONCE = 90
 """Days of a range that are in memory together; each such part is one commit and rests on the one before."""
 ROWS_AT_ONCE = 300_000
-"""Rows that such a part is made of at most, where their number is known; a day is never cut (count)."""
+"""Rows that such a part is made of, where their number is known, in the place of days: a day is never cut."""
 SCANNED_FROM = 8
 """Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""
 
@@ -104,7 +104,7 @@ def _parts(days: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]
     part, size = list[str](), 0
     for day in days:
         more = sizes.get(day, 0)
-        if part and (len(part) >= DAYS_AT_ONCE or size + more > ROWS_AT_ONCE):
+        if part and (size + more > ROWS_AT_ONCE if sizes else len(part) >= DAYS_AT_ONCE):
             yield part
             part, size = [], 0
         part.append(day)
@@ -113,7 +113,9 @@ def _parts(days: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]
         yield part
 
 
-def sizes_of(store: Store, name: str, days: Sequence[str], each: float = 1.0) -> dict[str, int]:
+def sizes_of(
+    store: Store, name: str, days: Sequence[str], each: float = 1.0, also: str = "true"
+) -> dict[str, int]:
     """How many rows some days of a table have (count).
 
     Args:
@@ -121,11 +123,12 @@ def sizes_of(store: Store, name: str, days: Sequence[str], each: float = 1.0) ->
         name: of the table.
         days: those meant.
         each: rows that each of them counts for.
+        also: a filter that they pass.
     """
-    where = None if len(days) >= SCANNED_FROM else one_of("day", days)
+    where = also if len(days) >= SCANNED_FROM else f"{one_of('day', days)} AND {also}"
     found = [part.group_by("day").len() for part in parts(store, name, where, columns=["day"])]
     summed = pl.concat(found).group_by("day").agg(pl.col("len").sum())
-    return {day: int(count * each) for day, count in summed.iter_rows()}
+    return dict.fromkeys(days, 0) | {day: int(count * each) for day, count in summed.iter_rows()}
 
 
 def write_rows(context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame) -> dict[str, Any]:

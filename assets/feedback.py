@@ -27,8 +27,8 @@ from slowwave.store.reading import matching
 from slowwave.views import counts
 
 GROUP = "feedback"
-RESULTS, EVIDENCE = 5.0, 3.0
-"""Rows of the size of a signal that a search counts for, and an act of feedback (count)."""
+RESULTS, EVIDENCE, VOTES = 5.0, 3.0, 0.3
+"""Rows of the size of a signal that a search counts for, an act of feedback, and a vote on a promotion."""
 asset = partial(daily_asset, GROUP)
 
 
@@ -221,7 +221,8 @@ def promotions(
         signals = matching(own.store, "usage_signals", of_days, columns=fold.PROMOTING)
         return fold.promotions(own.store, signals, days[0], policy)
 
-    rows, written = write_days(context, slowwave.space, made, pl.all())
+    votes = sizes_of(slowwave.space.store, "usage_signals", list(context.partition_keys), VOTES, fold.QUICK)
+    rows, written = write_days(context, slowwave.space, made, pl.all(), sizes=votes)
     return dg.MaterializeResult(metadata={**written, **pictures.of_promotions(rows, context.partition_keys)})
 
 

@@ -77,7 +77,8 @@ def heard(
 
     Args:
         votes: explicit rows of ``usage_signals`` about the memories, all of them up to a moment.
-        uses: of the implicit ones that found a memory used and have a weight: namespace, memory_id, `WHO`.
+        uses: of the implicit ones that found a memory used and have a weight: namespace, memory_id, `WHO`, and
+            ``times`` where a row stands for so many.
         implicit: memory_id, implicit_value, implicit_weight: sums of all implicit evidence.
         voices: of each namespace (`voices_by`).
         policy: what votes weigh.
@@ -137,7 +138,8 @@ def _each(
             votes=pl.len(), against=unhelpful, against_last=unhelpful.max(),
         )
     )  # fmt: skip
-    used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=pl.len())
+    times = pl.col("times").sum() if "times" in uses.columns else pl.len()
+    used = uses.with_columns(voice=VOICE).group_by(key).agg(here=pl.col("imported").first(), uses=times)
     known = pl.col("namespace").replace_strict(dict(voices), default=0, return_dtype=pl.Int64)
     both = (
         spoken.join(used, on=key, how="full", coalesce=True)

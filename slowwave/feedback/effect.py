@@ -18,8 +18,8 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.voices import company, heard, voices_by
 from slowwave.scoring.feedback.votes import WHO
 from slowwave.store import one_of, quote
-from slowwave.store.database import batches
-from slowwave.store.reading import distinct
+from slowwave.store.database import IDS_PER_FILTER, batches
+from slowwave.store.reading import distinct, parts
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 from slowwave.feedback.rows import EXPLICIT, FOLDED, ids_in, newest_about, newest_of, rows_about
 
 _USE = ("namespace", "memory_id", "text", *WHO)
+
+
+_VOTE = tuple(name for name in FOLDED if name not in ("day", "chunk_id", "evidence"))
 
 
 _WHO = ("namespace", "day", *WHO)
@@ -59,21 +62,21 @@ def states(
     mine = partial(of_text, names=has)
     effective = newest_about(store, "effectiveness", names, f"chunk_id IS NULL AND {by}", mine)
     strong = newest_about(store, "strength", names, by, mine)
-    votes = of_text(rows_about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", FOLDED), has)
-    uses = of_text(rows_about(store, "usage_signals", names, used, _USE), has).drop("text")
+    votes = of_text(rows_about(store, "usage_signals", names, f"{EXPLICIT} AND {by}", _VOTE), has)
+    uses = of_text(_uses(store, names, used), has).drop("text")
     promoted = of_text(rows_about(store, "promotions", names, f"reason = 'promoted' AND {by}"), has)
     where = f"{one_of('namespace', memories['namespace'].unique().to_list())} AND {by}"
     voices = voices_by(company(distinct(store, "usage_signals", where, columns=_WHO)), until)
     sums = heard(votes, uses, effective.select("memory_id", *SUMS[2:]), voices, policy)
     effective = effective.select("memory_id", "day").join(sums, on="memory_id")
     ends = day_ends(effective["day"].str.to_date())
-    parts = {
+    states = {
         "effective": effective.with_columns(rated(effective, ends, policy)),
         "strong": strong.drop("strength_id", "namespace", "current", "interval", "text"),
         "promoted": newest_of(promoted, "memory_id").select("memory_id", "day", tier="to_tier"),
     }
     rows = memories.select("namespace", "memory_id").unique("memory_id")
-    for name, part in parts.items():
+    for name, part in states.items():
         part = part.drop("namespace", strict=False)
         rows = rows.join(part, on="memory_id", how="left", suffix=f"_{name}")
     days = [name for name in rows.columns if name == "day" or name.startswith("day_")]
@@ -82,6 +85,18 @@ def states(
         .filter(pl.col("day").is_not_null())
         .select(store.specs["memory_state"].schema.names)
     )
+
+
+def _uses(store: Store, names: Sequence[str], where: str) -> pl.DataFrame:
+    """Who used these memories, and how often (``times``), by signals that pass a filter."""
+    if len(names) <= IDS_PER_FILTER:
+        return rows_about(store, "usage_signals", names, where, _USE)
+    wanted = pl.Series("memory_id", names, dtype=pl.String).to_frame()
+    counted = [
+        part.join(wanted, on="memory_id", how="semi").group_by(_USE).agg(times=pl.len())
+        for part in parts(store, "usage_signals", where, columns=_USE)
+    ]
+    return pl.concat(counted).group_by(_USE).agg(pl.col("times").sum())
 
 
 def states_of(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common import progress
-from slowwave.common.threads import side_by_side
 from slowwave.journal import FEEDBACK_KINDS
 from slowwave.journal.kinds import feedback, search
 from slowwave.journal.kinds.fields import decoded, struct
@@ -19,8 +18,8 @@ from slowwave.scoring.feedback.signals import TIERS
 if TYPE_CHECKING:
     from slowwave.journal import Journal
 
-ENTRIES_AT_ONCE = 10_000
-"""Of a part, a few of which are read at once; a search may be tens of kilobytes (count)."""
+ENTRIES_AT_ONCE = 20_000
+"""A search with all that it considered is tens of kilobytes (count)."""
 
 _SEARCH = struct(
     Search, "query", "limit", "policy_version", "abstained", "signal",
@@ -71,21 +70,16 @@ def drained(
     parts, unreadable, last = [], list[str](), dict[str, int]()
     counts = journal.days(kinds).filter(pl.col("day").is_in(list(days)))
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
-
-        def part(some: list[str]) -> tuple[int, dict[str, int], list[str], pl.DataFrame]:
+        for some in _slices(counts):
             entries = journal.read(kinds=kinds, days=some)
-            seen = dict(entries.group_by("day").agg(pl.col("seq").max()).iter_rows())
+            last |= dict(entries.group_by("day").agg(pl.col("seq").max()).iter_rows())
             readable, broken = decoded(entries, payload)
             if sound is not None:
                 broken += readable.filter(~sound)["event_id"].to_list()
                 readable = readable.filter(sound)
-            return entries.height, seen, broken, made(readable)
-
-        for read, seen, broken, rows in side_by_side(part, _slices(counts)):
-            last |= seen
+            parts.append(made(readable))
             unreadable += broken
-            parts.append(rows)
-            advance(read)
+            advance(entries.height)
     if not parts:
         empty, _ = decoded(journal.read(kinds=kinds, days=[], limit=0), payload)
         parts.append(made(empty))

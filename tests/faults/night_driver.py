@@ -83,7 +83,7 @@ plots.picture = plots.nothing = lambda *_: b"<svg/>"  # a quarter of such a nigh
 # Small commits, so that few notes and days make several of them.
 stages.CHUNKS_PER_COMMIT = 40
 settling.ACTS_AT_ONCE = 20
-daily.DAYS_AT_ONCE = 2
+daily.DAYS_AT_ONCE = daily.ROWS_AT_ONCE = 2
 
 
 class Writes:
