@@ -109,7 +109,10 @@ def instance(folder: Path) -> dg.DagsterInstance:
     if any(name in given for name in STORAGES):
         return dg.DagsterInstance.from_config(str(folder))
     ref = InstanceRef.from_dir(str(folder))
-    mine = {"run_storage": (KeptRuns, ref.run_storage_data), "event_log_storage": (KeptEvents, ref.event_storage_data)}
+    mine = {
+        "run_storage": (KeptRuns, ref.run_storage_data),
+        "event_log_storage": (KeptEvents, ref.event_storage_data),
+    }
     overrides = {
         name: {
             "module": kept.__module__, "class": kept.__name__, "config": yaml.safe_load(data.config_yaml)

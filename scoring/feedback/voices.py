@@ -77,7 +77,7 @@ def heard(
 
     Args:
         votes: explicit rows of ``usage_signals`` about the memories, all of them up to a moment.
-        uses: of the implicit ones that found a memory used and have a weight: namespace, memory_id, `WHO`, and
+        uses: of the implicit ones that found a memory used and have a weight: namespace, memory_id, `WHO`;
             ``times`` where a row stands for so many.
         implicit: memory_id, implicit_value, implicit_weight: sums of all implicit evidence.
         voices: of each namespace (`voices_by`).

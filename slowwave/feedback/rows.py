@@ -43,6 +43,8 @@ def texts_apart(rows: pl.DataFrame) -> pl.DataFrame:
 
 def texts_together(rows: pl.DataFrame) -> pl.DataFrame:
     """The same rows under the ids of their memories, with the text."""
+    if not rows["memory_id"].str.contains(BEHIND, literal=True).any():
+        return rows.with_columns(text=pl.lit(FIRST))
     parts = pl.col("memory_id").str.split_exact(BEHIND, 1).struct
     whole = [
         pl.col(name).str.split_exact(BEHIND, 1).struct[0].alias(name)

@@ -127,8 +127,8 @@ class _JournalOf:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what the journal has
         return getattr(self._journal, name)
 
-    def days(self, kinds: Sequence[str]) -> pl.DataFrame:
-        return self._journal.days(kinds).filter(pl.col("namespace") == self._namespace)
+    def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> pl.DataFrame:
+        return self._journal.days(kinds, days).filter(pl.col("namespace") == self._namespace)
 
     def read(self, **asked: Any) -> pl.DataFrame:  # noqa: ANN401 - as of the journal
         return self._journal.read(**{**asked, "namespace": self._namespace})

@@ -86,14 +86,15 @@ class Database:
             connection.execute(self._insert_entry, [row])
             change(connection)
 
-    def days(self, kinds: Sequence[str]) -> Sequence[Sequence[Any]]:
-        """(day, namespace, entries, last_seq) of every day that has entries of these kinds."""
+    def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> Sequence[Sequence[Any]]:
+        """(day, namespace, entries, last_seq) of every one of some days that has entries of these kinds."""
         c = entries.c
+        among = c.kind.in_(kinds) if days is None else sa.and_(c.kind.in_(kinds), c.day.in_(days))
         query = (
             sa.select(
                 c.day, c.namespace, sa.func.count().label("entries"), sa.func.max(c.seq).label("last_seq")
             )
-            .where(c.kind.in_(kinds))
+            .where(among)
             .group_by(c.day, c.namespace)
         )
         with self.connections.reading() as connection:

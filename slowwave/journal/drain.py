@@ -68,7 +68,7 @@ def drained(
     Those that are not sound, by an expression over these fields, are set aside as unreadable.
     """
     parts, unreadable, last = [], list[str](), dict[str, int]()
-    counts = journal.days(kinds).filter(pl.col("day").is_in(list(days)))
+    counts = journal.days(kinds, days)
     with progress.task(f"reading {kinds[-1]} entries", int(counts["entries"].sum())) as advance:
         for some in _slices(counts):
             entries = journal.read(kinds=kinds, days=some)

@@ -91,8 +91,12 @@ class Journal:
         journalled(len(rows))  # so that an error from here on can say so
         return result
 
-    def days(self, kinds: Sequence[str]) -> pl.DataFrame:
+    def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> pl.DataFrame:
         """Which days have entries of these kinds.
+
+        Args:
+            kinds: Only of these kinds.
+            days: Only these UTC days (YYYY-MM-DD); None is all, and counts every entry of the kinds.
 
         Returns:
             A row per day and namespace, sorted by both: ``day`` (UTC, YYYY-MM-DD), ``namespace``, ``entries``
@@ -104,7 +108,7 @@ class Journal:
         from slowwave.journal.frames import DAY_SCHEMA, to_frame
 
         require_kinds(kinds)
-        return to_frame(self._database.days(kinds), DAY_SCHEMA).sort("day", "namespace")
+        return to_frame(self._database.days(kinds, days), DAY_SCHEMA).sort("day", "namespace")
 
     def read(
         self,

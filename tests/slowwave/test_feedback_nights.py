@@ -138,6 +138,16 @@ def test_running_again_changes_nothing_and_writes_nothing(make_space):
     assert versions == {table: space.store.table(table).version for table in versions}
 
 
+def test_days_of_the_journal_can_be_asked_for_alone(make_space):
+    space = make_space()
+    space.journal.append(some_acts(3))
+    every = space.journal.days(["search", "feedback"])
+    some = every.filter(pl.col("day").is_in(DAYS[1:3]))
+    assert every.height > some.height > 0
+    assert_frame_equal(space.journal.days(["search", "feedback"], DAYS[1:3]), some)
+    assert space.journal.days(["search"], []).is_empty()
+
+
 def test_a_day_that_is_folded_alone_again_makes_the_days_after_it_due(make_space):
     space = make_space()
     space.journal.append(some_acts(3))
