@@ -21,7 +21,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.store import Store, one_of
 from slowwave.store.database import Written
 from slowwave.store.filling import fill_or_replace
-from slowwave.store.reading import matching, parts
+from slowwave.store.reading import compact, matching, parts
 
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = frozenset({"python", "polars", "lancedb"})
@@ -85,7 +85,7 @@ def write_days(
         alone = isinstance(own.store, Store)  # and not a namespace of it, which has rows of its days there
         replace = partial(fill_or_replace, own.store) if alone else own.store.replace_partition
         done = _counted(rows, replace(name, rows, part))
-        return kept(rows) if kept else rows.select(shown), done
+        return compact(kept(rows)) if kept else rows.select(shown), done
 
     with task(f"folding {name}", len(days)) as advance:
         for part in _parts(days, sizes or {}):

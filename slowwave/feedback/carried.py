@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from slowwave.store.reading import compact
+
 Read = Callable[[Sequence[str], str], pl.DataFrame]
 """Rows about some memories of the days before one, from the tables."""
 
@@ -58,5 +60,5 @@ class Carried:
             kept: which of all rows the next parts need.
         """
         known = self._known[what]
-        more = rows.select(known.columns).cast(known.schema)
+        more = compact(rows.select(known.columns).cast(known.schema))
         self._known[what] = kept(pl.concat([known, more]))

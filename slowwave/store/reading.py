@@ -40,6 +40,13 @@ def parts(
             yield frame
 
 
+def compact(rows: pl.DataFrame) -> pl.DataFrame:
+    """A copy that holds its own texts alone: what was filtered shares, and so keeps, those of all rows."""
+    frame = pl.from_arrow(rows.to_arrow(compat_level=pl.CompatLevel.oldest()))
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
 def distinct(store: Readable, name: str, where: str | None = None, *, columns: Sequence[str]) -> pl.DataFrame:
     """The distinct rows of some columns, in no order."""
     return pl.concat([part.unique() for part in parts(store, name, where, columns=columns)]).unique()
