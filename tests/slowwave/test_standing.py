@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from slowwave.lifecycle.admission.standing import NEVER, standing_in
 from slowwave.memory import Memory
+from slowwave.store.tenancy import within
 
 TEXTS = (
     "The boat lies at the pier in winter, and Ruaridh looks after it.",
@@ -46,11 +47,15 @@ def happen(memory: Memory, act: str, text: int, key: int) -> Any:
     """One act; what it told, without what names it."""
     said, name = TEXTS[text], f"k{key}"
     if act == "forget":
-        there = memory.store.read("memories", "status = 'live'", columns=["memory_id"])["memory_id"].sort()
+        there = memory.store.read("memories", within("ada", "status = 'live'"), columns=["memory_id"])[
+            "memory_id"
+        ].sort()
         return memory.forget(there[key % len(there)]) if len(there) else None
     if act == "undo":
         where = "undone_at IS NULL AND outcome IN ('merge', 'supersede', 'related')"
-        found = memory.store.read("decisions", where).sort("memory_id", "other_memory", "outcome")
+        found = memory.store.read("decisions", within("ada", where)).sort(
+            "memory_id", "other_memory", "outcome"
+        )
         if found.height:
             memory.undo(found["decision_id"][key % found.height])
         return found.height
