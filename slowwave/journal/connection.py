@@ -110,9 +110,10 @@ class Connections:
         with self._transaction(self._writer) as connection:
             yield connection
 
-    def prepare(self, insert: sa.Insert) -> Prepared:
-        """A statement for one row in the driver's own words, for `insert`."""
-        compiled = insert.inline().compile(dialect=self._engine.dialect)
+    def prepare(self, statement: sa.Insert | sa.Select[Any]) -> Prepared:
+        """A statement in the driver's own words: one for one row for `insert`, a query for `number`."""
+        plain = statement.inline() if isinstance(statement, sa.Insert) else statement
+        compiled = plain.compile(dialect=self._engine.dialect)
         fixed = {name: value for name, value in compiled.params.items() if value is not None}
         return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()), fixed)
 
@@ -138,6 +139,20 @@ class Connections:
                 raise
             else:
                 return added
+            finally:
+                pooled.close()
+
+    def number(self, prepared: Prepared, values: Mapping[str, Any]) -> int:
+        """The one number that a query gives, asked by the driver alone as in `insert`."""
+        with self._told():
+            pooled = self._engine.raw_connection()
+            raw: Any = pooled.driver_connection
+            try:
+                given = values if self.dialect != "sqlite" else [values[name] for name in prepared.order]
+                return int(raw.execute(prepared.text, given).fetchall()[0][0])
+            except self._driver_error as error:
+                pooled.invalidate(error)
+                raise
             finally:
                 pooled.close()
 

@@ -52,6 +52,9 @@ class Database:
         # Built once: the library remembers with each statement how it was compiled.
         self._insert_entry = _insert_entry(self.connections.dialect)
         self._insert_one = self.connections.prepare(self._insert_entry)
+        c = entries.c
+        mine = (c.kind == sa.bindparam("kind"), c.namespace == sa.bindparam("namespace"))
+        self._count = self.connections.prepare(sa.select(sa.func.count()).where(*mine))
         self._insert_source = _insert_new(sources, self.connections.dialect)
         try:
             self._open()
@@ -196,10 +199,7 @@ class Database:
 
     def count(self, namespace: str, kind: str) -> int:
         """How many rows of a kind a namespace has."""
-        c = entries.c
-        query = sa.select(sa.func.count()).where(c.kind == kind, c.namespace == namespace)
-        with self.connections.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return self.connections.number(self._count, {"kind": kind, "namespace": namespace})
 
     def latest_sources(self, namespace: str, origin: str) -> Sequence[Sequence[Any]]:
         """The newest row about each source; see `Journal.latest_sources`."""
