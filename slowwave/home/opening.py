@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
@@ -15,8 +14,7 @@ from slowwave.store import Store
 from slowwave.store.connection import Identity
 from slowwave.store.damage import ERRORS, Damage, DamageError, missing, probed
 from slowwave.store.migrations import migrate
-from slowwave.store.wal import FOLDER as WAL
-from slowwave.store.wal import WriteAheadLog
+from slowwave.store.wal import WriteAheadLog, beside
 
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
@@ -66,7 +64,7 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
         adopt(store, journal)
     store.recorder = Recorder(journal)
     if not store.elsewhere:
-        store.wal = WriteAheadLog(Path(store.uri) / WAL)
+        store.wal = WriteAheadLog(beside(store.uri))
     return store
 
 

@@ -49,7 +49,7 @@ class Recorder:
         """Record that rows are written, and that those that match a filter and are not among them go."""
         if name in MADE_AGAIN:
             return
-        self._adopt(store)
+        self.adopt(store)
         spec = store.specs[name]
         kept = recorded(
             spec, arrow_rows(rows.drop_columns(["vector"]) if "vector" in rows.schema.names else rows)
@@ -68,10 +68,11 @@ class Recorder:
         """Record that the rows that match a filter are deleted."""
         if name in MADE_AGAIN:
             return
-        self._adopt(store)
+        self.adopt(store)
         self._journal.append([_entry(name, Change(delete=where))])
 
-    def _adopt(self, store: Store) -> None:
+    def adopt(self, store: Store) -> None:
+        """Record all that the tables hold, if nothing ever was."""
         with self._adopting:
             if not self._adopted:
                 if not has_records(self._journal):

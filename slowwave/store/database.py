@@ -100,6 +100,9 @@ def _no_rows(schema: pa.Schema) -> pl.DataFrame:
 class Records(Protocol):
     """Who is told of each change of a table before it is made."""
 
+    def adopt(self, store: Store) -> None:
+        """A first change is about to come."""
+
     def upsert(
         self, store: Store, name: str, rows: pa.Table, *, insert_only: bool = False, delete: str | None = None
     ) -> None:
@@ -399,6 +402,7 @@ class Store(Connection):
         if gathered is not None:
             gathered.setdefault(name, []).append(data)
             return Written(0, data.num_rows, 0, 0)
+        self.settle(name)  # before this is recorded: what waits came first
         if data.num_rows == 0 and delete is None:
             return Written(int(self.table(name).version), 0, 0, 0)
         if self.recorder is not None:
@@ -434,6 +438,8 @@ class Store(Connection):
             yield
         finally:
             self._writing.gathered = None
+        if gathered and self.recorder is not None:
+            self.recorder.adopt(self)
         self.wal.append({name: pa.concat_tables(parts) for name, parts in gathered.items()})
 
     def logged(self, name: str = "") -> tuple[str, ...]:
@@ -491,6 +497,7 @@ class Store(Connection):
 
     def delete(self, name: str, where: str) -> None:
         """Delete the rows that match. Only for rows that can be made again, such as stale chunks."""
+        self.settle(name)
         if self.recorder is not None:
             self.recorder.delete(self, name, where)
         with self.explaining(name):

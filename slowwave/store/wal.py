@@ -25,10 +25,14 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-FOLDER = "_wal"
 SUFFIX = ".arrows"
 _NAME = b"table"
 _NAMED = re.compile(r"[0-9][^.]*\.[^.]+\.arrows$")
+
+
+def beside(tables: str) -> Path:
+    """Where the log of the tables in a folder is: who loses the tables has it still."""
+    return Path(f"{tables.rstrip('/')}.wal")
 
 
 class WriteAheadLog:

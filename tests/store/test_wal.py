@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.store import Store
-from slowwave.store.wal import FOLDER, SUFFIX, WriteAheadLog
+from slowwave.store.wal import SUFFIX, WriteAheadLog, beside
 
 CONDITIONS = (
     "true",
@@ -32,7 +33,7 @@ CONDITIONS = (
 
 def store_at(folder: Path) -> Store:
     store = Store(str(folder), model="m", dimension=4)
-    store.wal = WriteAheadLog(folder / FOLDER)
+    store.wal = WriteAheadLog(beside(str(folder)))
     return store
 
 
@@ -95,6 +96,33 @@ def test_what_else_is_done_to_a_table_finds_them_committed(tmp_path, reached):
     assert writer.logged() == ()
 
 
+class Told:
+    """What is recorded, in its order."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def adopt(self, store: Store) -> None:
+        pass
+
+    def upsert(self, store: Store, name: str, rows: pa.Table, **_: object) -> None:
+        self.told.append(rows.column(0).to_pylist())
+
+    def delete(self, store: Store, name: str, where: str) -> None:
+        self.told.append(where)
+
+
+def test_what_waits_is_recorded_before_what_comes_after_it(tmp_path):
+    store = store_at(tmp_path)
+    store.recorder = recorder = Told()
+    later(store, "m1")
+    store.upsert("memories", memories("m1", status="old"))
+    later(store, "m2")
+    store.delete("memories", "memory_id = 'm2'")
+    assert recorder.told == [["m1"], ["m1"], ["m2"], "memory_id = 'm2'"]
+    assert names_in(store) == ["m1"]
+
+
 def test_another_table_leaves_them_where_they_are(tmp_path):
     store = store_at(tmp_path)
     later(store, "m1")
@@ -143,7 +171,7 @@ def test_who_is_killed_after_the_commit_doubles_nothing(tmp_path, monkeypatch):
 def test_a_file_that_lost_its_end_is_no_hindrance(tmp_path):
     store = store_at(tmp_path)
     later(store, "m1")
-    (first,) = (tmp_path / FOLDER).glob(f"*{SUFFIX}")
+    (first,) = beside(str(tmp_path)).glob(f"*{SUFFIX}")
     later(store, "m2")
     os.truncate(first, first.stat().st_size // 2)
     fresh = store_at(tmp_path)
@@ -155,7 +183,7 @@ def test_a_file_that_lost_its_end_is_no_hindrance(tmp_path):
 def test_a_half_written_file_is_none(tmp_path):
     store = store_at(tmp_path)
     later(store, "m1")
-    (first,) = (tmp_path / FOLDER).glob(f"*{SUFFIX}")
+    (first,) = beside(str(tmp_path)).glob(f"*{SUFFIX}")
     first.rename(first.with_name(f".{first.name}"))
     assert names_in(store_at(tmp_path)) == []
 
