@@ -21,7 +21,7 @@ from slowwave.lifecycle.quarantine import hold, lost_originals
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
-from slowwave.quality.gate import GatePolicy
+from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index

@@ -8,8 +8,10 @@ a past day can be worked on at any time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from slowwave.quality.divergence import Difference, Guard, Statement
+if TYPE_CHECKING:
+    from slowwave.quality.divergence import Difference, Guard, Statement
 
 LOOKED_BACK = 8
 """Tenures, the newest, that the guard compares a new text with (count); an older text is only known again
@@ -36,6 +38,8 @@ def tenures(texts: Sequence[Statement], similarity: Similarity, is_word: Lexicon
     Returns:
         (n,) places, the first of which is 0.
     """
+    from slowwave.quality.divergence import Guard
+
     guard, found = Guard(), list[int]()
     last: dict[int, Statement] = {}  # of each tenure, the one spoken last at the end
     word_for_word: dict[tuple[str, str], int] = {}

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from slowwave.learning.review import Learning
     from slowwave.lifecycle.gate_notice import Notice
     from slowwave.lifecycle.gate_report import GateReport
-    from slowwave.quality.gate import GatePolicy
+    from slowwave.quality.gate_policy import GatePolicy
     from slowwave.scoring.ranking import RankingPolicy
     from slowwave.search import Result, SearchResponse
     from slowwave.search.wakeup import Packet

@@ -44,6 +44,7 @@ class Labels:
 
 
 NAMES: Final = tuple(part.name for part in fields(Labels))
+LABELS: Final = NAMES  # what the package calls them
 
 
 def unite(own: Labels, parts: Iterable[Labels]) -> Labels:

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from slowwave.quality.divergence.compare import compare
+from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference, contradicts
 from slowwave.quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
+from slowwave.quality.divergence.note import Statement
 from slowwave.quality.divergence.statements import answers
 from slowwave.quality.divergence.subject import Subject, different_places, same_subject
 from slowwave.quality.divergence.tokens import Traits, traits
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A note as the guard reads it.
-
-    Attributes:
-        title: may be empty.
-        source: path or key, which tells look-alikes apart; empty where it has none.
-        content: its text.
-    """
-
-    title: str
-    source: str
-    content: str
 
 
 class Guard:

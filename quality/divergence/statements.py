@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from slowwave.quality.divergence.compare import compare
+from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import contradicts
 from slowwave.quality.divergence.longer import words_of
 from slowwave.quality.divergence.sentences import statements

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from slowwave.quality.divergence.compare import compare
+from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference
 from slowwave.quality.divergence.tokens import Traits, traits
 

@@ -11,7 +11,7 @@ from slowwave.home.gate_moves import said
 from slowwave.journal import Entry
 from slowwave.journal.entry import EVERYBODY, GATE
 from slowwave.journal.kinds.home import Gate
-from slowwave.quality.gate import GatePolicy
+from slowwave.quality.gate_policy import GatePolicy
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from slowwave.journal import payload_of
 from slowwave.journal.entry import EVERYBODY, GATE
 from slowwave.journal.kinds.home import begins_in
-from slowwave.quality.gate import Moved
+from slowwave.quality.gate_policy import Moved
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal

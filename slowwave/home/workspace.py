@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from slowwave.common.permissions import make_home, make_private
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.journal import works as underway
-from slowwave.quality.gate import GatePolicy
+from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.reconsolidation import Thresholds
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.ranking import RankingPolicy

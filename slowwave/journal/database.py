@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from slowwave.journal.codec import decode, encode
 from slowwave.journal.connection import Connections, Durability
@@ -357,8 +357,12 @@ def _upgrade_row(last: int) -> dict[str, Any]:
 
 
 def _insert_new(table: sa.Table, dialect: str) -> sa.Insert:
-    insert = postgresql.insert if dialect == "postgresql" else sqlite.insert
-    return insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+    # Only the dialect in use: the other one is loaded with each of its drivers.
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+    return sqlite.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 def _refuse_conflicts(connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:

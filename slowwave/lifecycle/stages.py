@@ -16,7 +16,8 @@ import polars as pl
 from slowwave.common import ids, progress
 from slowwave.embedding import Embedder
 from slowwave.notes.chunking import Chunker, found_by, indexed_text
-from slowwave.quality.gate import REFUSE, VERDICT_SCHEMA, GatePolicy, judge
+from slowwave.quality.gate import REFUSE, VERDICT_SCHEMA, judge
+from slowwave.quality.gate_policy import GatePolicy
 from slowwave.store import Store, one_of
 from slowwave.store.database import batches
 

@@ -7,8 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from semantic_text_splitter import MarkdownSplitter
-
 from slowwave.notes.markdown import Heading, outline, plain_heading
 from slowwave.scoring.ranking.words import as_indexed
 
@@ -83,6 +81,8 @@ class Chunker:
             # alone need not have its words counted, and it asks about very long ones.
             characters = len(text) // _CHARACTERS_PER_WORD
             return characters if characters > max_words else max(len(text.split()), characters)
+
+        from semantic_text_splitter import MarkdownSplitter
 
         self._splitter = MarkdownSplitter.from_callback(capped_size, (min_words, max_words))
 

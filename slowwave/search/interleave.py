@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from slowwave.common import ids
-from slowwave.scoring.evaluation.interleaving import Team, team_draft
 from slowwave.scoring.ranking import Ranking, RankingPolicy
 from slowwave.scoring.ranking.ranked import RECALL_INJECTED
+
+if TYPE_CHECKING:
+    from slowwave.scoring.evaluation.interleaving import Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ def in_turn(first: Ranking, second: Ranking, other: RankingPolicy, *, seed: str,
     """
     if first.abstained or second.abstained or not first.results or not second.results:
         return None
+    from slowwave.scoring.evaluation.interleaving import team_draft
+
     mine, its = ({one.memory_id: one for one in ranking.results} for ranking in (first, second))
     drawn = team_draft(list(mine), list(its), seed=seed, limit=limit)
     shown = tuple(

@@ -26,7 +26,6 @@ from slowwave.search.interleave import InTurn, in_turn
 from slowwave.search.log import logged
 from slowwave.search.nothing import why_nothing
 from slowwave.search.opened import searcher_in
-from slowwave.search.past import past_searcher
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
 
@@ -174,6 +173,8 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
         raise SlowwaveError(f"as_of = {as_of!r}: give a date, a search answers as of the end of a day (UTC).")
     if as_of is None or as_of == now.date():
         return now, searcher_in(space)
+    from slowwave.search.past import past_searcher
+
     return day_end(as_of), past_searcher(space, as_of)
 
 

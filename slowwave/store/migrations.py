@@ -16,7 +16,6 @@ import polars as pl
 from slowwave.notes.chunking import found_by, indexed_text
 from slowwave.quality.admission.labels import NAMES
 from slowwave.quality.admission.records import A_PERSON_DECIDES
-from slowwave.quality.divergence import Guard, Statement, says_more
 from slowwave.scoring.ranking.words import UNSPACED
 from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
 from slowwave.store.database import SCHEMA_VERSION, Store, batches
@@ -194,6 +193,8 @@ def _labels(store: Store) -> None:
 
 def _proposals(store: Store) -> None:
     """What protected memories wait for: a merge where nothing was exchanged or denied, else a superseding."""
+    from slowwave.quality.divergence import Guard, Statement, says_more
+
     rows = store.read(
         "decisions",
         "outcome = 'related' AND undone_at IS NULL AND proposed IS NULL "

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slowwave.quality.content import WEIGHTS, content_scores
-from slowwave.quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, GatePolicy, judge
+from slowwave.quality.gate import PARTS, SERVED_SCHEMA, VERDICT_SCHEMA, judge
+from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.titles import from_first_words
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -17,7 +17,8 @@ from slowwave.notes.arguments import note_of
 from slowwave.notes.folder import iter_vault
 from slowwave.notes.model import Note
 from slowwave.notes.reading import read_notes
-from slowwave.quality.gate import GatePolicy, judge
+from slowwave.quality.gate import judge
+from slowwave.quality.gate_policy import GatePolicy
 from slowwave.store import staging
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,8 @@ from slowwave.journal.entry import OF_TENANTS
 from slowwave.lifecycle.gate_notice import Count, Notice, notice
 from slowwave.lifecycle.gate_report import gate_report, would_refuse
 from slowwave.lifecycle.quarantine import hold
-from slowwave.quality.gate import GatePolicy, Moved, judge
+from slowwave.quality.gate import judge
+from slowwave.quality.gate_policy import GatePolicy, Moved
 from slowwave.store import staging
 from slowwave.vaults import vault
 

@@ -1,0 +1,78 @@
+"""What the save gate asks for, and from when on (rule 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from slowwave.quality.content import Formula
+
+SEEDS_CHARACTERS = 50
+"""Least length of a text by the seeds (characters)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a person said about when a gate of mode warn begins to refuse.
+
+    Attributes:
+        at: when it was said; notes of before are judged as if it had not been.
+        begins: from when on refusals count.
+    """
+
+    at: datetime
+    begins: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class GatePolicy:
+    """What the gate asks for.
+
+    Attributes:
+        mode: off (everything readable passes), warn (the gate enforces when `warn_days` have passed since
+            `activated_at`; until then it only records what it would refuse) or enforce.
+        score: applicable (a text has to state something, and only what applies to a note counts) or seeds
+            (least length and six weighted parts; rule 1).
+        min_characters: least length of the trimmed content; None: 50 of `seeds`, any otherwise.
+        min_quality: least L2 score, in [0, 1].
+        echo_window: for how long a text that a search showed is an echo; zero looks for none.
+        echo_share: share of a note that has to come from what was shown.
+        moved: what people said about when a gate of mode warn begins to refuse, in their order.
+    """
+
+    mode: Literal["off", "warn", "enforce"] = "enforce"
+    score: Formula = "applicable"
+    min_characters: int | None = None
+    min_quality: float = 0.40
+    activated_at: datetime | None = None
+    warn_days: float = 14.0
+    echo_window: timedelta = timedelta(hours=24)
+    echo_share: float = 0.8
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def least_characters(self) -> int:
+        """Least length of the trimmed content (characters)."""
+        if self.min_characters is not None:
+            return self.min_characters
+        return SEEDS_CHARACTERS if self.score == "seeds" else 0
+
+    @property
+    def enforces_from(self) -> datetime | None:
+        """The moment from which refusals count; None in another mode than warn, or if it was never active."""
+        return self._begins(self.moved)
+
+    def enforces_at(self, moment: datetime) -> bool:
+        """Whether a note of this moment that has faults is refused, by what had been said by then."""
+        start = self._begins([one for one in self.moved if one.at <= moment])
+        return self.mode == "enforce" or (start is not None and moment >= start)
+
+    def _begins(self, moved: Sequence[Moved]) -> datetime | None:
+        if self.mode != "warn":
+            return None
+        if moved:
+            return moved[-1].begins
+        return None if self.activated_at is None else self.activated_at + timedelta(days=self.warn_days)
