@@ -72,10 +72,13 @@ def home_settings() -> Settings:
 @contextmanager
 def open_home() -> Iterator[Workspace]:
     """That home, for commands that are about no namespace; there has to be one."""
+    from slowwave.common.imports import load_tables
     from slowwave.home.workspace import Workspace
     from slowwave.settings import require_home
 
-    space = Workspace(require_home(home_settings()))
+    settings = require_home(home_settings())
+    load_tables()
+    space = Workspace(settings)
     try:
         yield space
     finally:
@@ -90,12 +93,14 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
         create: the home too, if there is none.
         known: refuse a namespace in which nothing was saved, where others are.
     """
+    from slowwave.common.imports import load_tables
     from slowwave.memory import Memory
     from slowwave.settings import require_home
 
     settings = home_settings()
     if not create:
         require_home(settings)
+    load_tables()
     memory = Memory(settings, namespace=namespace or settings.namespace, principal="command line")
     if known:
         from slowwave.errors import SlowwaveError

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
@@ -21,7 +23,22 @@ CONTRACT = ("scipy.stats", "altair")
 TABLES = ("lance_namespace_urllib3_client",)
 """What LanceDB loads for databases that are behind a REST interface."""
 
+CLASSES = "lance_namespace_urllib3_client.models"
+"""The messages of that interface, a module each: LanceDB names a dozen and answers with one."""
+
 _LOCK = threading.Lock()
+
+
+def load_tables() -> None:
+    """Load LanceDB with no more than a command of ours needs: half of what it costs else.
+
+    For a process that is ours alone. In an application's own process LanceDB is to have all that it names
+    from the start, and PyArrow its pandas.
+    """
+    if "lancedb" not in sys.modules:
+        pandas_when_used()
+        with when_used(*TABLES), classes_when_used(CLASSES), unchecked_overrides():
+            import lancedb  # noqa: F401 - for those who come later
 
 
 @contextmanager
@@ -80,3 +97,178 @@ def _children(name: str) -> dict[str, ModuleType]:
         for one, module in sys.modules.items()
         if one.startswith(begin) and "." not in one.removeprefix(begin)
     }
+
+
+@contextmanager
+def classes_when_used(package: str) -> Iterator[None]:
+    """Let what is imported in here have stand-ins for the classes of a package with a module for each.
+
+    A stand-in loads its class, and the module of that class alone, when it is called, derived from, asked for
+    an attribute or what is an instance of it. Whoever imports the package afterwards gets it as ever.
+
+    Args:
+        package: it stays as it is if it is loaded already.
+    """
+    if package in sys.modules:
+        yield
+        return
+    finder = _StandIns(package)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name, module in sys.modules.items() if isinstance(module, _Names)]:
+            del sys.modules[name]
+
+
+class _Names(ModuleType):
+    """A module that has a class of any name."""
+
+    package = ""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - anything
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return _StandIn(self.package, name)
+
+
+class _StandIns(MetaPathFinder, Loader):
+    """Finds a package and its modules as `_Names`."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if f"{fullname}.".startswith(f"{self._package}."):
+            return ModuleSpec(fullname, self, is_package=fullname == self._package)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = _Names(spec.name)
+        module.package = self._package
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """There is nothing in it."""
+
+
+class _StandIn:
+    """A class that is loaded when it is used."""
+
+    def __init__(self, package: str, name: str) -> None:
+        self._package, self._name = package, name
+
+    def _class(self) -> Any:  # noqa: ANN401 - any class
+        if "whole" not in vars(self):
+            self.whole = _class_alone(self._package, self._name)
+        return self.whole
+
+    def __call__(self, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the class has it
+        return self._class()(*args, **named)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the class has it
+        return getattr(self._class(), name)
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, self._class())
+
+    def __subclasscheck__(self, subclass: type) -> bool:
+        return issubclass(subclass, self._class())
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[Any, ...]:
+        return (self._class(),)
+
+
+def _class_alone(package: str, name: str) -> Any:  # noqa: ANN401 - any class
+    """A class of a package by the module that is named after it, without what the packages around it load."""
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+    around = [package[:at] for at, letter in enumerate(f"{package}.") if letter == "."]
+    with _LOCK:
+        made = {}
+        for one in around:
+            if one not in sys.modules and (spec := find_spec(one)) is not None:
+                made[one] = sys.modules[one] = module_from_spec(spec)  # it has the folder, and nothing ran
+        try:
+            return getattr(import_module(f"{package}.{snake}"), name)
+        except ModuleNotFoundError:
+            pass
+        finally:
+            for one, module in made.items():
+                if sys.modules.get(one) is module:
+                    del sys.modules[one]
+    return getattr(import_module(package), name)
+
+
+@contextmanager
+def unchecked_overrides() -> Iterator[None]:
+    """Let what is imported in here have an `overrides` that looks at nothing.
+
+    Where Python has no `typing.override` (3.11) LanceDB compares the signature of each of its methods with
+    that of the method that it overrides, whenever it is imported; later Pythons leave that to type checkers.
+    """
+    if "overrides" in sys.modules:
+        yield
+        return
+    module = ModuleType("overrides")
+    vars(module).update(EnforceOverrides=type("EnforceOverrides", (), {}), override=lambda method: method)
+    sys.modules["overrides"] = module
+    try:
+        yield
+    finally:
+        if sys.modules.get("overrides") is module:
+            del sys.modules["overrides"]
+
+
+def pandas_when_used() -> None:
+    """Let PyArrow begin without pandas, which it loads to tell whether a value is one of its series (.2 s).
+
+    As long as nobody has loaded pandas there are none. Once somebody does PyArrow looks again.
+    """
+    if "pandas" in sys.modules or any(isinstance(one, _Pandas) for one in sys.meta_path):
+        return
+    import pyarrow as pa
+
+    finder = _Pandas()
+    sys.meta_path.insert(0, finder)
+    pa.scalar(True)  # it is here that it looks
+    finder.held = False
+
+
+class _Pandas(MetaPathFinder):
+    """Finds no pandas as long as it is held, and then one after which PyArrow looks again."""
+
+    held = True
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != "pandas":
+            return None
+        if self.held:
+            raise ModuleNotFoundError("No module named 'pandas' yet", name=fullname)
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Told(spec.loader)
+        return spec
+
+
+class _Told(Loader):
+    """A loader after which PyArrow has pandas."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the loader has it
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        import pyarrow as pa
+
+        self._loader.exec_module(module)
+        pa.array([0]).to_pandas()  # a call that cannot do without it

@@ -21,6 +21,7 @@ from slowwave.journal.schema import (
     SCHEMA_VERSION,
     SOURCE_INDEX,
     entries,
+    know_postgresql,
     meta,
     metadata,
     sources,
@@ -49,6 +50,8 @@ class Database:
 
     def __init__(self, url: str | sa.URL, durability: Durability) -> None:
         self.connections = Connections(url, durability)
+        if self.connections.dialect == "postgresql":
+            know_postgresql()
         # Built once: the library remembers with each statement how it was compiled.
         self._insert_entry = _insert_entry(self.connections.dialect)
         self._insert_one = self.connections.prepare(self._insert_entry)

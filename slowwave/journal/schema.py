@@ -53,7 +53,6 @@ SOURCE_INDEX = Index(
     entries.c.seq.desc(),
     entries.c.kind,
     sqlite_where=IS_ABOUT_A_SOURCE,
-    postgresql_where=IS_ABOUT_A_SOURCE,
 )
 
 # Since version 2: what was said of a search or a project, and the searches of a project.
@@ -64,7 +63,6 @@ FEEDBACK_INDEXES = (
         entries.c.subject,
         entries.c.seq,
         sqlite_where=IS_FEEDBACK,
-        postgresql_where=IS_FEEDBACK,
     ),
     Index(
         "journal_entries_by_project",
@@ -72,9 +70,15 @@ FEEDBACK_INDEXES = (
         entries.c.origin,
         entries.c.occurred_at,
         sqlite_where=IS_OF_A_PROJECT,
-        postgresql_where=IS_OF_A_PROJECT,
     ),
 )
+
+
+def know_postgresql() -> None:
+    """Give the indexes their conditions for PostgreSQL too; to name its dialect loads all of it (.03 s)."""
+    for index in (SOURCE_INDEX, *FEEDBACK_INDEXES):
+        index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
+
 
 sources = Table(
     "journal_sources",

@@ -66,3 +66,99 @@ print(sys.modules["json"] is whole, "no_such_module" in sys.modules, "colorsys" 
 print(later.rgb_to_hsv(0, 0, 0)[2], hasattr(later, "nothing"))
 """
     assert answer(code) == ["True", "False", "False", "0", "False"]
+
+
+COMMAND = """
+from slowwave.common.imports import load_tables
+load_tables()
+import lancedb, sys
+"""
+
+
+@pytest.mark.slow
+def test_a_command_begins_without_what_it_has_no_use_for():
+    rest = "'pandas', 'overrides', 'lance_namespace_urllib3_client'"
+    told = LOADED.format(rest)
+    if sys.version_info < (3, 12):
+        assert answer(f"import lancedb\n{told}") == ["True"]  # or nothing is left to do here
+    assert answer(f"{COMMAND}{told}") == ["False"]
+
+
+@pytest.mark.slow
+def test_a_message_is_loaded_by_itself_and_is_the_one_that_others_get():
+    code = f"""{COMMAND}
+import lance_namespace, tempfile
+with tempfile.TemporaryDirectory() as folder:
+    listed = lancedb.connect(folder).list_tables()
+print(listed.tables, sum(one.startswith("lance_namespace_urllib3_client") for one in sys.modules))
+stood_in = lance_namespace.ListTablesResponse
+from lance_namespace_urllib3_client.models import ListTablesResponse
+print(type(listed) is ListTablesResponse, isinstance(listed, stood_in), isinstance(1, stood_in))
+class Mine(stood_in): pass
+print(issubclass(Mine, ListTablesResponse), issubclass(Mine, stood_in), "tables" in stood_in.model_fields)
+from lance_namespace_urllib3_client import TableApi
+print(isinstance(TableApi, type), lance_namespace.ListTablesRequest(limit=1).limit)
+"""
+    assert answer(code) == ["[]", "1", "True", "True", "False", "True", "True", "True", "True", "1"]
+
+
+@pytest.mark.slow
+def test_pyarrow_has_pandas_once_somebody_loads_it():
+    pytest.importorskip("pandas")
+    code = f"""{COMMAND}
+from importlib.util import find_spec
+import pyarrow as pa
+before = pa.array([1.0, float("nan")]).null_count
+print("pandas" in sys.modules, find_spec("pandas").name)
+{{}}
+import pandas as pd
+print(pa.array(pd.Series([1.0, float("nan")])).null_count, before, len(pd.__path__))
+print(len(pa.Table.from_pandas(pd.DataFrame({{{{"a": [1, 2]}}}}))))
+"""
+    for first in ("", "frame = pa.table({'a': [1]}).to_pandas()"):
+        assert answer(code.format(first)) == ["False", "pandas", "1", "0", "1", "2"]
+
+
+SEARCH = """
+import sys
+from slowwave.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+for one in sorted(sys.modules):
+    print("loaded", one)
+"""
+UNASKED = (
+    "pandas",
+    "overrides",
+    "lance_namespace_urllib3_client.models.create_table_request",
+    "semantic_text_splitter",
+    "sqlalchemy.dialects.postgresql",
+    "yaml",
+    "slowwave.lifecycle.admission",
+    "slowwave.lifecycle.past.acts",
+    "slowwave.lifecycle.stages",
+    "slowwave.quality.admission.batch",
+    "slowwave.quality.divergence.patterns",
+    "slowwave.quality.gate",
+    "slowwave.scoring.evaluation",
+    "slowwave.search.past",
+    "slowwave.upkeep",
+)
+
+
+@pytest.mark.slow
+def test_a_search_loads_no_more_than_it_asks(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "home"))
+
+    def loaded(*words: str) -> set[str]:
+        command = [sys.executable, "-c", SEARCH, *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return {line.split()[1] for line in done.stdout.splitlines() if line.startswith("loaded ")}
+
+    loaded("init", str(tmp_path / "home"), "--model", "wordllama-256")
+    saved = loaded("save", "The deploy day is Thursday since the second of March, decided by the team.")
+    assert {"slowwave.quality.gate", "slowwave.quality.divergence.patterns"} <= saved  # their names are right
+    assert not loaded("search", "the deploy day") & set(UNASKED)
