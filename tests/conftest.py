@@ -24,6 +24,7 @@ from slowwave.memory import Memory
 from slowwave.notes import plain_note
 from slowwave.settings import EmbeddingSettings, load
 from slowwave.store import Store
+from slowwave.upkeep import reembed  # noqa: F401 - it takes its model's loader before any test puts another in its place
 
 FAST_MODEL = "wordllama-256"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
