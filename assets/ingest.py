@@ -23,6 +23,7 @@ from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
+from slowwave.search.channels.following import leave_files
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
@@ -246,7 +247,10 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
 
 @asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories")
 def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Chunks brought into agreement with the memories, indexes brought up to date, old files removed."""
+    """Chunks brought into agreement with the memories, indexes brought up to date, old files removed.
+
+    And of each namespace its snapshot is left in a file, which all processes that search it map.
+    """
     space = slowwave.space
     store = space.store
     with space.writing():
@@ -260,6 +264,9 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
             wanted_recall=space.settings.store.vector_index_recall,
         )
         kept = maintain(store, keep_versions=timedelta(days=space.settings.store.keep_versions_days))
+        left = leave_files(store, int(space.settings.store.snapshot_mb * 2**20))
+    for name, why in left.failed.items():
+        context.log.warning(f"Processes make the snapshot of {name} themselves: {why}")
     faulty = faulty_days(store, TAKEN_IN)  # they are due again
     looked = NOTES.seen(store, context.run.run_id, "staged_notes")
     staged = rows_of(store, "staged_notes", list(context.partition_keys), ["day", "seq"])
@@ -274,6 +281,7 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
             else f"none: exact search below {space.settings.store.vector_index_from:,} chunks",
             "stale chunks removed": sum(one.stale_chunks for one in mended),
             "memories mended": sum(one.remade_memories for one in mended),
+            "snapshots left for all processes": len(left.rows),
             "tables": table(pl.DataFrame(kept)),
             **told,
         }

@@ -6,6 +6,10 @@ The store is filled with chunks of a Zipf vocabulary and clustered vectors, inde
 ``bare`` runs the vector and the full-text query one after the other, for ids and scores only, with the filter
 and the limit of a search. ``search`` is ``Memory.search``, the journal included. They are measured turn
 about in one run; ``ratio`` is search without embedding the query over bare, at p50.
+
+``first search`` is that of a process that has searched another namespace before (`_first_search.py`), with
+the file that the night leaves for all processes and without it: p50 of some processes, with the CPU time and
+the memory that is the process's own.
 """
 
 from __future__ import annotations
@@ -19,7 +23,9 @@ from typing import Any
 
 import numpy as np
 from _chunks import NAMESPACE, asked, fill
-from _report import bench, numbers, options, positive, ratio, report, spread
+from _first_search import SMALL
+from _processes import child
+from _report import UnusableError, bench, numbers, options, positive, ratio, report, spread
 from rich.progress import track
 
 import slowwave
@@ -29,6 +35,7 @@ from slowwave.search.channels.tables import PROBES
 from slowwave.search.opened import searcher_in
 
 WARM_UP = 20
+FIRST = ("cpu_ms", "private_mb", "base_mb")
 
 
 @bench
@@ -37,6 +44,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--chunks", type=numbers, default="5000,100000", help="sizes of the store, in chunks")
     parser.add_argument("--searches", type=positive, default=200, help="searches measured per size")
+    parser.add_argument(
+        "--processes", type=positive, default=5, help="processes that search for the first time"
+    )
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model of the queries")
     arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
@@ -47,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         ):
             fill(memory, size)
             rows += _measure(memory, size, arguments.searches)
+            rows += _first(memory, size, arguments.model, arguments.processes)
     report(
         "latency",
         rows,
@@ -81,6 +92,35 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
         }
         for name, values in kept.items()
     ] + [_scoring(memory, size, queries[0])]
+
+
+def _first(memory: slowwave.Memory, size: int, model: str, processes: int) -> list[dict[str, Any]]:
+    """The first search of a process, turn about with and without the file of the night."""
+    from slowwave.search.channels import mapped
+    from slowwave.search.channels.following import leave_files
+
+    home = memory.settings.home
+    with slowwave.open(home, namespace=SMALL, embedding={"model": model}) as small:
+        small.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
+    measured: dict[str, list[dict[str, Any]]] = {"first search": [], "first search, no file": []}
+    for _ in range(processes):
+        for name, done in measured.items():
+            if name == "first search":
+                leave_files(memory.store, int(memory.settings.store.snapshot_mb * 2**20), fewest=1)
+            else:
+                mapped.forget(memory.store, NAMESPACE)
+            done.append(child(str(Path(__file__).with_name("_first_search.py")), home, model))
+    if len({tuple(one["found"]) for done in measured.values() for one in done}) > 1:
+        raise UnusableError("The first searches of some processes found different memories.")
+    return [
+        {
+            "chunks": size,
+            "run": name,
+            **spread([one["ms"] for one in done]),
+            **{part: round(float(np.median([one[part] for one in done])), 1) for part in FIRST},
+        }
+        for name, done in measured.items()
+    ]
 
 
 def _scoring(memory: slowwave.Memory, size: int, query: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class StoreSettings(Group):
         0.99, ge=0.5, le=1.0, description="Recall@10 against exact search that the vector index must reach"
     )
     snapshot_mb: float = Field(
-        512.0,
+        1_024.0,
         ge=0.0,
         description="Memory that the chunks of all searched namespaces may take (MB); beyond it, and with 0, "
         "their table is searched",

@@ -127,7 +127,7 @@ class Connection:
         table, datasets = self._opened(name), self._datasets
         known, seen = datasets.get(name, (None, None))
         latest = None if known is None else known.latest_version
-        now = None if latest is None else self._file_of(name, latest)
+        now = None if latest is None else self.file_of(name, latest)
         if known is None or now is None or (latest == known.version and now != seen):
             import lance
 
@@ -135,13 +135,13 @@ class Connection:
                 index_cache_size_bytes=METADATA_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
             )
             known = table.to_lance(session=session)
-            now = self._file_of(name, known.version)
+            now = self.file_of(name, known.version)
         elif latest != known.version:
             known = known.checkout_version(latest)
         datasets[name] = known, now
         return known
 
-    def _file_of(self, name: str, version: int) -> tuple[int, int, int] | None:
+    def file_of(self, name: str, version: int) -> tuple[int, int, int] | None:
         """What tells the file of a version from another one that has its name; None where there is none."""
         folder = Path(self.uri, f"{self.physical(name)}.lance", "_versions")
         try:

@@ -20,15 +20,13 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from slowwave.store.pieces import Pieces
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     import lance
 
     from slowwave.store.database import Store
-
-MOST_PIECES = 32
-"""Pieces of the columns' memory, from which they are made one again (count)."""
 
 FEWEST_DEAD = 1_000
 """Rows that are there no longer, from which what consists mostly of such rows is read anew (count)."""
@@ -43,7 +41,7 @@ Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(slots=True)
-class _Part:
+class Part:
     """The namespace's rows of one fragment, or of one file of the log.
 
     Attributes:
@@ -101,13 +99,21 @@ class Following(ABC):
         self._data: lance.LanceDataset | None = None  # the version that is followed
         self._files: tuple[str, ...] = ()  # of the log
         self.too_large = False
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[str, Part] = {}
         self.alive = np.empty(0, dtype=np.bool_)
         self.kept = Pieces(self._store.specs[self._table].schema.empty_table().select(self._columns))
 
     @abstractmethod
     def take_in(self, found: pa.Table) -> None:
         """More rows (columns and vector), the first of them having the number ``len(self)`` so far."""
+
+    def recall(self, data: lance.LanceDataset) -> bool:
+        """Know what was known of an earlier version, if anything has kept that; it is followed from there.
+
+        Args:
+            data: the version that is gone on to.
+        """
+        return False
 
     def follow(self) -> bool:
         """Come to what the table is now; whether that is something else than before."""
@@ -126,9 +132,19 @@ class Following(ABC):
     def _come_to(self, data: lance.LanceDataset, names: tuple[str, ...]) -> bool:
         """Follow to a version and files of the log; False where one of them went before it was read."""
         if self._data is None or self._data.uri != data.uri or self.too_large:
+            large = self.too_large
             self.forget()
+            try:
+                if not large and self.recall(data):
+                    return self._go_on(data, names)
+            except Exception:  # whatever it was that was kept does not fit: the table is the truth
+                self.forget()
             if data.count_rows(within(self._filespace)) > self._most:
                 return self._leave(data, names)
+        return self._go_on(data, names)
+
+    def _go_on(self, data: lance.LanceDataset, names: tuple[str, ...]) -> bool:
+        """From what is known to a version; see `_come_to`."""
         logged = self._logged(names)
         if len(logged) < len([name for name in names if name not in self._parts]):
             return False
@@ -161,25 +177,29 @@ class Following(ABC):
         return mine
 
     def _follow(self, data: lance.LanceDataset, logged: dict[str, pa.Table], names: tuple[str, ...]) -> None:
-        fragments = {one.data_files()[0].path: one for one in data.get_fragments()}
+        fragments = fragments_of(data)
         there = fragments.keys() | set(names)
         alive = self.alive.copy()
+        for path, part in list(self._parts.items()):
+            if path in fragments and fragments[path].deletion_file() != part.deletions:
+                offsets = self._offsets(data, fragments[path])
+                if np.isin(offsets, part.offsets).all():
+                    alive[part.rows] = np.isin(part.offsets, offsets)
+                    part.deletions = fragments[path].deletion_file()
+                else:  # an earlier version is in force again, with rows that had gone before they were read
+                    there.discard(path)
         gone = [part.rows for path, part in self._parts.items() if path not in there]
         for rows in gone:
             alive[rows] = False
-        for path, part in self._parts.items():
-            if path in fragments and fragments[path].deletion_file() != part.deletions:
-                part.deletions = fragments[path].deletion_file()
-                alive[part.rows[~np.isin(part.offsets, self._offsets(data, fragments[path]))]] = False
-        fresh = {path: one for path, one in fragments.items() if path not in self._parts}
         self._parts = {path: part for path, part in self._parts.items() if path in there}
+        fresh = {path: one for path, one in fragments.items() if path not in self._parts}
         waiting = [part.rows for path, part in self._parts.items() if path not in fragments]
         known = np.concatenate([*gone, *waiting, np.empty(0, np.int64)])
         found = [self._fresh(data, fresh, known, alive)] if fresh else []
         count = len(alive) + sum(one.num_rows for one in found)
         for name, rows in logged.items():
             numbers = np.arange(count, count + rows.num_rows, dtype=np.int64)
-            self._parts[name] = _Part(numbers, np.empty(0, np.uint32))
+            self._parts[name] = Part(numbers, np.empty(0, np.uint32))
             count += rows.num_rows
             found.append(rows.select([*self._columns, "vector"]))
         new = pa.concat_tables(found) if found else None
@@ -232,7 +252,7 @@ class Following(ABC):
         high = (address >> np.uint64(32)).astype(np.int64)
         for path, one in fresh.items():
             mine = high == one.fragment_id
-            self._parts[path] = _Part(rows[mine], _low(address[mine]), one.deletion_file())
+            self._parts[path] = Part(rows[mine], _low(address[mine]), one.deletion_file())
         return found.select([*self._columns, "vector"])
 
     def _scanned(self, data: lance.LanceDataset, fragments: dict[str, Any], columns: list[str]) -> pa.Table:
@@ -284,47 +304,6 @@ class Followers(Generic[F]):
         return iter(self._there)
 
 
-class Pieces:
-    """Columns of rows in few pieces of memory, each in one: of several Arrow would copy all to take one row.
-
-    Args:
-        pieces: tables of one schema.
-    """
-
-    def __init__(self, *pieces: pa.Table) -> None:
-        self._pieces = tuple(one.combine_chunks() for one in pieces)
-        self._starts = np.cumsum([0, *(one.num_rows for one in pieces[:-1])])
-
-    def with_more(self, rows: pa.Table) -> Pieces:
-        """These and more; what is there is copied seldom."""
-        pieces = [*self._pieces, rows]
-        while len(pieces) > 1 and 2 * pieces[-1].num_rows >= pieces[-2].num_rows:
-            last = pieces.pop()
-            pieces[-1] = pa.concat_tables([pieces[-1], last])
-        return Pieces(*pieces)
-
-    def select(self, names: Sequence[str]) -> Pieces:
-        """Some of the columns."""
-        return Pieces(*(one.select(names) for one in self._pieces))
-
-    def take(self, rows: npt.ArrayLike) -> pa.Table:
-        """Rows by their numbers, in that order."""
-        wanted = np.asarray(rows, dtype=np.int64)
-        if len(self._pieces) == 1:
-            return self._pieces[0].take(pa.array(wanted))
-        where = np.searchsorted(self._starts, wanted, side="right") - 1
-        order = np.argsort(where, kind="stable")
-        found = [
-            piece.take(pa.array(wanted[where == number] - self._starts[number]))
-            for number, piece in enumerate(self._pieces)
-            if (where == number).any()
-        ]
-        place = np.empty(len(wanted), dtype=np.int64)
-        place[order] = np.arange(len(wanted))
-        together = pa.concat_tables(found) if found else self._pieces[0].slice(0, 0)
-        return together.combine_chunks().take(pa.array(place))
-
-
 class Vectors:
     """Rows of a growing matrix; who has an earlier view of it keeps it.
 
@@ -347,6 +326,11 @@ class Vectors:
     def first(self, count: int) -> Matrix:
         """The first rows, (count, dimension)."""
         return self._buffer[:count]
+
+
+def fragments_of(data: lance.LanceDataset) -> dict[str, Any]:
+    """The fragments of a version by the files that they are in, whose names are given once."""
+    return {"+".join(file.path for file in one.data_files()): one for one in data.get_fragments()}
 
 
 def rows_of(column: pa.ChunkedArray, dimension: int) -> Matrix:

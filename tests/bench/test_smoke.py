@@ -48,7 +48,7 @@ SMOKE: dict[str, Argv] = {
         *zip_esci(at / "esci"),
     ),
     "languages": lambda at: ("--sentences", made.lines(at / "sentences.jsonl", SENTENCES), *FAST),
-    "latency": lambda at: ("--chunks", "7,12", "--searches", 2, *FAST),
+    "latency": lambda at: ("--chunks", "7,12", "--searches", 2, "--processes", 1, *FAST),
     "learned_overhead": lambda at: ("--chunks", 12, "--searches", 2, "--sizes", "1,20", *FAST),
     "learning": lambda at: (
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--wrong", 0.2, "--needs", 3,

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from slowwave.scoring.ranking.bm25 import WordIndex
+from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN
-from slowwave.search.channels.snapshot import ASKED, Flags, Snapshot
+from slowwave.search.channels.snapshot import ASKED, Flags, Matrix, MemoryRows, Snapshot, Vectors
 from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.store import Store
-from slowwave.store.following import MOST_PIECES, Followers, Following, Pieces, Vectors, unit_rows
+from slowwave.store.following import Followers, Following, unit_rows
+from slowwave.store.following import Vectors as Growing
+from slowwave.store.pieces import Pieces
+
+if TYPE_CHECKING:
+    import lance
 
 COLUMNS = (*SHOWN, "namespace", "search_text", "embedding_hash")
 """Of a chunk beside its vector; two rows that agree in all of them have the same vector."""
 
 ROW_BYTES = 2_500
 """Of a row beside its vector: its columns and its words (an estimate from bge's corpora)."""
+
+FEWEST_ROWS = 500
+"""Of a namespace that a file is left of: a smaller one is read from the table as fast (count)."""
+
+MOST_PIECES = 32
+"""Pieces of the columns' memory, from which they are made one again (count)."""
 
 MOST_CONDITIONS = 64
 """Conditions whose outcome is kept (count)."""
@@ -48,22 +62,62 @@ class Snapshots:
 
 
 class _Followed(Following):
-    """One namespace."""
+    """One namespace.
 
-    def __init__(self, store: Store, namespace: str, most_bytes: int) -> None:
-        self._turn = threading.Lock()
-        row_bytes = ROW_BYTES + 4 * store.identity.dimension
-        super().__init__(store, "chunks", namespace, COLUMNS, row_bytes=row_bytes, most_bytes=most_bytes)
+    Args:
+        store: has the chunks.
+        namespace: whose.
+        most_bytes: see `Following`.
+        recalls: whether it goes on from what a night has left.
+    """
+
+    def __init__(self, store: Store, namespace: str, most_bytes: int, *, recalls: bool = True) -> None:
+        self._turn, self._recalls = threading.Lock(), recalls
+        super().__init__(
+            store, mapped.TABLE, namespace, COLUMNS, row_bytes=_row_bytes(store), most_bytes=most_bytes
+        )
 
     def forget(self) -> None:
         """See `Following`."""
         super().forget()
         self._snapshot: Snapshot | None = None
-        self._rows_of: dict[str, list[int]] = {}
+        self._rows_of = MemoryRows()
         self._vocabulary = Vocabulary()
         self._words = WordIndex()
-        self._asked = _asked(self.kept.take([]))
-        self._vectors = Vectors(self._store.identity.dimension)
+        self._asked = self._asked_since = _asked(self.kept.take([]))
+        self._mapped: Matrix = np.empty((0, self._store.identity.dimension), np.float32)
+        self._vectors = Growing(self._store.identity.dimension)
+
+    def recall(self, data: lance.LanceDataset) -> bool:
+        """See `Following`: a night may have left a file, which is mapped."""
+        if not self._recalls or self._store.elsewhere:
+            return False
+        left = mapped.read(self._store, self._filespace, self._columns, data)
+        if left is None:
+            return False
+        self._parts, self.kept, self._asked = left.parts, Pieces(left.kept), left.asked
+        self.alive = np.ones(left.kept.num_rows, dtype=np.bool_)
+        self._words, self._vocabulary, self._rows_of = left.words, left.vocabulary, left.rows_of
+        self._mapped = left.vectors
+        return True
+
+    def leave(self) -> None:
+        """Leave a file of what is committed now for all processes, unless that is too much.
+
+        Raises:
+            ValueError: a column is too large for one piece of memory.
+            OSError: it cannot be written.
+        """
+        data = self._store.committed(self._table)
+        with self._turn, self._store.explaining(self._table):
+            self._come_to(data, ())
+            if self.too_large or not len(self):
+                return mapped.forget(self._store, self._filespace)
+            left = mapped.Left(
+                self.kept.take(np.arange(len(self))), self._asked_since, self._vectors.first(len(self)),
+                self._words, self._vocabulary, self._rows_of, self._parts,
+            )  # fmt: skip
+            return mapped.write(self._store, self._filespace, left, data)
 
     def now(self) -> Snapshot | None:
         """The chunks as they are now; None where there are too many."""
@@ -71,8 +125,10 @@ class _Followed(Following):
             if self.follow() and not self.too_large:
                 old = self._snapshot
                 self._snapshot = Snapshot(
-                    columns=self.kept.select(SHOWN), asked=self._asked,
-                    vectors=self._vectors.first(len(self)), words=self._words, alive=self.alive,
+                    columns=self.kept.select(SHOWN),
+                    asked=pl.concat([self._asked, self._asked_since], rechunk=False),
+                    vectors=Vectors(self._mapped, self._vectors.first(len(self) - len(self._mapped))),
+                    words=self._words, alive=self.alive,
                     rows_of=self._rows_of, vocabulary=self._vocabulary,
                     table=self._store.handle("chunks"), passed={} if old is None else _some(old.passed),
                 )  # fmt: skip
@@ -80,13 +136,54 @@ class _Followed(Following):
 
     def take_in(self, found: pa.Table) -> None:
         """See `Following`."""
-        start = len(self)
-        self._vectors.put(unit_rows(found.column("vector"), self._store.identity.dimension), start)
-        asked = pl.concat([self._asked, _asked(found)], rechunk=False)
-        self._asked = asked.rechunk() if asked.n_chunks() > MOST_PIECES else asked
-        for row, name in enumerate(found.column("memory_id").to_pylist(), start=start):
-            self._rows_of.setdefault(name, []).append(row)
+        vectors = unit_rows(found.column("vector"), self._store.identity.dimension)
+        self._vectors.put(vectors, len(self) - len(self._mapped))
+        asked = pl.concat([self._asked_since, _asked(found)], rechunk=False)
+        self._asked_since = asked.rechunk() if asked.n_chunks() > MOST_PIECES else asked
+        self._rows_of.add(found.column("memory_id").to_pylist(), len(self))
         self._words = _said(self._words, found, self._vocabulary, self._store.handle("chunks"))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftFiles:
+    """Files for all processes to map.
+
+    Attributes:
+        rows: of each namespace that has one (count).
+        failed: why a namespace has none of today, though it is worth one.
+    """
+
+    rows: Mapping[str, int]
+    failed: Mapping[str, str]
+
+
+def leave_files(store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS) -> LeftFiles:
+    """Leave a file of each namespace that is worth one, and take the others away.
+
+    Args:
+        store: has the chunks.
+        most_bytes: that a namespace may take, as for `Snapshots`.
+        fewest: rows of a namespace that is worth one.
+    """
+    rows, failed = dict[str, int](), dict[str, str]()
+    if store.elsewhere:
+        return LeftFiles(rows, failed)
+    store.settle(mapped.TABLE)
+    counts = store.read(mapped.TABLE, columns=["namespace"])["namespace"].value_counts().sort("namespace")
+    worth = counts.filter(pl.col("count").is_between(fewest, most_bytes // _row_bytes(store)))
+    mapped.forget_others(store, set(worth["namespace"]))
+    for name, count in worth.iter_rows():
+        try:
+            if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE)):
+                _Followed(store, name, most_bytes, recalls=False).leave()
+            rows[name] = count
+        except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:  # the table is there
+            failed[name] = f"{type(error).__name__}: {error}"
+    return LeftFiles(rows, failed)
+
+
+def _row_bytes(store: Store) -> int:
+    return ROW_BYTES + 4 * store.identity.dimension
 
 
 def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:  # noqa: ANN401 - LanceDB's
@@ -97,13 +194,11 @@ def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:
         vocabulary: numbers of terms.
         table: its full-text index makes terms of words.
     """
-    rows_of: dict[str, list[int]] = {}
-    for row, name in enumerate(rows.column("memory_id").to_pylist()):
-        rows_of.setdefault(name, []).append(row)
-
+    rows_of = MemoryRows()
+    rows_of.add(rows.column("memory_id").to_pylist(), 0)
     return Snapshot(
         columns=Pieces(rows.select(SHOWN)), asked=_asked(rows),
-        vectors=unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size),
+        vectors=Vectors(unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size)),
         words=_said(WordIndex(), rows, vocabulary, table), alive=np.ones(rows.num_rows, dtype=np.bool_),
         rows_of=rows_of, vocabulary=vocabulary, table=table
     )  # fmt: skip

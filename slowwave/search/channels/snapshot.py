@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,16 +13,82 @@ from slowwave.common.ids import memory_of
 from slowwave.scoring.ranking.bm25 import WordIndex
 from slowwave.search.channels.base import DIGITS, Merged, Vector
 from slowwave.search.channels.vocabulary import Tokenizer, Vocabulary
-from slowwave.store.following import Pieces
+from slowwave.store.mapped import Texts
+from slowwave.store.pieces import Pieces
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
+Matrix = npt.NDArray[np.float32]
 
 ASKED = (
     "namespace", "memory_id", "status", "sensitivity", "memory_type", "importance_tier", "source", "tags",
     "created_at",
 )  # fmt: skip
 """Columns that a condition may name."""
+
+
+class Vectors:
+    """Rows of a matrix that is in pieces: one may be in a file that is mapped.
+
+    Args:
+        pieces: each (n, dimension), at least one.
+    """
+
+    def __init__(self, *pieces: Matrix) -> None:
+        self._pieces = tuple(one for one in pieces if len(one)) or pieces[:1]
+        self._starts = np.cumsum([0, *map(len, self._pieces)])
+
+    def __len__(self) -> int:
+        """Rows of all pieces."""
+        return int(self._starts[-1])
+
+    def __getitem__(self, rows: Rows) -> Matrix:
+        """Some of the rows, (len(rows), dimension)."""
+        if len(self._pieces) == 1:
+            return self._pieces[0][rows]
+        found = np.empty((len(rows), self._pieces[0].shape[1]), dtype=np.float32)
+        where = np.searchsorted(self._starts, rows, side="right") - 1
+        for number, piece in enumerate(self._pieces):
+            mine = where == number
+            found[mine] = piece[rows[mine] - self._starts[number]]
+        return found
+
+    def times(self, vector: Vector) -> Vector:
+        """The product of every row and a vector, (n,)."""
+        # In one thread: threads wait for one another.
+        found = [np.einsum("ij,j->i", piece, vector) for piece in self._pieces]
+        return np.concatenate(found) if len(found) > 1 else found[0]
+
+
+class MemoryRows:
+    """Rows of each memory; they come, and none goes.
+
+    Args:
+        names: of memories in a file that is mapped, with
+        starts: where the rows of each begin there, and the end of the last, (n + 1,).
+        rows: of all of them.
+    """
+
+    def __init__(
+        self, names: Texts | None = None, starts: npt.NDArray[np.int64] | None = None,
+        rows: npt.NDArray[np.int32] | None = None,
+    ) -> None:  # fmt: skip
+        self._file = None if names is None or starts is None or rows is None else (names, starts, rows)
+        self._since: dict[str, list[int]] = {}
+
+    def add(self, names: Iterable[str], start: int) -> None:
+        """One more row of each of these, from `start` on."""
+        for row, name in enumerate(names, start=start):
+            self._since.setdefault(name, []).append(row)
+
+    def of(self, name: str) -> list[int]:
+        """Rows of a memory, ascending."""
+        since = self._since.get(name, [])
+        if self._file is None:
+            return since
+        names, starts, rows = self._file
+        at = names.find(name)
+        return since if at is None else rows[starts[at] : starts[at + 1]].tolist() + since
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +123,10 @@ class Snapshot:
 
     columns: Pieces
     asked: pl.DataFrame
-    vectors: npt.NDArray[np.float32]
+    vectors: Vectors
     words: WordIndex
     alive: Flags
-    rows_of: Mapping[str, Sequence[int]]
+    rows_of: MemoryRows
     vocabulary: Vocabulary
     table: Tokenizer
     passed: dict[str, Flags] = field(default_factory=dict)
@@ -89,7 +155,7 @@ class Snapshot:
         """See `Channels`."""
         if not vector.any() or not len(self):
             return self._best(np.empty(0, np.int64), np.empty(0), size)
-        near = np.einsum("ij,j->i", self.vectors, vector)  # in one thread: threads wait for one another
+        near = self.vectors.times(vector)
         rows = np.flatnonzero(self._passing(where))
         return self._best(rows, near[rows].astype(np.float64), size)
 
@@ -173,7 +239,7 @@ class Snapshot:
         return flags
 
     def _rows(self, memory: str) -> list[int]:
-        return [row for row in self.rows_of.get(memory, ()) if row < len(self)]
+        return [row for row in self.rows_of.of(memory) if row < len(self)]
 
     def _best(self, rows: Rows, scores: npt.NDArray[np.float64], size: int) -> Found:
         """The best rows by score; of equal ones the first."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from slowwave.scoring.ranking.words import as_asked
+from slowwave.store.mapped import Texts
 
 WORD = r"[\p{Alphabetic}\p{N}]+"
 """Where LanceDB's simple tokenizer cuts: at each character that Rust does not call alphanumeric."""
@@ -33,17 +35,46 @@ class Tokenizer(Protocol):
         """Terms with their position among the words of a text; stop words have a position and no term."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words of texts and their terms in a file that is mapped; it never changes.
+
+    Attributes:
+        words: of texts.
+        number_of_word: that of its term, `NONE` of a stop word, (words,).
+        terms: distinct.
+        number_of_term: from 0 on, each once, (terms,).
+    """
+
+    words: Texts
+    number_of_word: npt.NDArray[np.int32]
+    terms: Texts
+    number_of_term: npt.NDArray[np.int32]
+
+    def word(self, word: str) -> int | None:
+        """Number of the term of a word; None where no text says it."""
+        at = self.words.find(word)
+        return None if at is None else int(self.number_of_word[at])
+
+    def term(self, term: str) -> int | None:
+        """Number of a term; None where no text has it."""
+        at = self.terms.find(term)
+        return None if at is None else int(self.number_of_term[at])
+
+
 class Vocabulary:
     """Numbers of terms; it grows.
 
     Args:
         column: whose index makes terms of words.
+        said: what texts said before.
     """
 
-    def __init__(self, column: str = "search_text") -> None:
+    def __init__(self, column: str = "search_text", *, said: Lexicon | None = None) -> None:
         self._column = column
+        self._said = said
         self._numbers: dict[str, int] = {}  # of terms
-        self._terms: dict[str, str | None] = {}  # of words of texts
+        self._words: dict[str, int] = {}  # of texts: number of the term
         self._asked: dict[str, str | None] = {}  # of other words of queries
         self._lock = threading.Lock()
 
@@ -57,9 +88,7 @@ class Vocabulary:
         said = texts.str.extract_all(WORD).to_frame("word").with_row_index("row").explode("word").drop_nulls()
         distinct = said["word"].unique()
         with self._lock:
-            made = self._made_of(distinct.to_list(), self._terms, table)
-            known = self._numbers
-            numbers = [NONE if term is None else known.setdefault(term, len(known)) for term in made]
+            numbers = self._numbered(distinct.to_list(), table)
         terms = said["word"].replace_strict(distinct, numbers, return_dtype=pl.Int64).to_numpy()
         there = terms != NONE
         return terms[there], said["row"].to_numpy().astype(np.int64)[there]
@@ -70,21 +99,47 @@ class Vocabulary:
         with self._lock:
             if len(self._asked) > MOST_ASKED:
                 self._asked.clear()
-            self._made_of([word for word in words if word not in self._terms], self._asked, table)
-            terms = [self._terms[word] if word in self._terms else self._asked[word] for word in words]
-            return [self._numbers[term] for term in terms if term is not None and term in self._numbers]
+            known = {word: self._word(word) for word in words}
+            fresh = [word for word, number in known.items() if number is None and word not in self._asked]
+            self._asked.update(zip(fresh, self._made(fresh, table), strict=True))
+            for word, number in known.items():
+                if number is None:
+                    term = self._asked[word]
+                    known[word] = NONE if term is None else self._term(term)
+            return [number for word in words if (number := known[word]) is not None and number != NONE]
 
-    def _made_of(
-        self, words: Sequence[str], known: dict[str, str | None], table: Tokenizer
-    ) -> list[str | None]:
-        """The term of each word; those that are not known are asked for, and known from then on."""
-        if new := [word for word in dict.fromkeys(words) if word not in known]:
-            known.update(zip(new, self._made(new, table), strict=True))
-        return [known[word] for word in words]
+    def said(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Number of the term of each word that texts say, and of each term, but for what a file had."""
+        return self._words, self._numbers
+
+    def _numbered(self, words: Sequence[str], table: Tokenizer) -> list[int]:
+        """Number of the term of each word of texts; `NONE` of a stop word."""
+        numbers = [self._word(word) for word in words]
+        fresh = [word for word, number in zip(words, numbers, strict=True) if number is None]
+        for word, term in zip(fresh, self._made(fresh, table), strict=True):
+            self._words[word] = NONE if term is None else self._number(term)
+        return [self._words[word] if one is None else one for word, one in zip(words, numbers, strict=True)]
+
+    def _word(self, word: str) -> int | None:
+        found = self._words.get(word)
+        return self._said.word(word) if found is None and self._said is not None else found
+
+    def _term(self, term: str) -> int | None:
+        found = self._numbers.get(term)
+        return self._said.term(term) if found is None and self._said is not None else found
+
+    def _number(self, term: str) -> int:
+        """Of a term; a new one has the next."""
+        if (found := self._term(term)) is None:
+            found = len(self._numbers) + (0 if self._said is None else len(self._said.terms))
+            self._numbers[term] = found
+        return found
 
     def _made(self, words: Sequence[str], table: Tokenizer) -> list[str | None]:
         """The term of each word, None of a stop word and of one that is too long for the index."""
         terms: list[str | None] = [None] * len(words)
+        if not words:
+            return terms
         # Positions are told from the first term on, so that there has to be one before the words.
         found = list(table.tokenize(" ".join([_EDGE, *words, _EDGE]), column=self._column))
         if found[-1].position == len(words) + 1:

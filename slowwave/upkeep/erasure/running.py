@@ -19,6 +19,7 @@ from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import stages
 from slowwave.scoring.days import from_microseconds
+from slowwave.search.channels import mapped
 from slowwave.store import staging
 from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
 from slowwave.store.tenancy import within
@@ -141,6 +142,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
         with space.writing():
             again = [one.name for one in list_checkpoints(store) if one.name == RECONSOLIDATION_CHECKPOINT]
             tables.remove(store, begun, needles)
+            mapped.forget(store, begun.namespace)
             versions.drop_tags(store)
             advance(1)
             young = versions.rewrite(
