@@ -80,12 +80,13 @@ def forget_others(store: Store, namespaces: set[str]) -> int:
 
 def is_current(store: Store, namespace: str, columns: Sequence[str], data: lance.LanceDataset) -> bool:
     """Whether the file is of this very version."""
-    found = opened(path_of(store, namespace))
-    return found is not None and found.facts == {
-        **found.facts,
-        **_identity(store, namespace, columns),
-        **_version(store, data),
-    }
+    found, now = opened(path_of(store, namespace)), _version(store, data)
+    if found is None or any(found.facts.get(name) != value for name, value in now.items()):
+        return False
+    try:
+        return read(store, namespace, columns, data) is not None
+    except (KeyError, TypeError, ValueError, pa.ArrowException):
+        return False
 
 
 def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset) -> None:
