@@ -26,6 +26,8 @@ from slowwave.orchestration.night import (
     pending_days,
     run_night,
 )
+from slowwave.search.channels import mapped
+from slowwave.search.channels.following import COLUMNS, leave_files
 from slowwave.settings import Settings, load
 from slowwave.vaults import vault
 
@@ -176,6 +178,17 @@ def test_the_nights_of_a_vault(settings, folder):
     deploy = ids.memory_id("ada", "vault/deploy.md")
     assert store.read("chunks", f"memory_id = '{deploy}'")["text"].to_list() == [FACTS[3]]
     assert set(store.read("chunks", "source = 'vault/rota.md'")["status"]) == {"retired"}
+
+
+@pytest.mark.slow
+def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatch):
+    monkeypatch.setitem(leave_files.__kwdefaults__, "fewest", 1)
+    put(folder, "rota.md", FACTS[2])
+    watch(settings, folder)
+    done = run_night(settings, TODAY, TODAY)
+    assert step(done, "search_index")["snapshots left for all processes"] == 1
+    store = Workspace(settings).store
+    assert mapped.is_current(store, "ada", COLUMNS, store.dataset("chunks"))
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from slowwave.errors import NotFoundError, SettingsError, SlowwaveError, TakenIn
 from slowwave.journal import payload_of
 from slowwave.journal.acts import entries_frame
 from slowwave.memory import Memory
+from slowwave.search.channels.following import leave_files
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
 from slowwave.store.database import compact
 from slowwave.upkeep.doctor import examine
@@ -32,6 +33,7 @@ from slowwave.upkeep.erasure.words import Needles
 from slowwave.upkeep.rebuild import mend_journal, rebuild
 from slowwave.vaults import vault
 
+MANY = 2**30
 CANARY = "zebracanary"
 SECOND = "quaggacanary"  # what the first version said
 ASKED = "okapicanary"  # what a search asked that showed it
@@ -146,10 +148,11 @@ def test_nothing_of_an_erased_memory_is_left_in_the_home(guarded, home):
     guarded.store.upsert("judgments", pl.DataFrame([quoting]))  # which is recorded in the journal
     (home / "warehouse.duckdb").write_bytes(CANARY.encode())
     (home / "page.html").write_text(f"<p>{CANARY}</p>")
+    assert leave_files(guarded.store, MANY, fewest=1).rows
     found, indexes = places(home, *CANARIES), index_files(home)
     assert {"part_0_tokens.lance", "part_0_docs.lance"} <= {path.name for path in indexes}
     assert any(place.startswith("journal entry") and place.endswith(": record") for place in found), found
-    for part in ("journal entry", "of chunks.lance", "warehouse", "page.html"):
+    for part in ("journal entry", "of chunks.lance", "warehouse", "page.html", "lance/_search/"):
         assert any(part in place for place in found), (part, found)
 
     planned = guarded.to_erase(names["saved"])
