@@ -11,6 +11,7 @@ import gc
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from _chunks import NAMESPACE, asked
@@ -27,8 +28,9 @@ def anonymous_kb() -> int:
         return next(int(line.split()[1]) for line in rollup if line.startswith("Anonymous:"))
 
 
-def main(home: str, model: str) -> None:
-    """Measure, and say so in one line."""
+def main(argv: Sequence[str]) -> None:
+    """Measure in a home with a model, and say so in one line."""
+    home, model = argv
     query, other = asked(2)
     with slowwave.open(Path(home), namespace=SMALL, embedding={"model": model}) as small:
         small.search(query)
@@ -44,4 +46,4 @@ def main(home: str, model: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1:])
