@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slowwave.store.pieces import Pieces
 from slowwave.store.tenancy import within
@@ -197,7 +198,11 @@ class Following(ABC):
         known = np.concatenate([*gone, *waiting, np.empty(0, np.int64)])
         found = [self._fresh(data, fresh, known, alive)] if fresh else []
         count = len(alive) + sum(one.num_rows for one in found)
-        for name, rows in logged.items():
+        key = self._store.specs[self._table].key
+        there_too = pa.concat_tables(found).column(key) if found else pa.chunked_array([], pa.string())
+        for name, written in logged.items():
+            # Who is killed between a commit and the end of its file leaves rows in both.
+            rows = written.filter(pc.invert(pc.is_in(written.column(key), there_too)))
             numbers = np.arange(count, count + rows.num_rows, dtype=np.int64)
             self._parts[name] = Part(numbers, np.empty(0, np.uint32))
             count += rows.num_rows

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from slowwave.lifecycle.admission.standing import Standing
 from slowwave.store import Store
 from slowwave.store.wal import SUFFIX, WriteAheadLog, beside
 
@@ -166,6 +167,23 @@ def test_who_is_killed_after_the_commit_doubles_nothing(tmp_path, monkeypatch):
     assert names_in(store, "status = 'old'") == ["m1"]  # nor was what came later undone
     assert names_in(store) == ["m1", "m2"]
     assert committed(store) == 2
+
+
+def test_who_follows_has_a_row_once_that_is_committed_and_in_the_log(tmp_path, monkeypatch):
+    store = store_at(tmp_path)
+    with store.later():
+        store.upsert("memories", memories("m1", "m2", revision="0000000000000001-x"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", lambda *_, **__: None)  # as if it were killed before
+        store.settle()
+    assert len(store.logged()) == 1
+    fresh = store_at(tmp_path)
+    followed = Standing(fresh, "ada", 2**30)
+    followed.follow()
+    assert (len(followed), np.count_nonzero(followed.alive)) == (2, 2)
+    fresh.settle()
+    followed.follow()
+    assert (len(followed), np.count_nonzero(followed.alive)) == (2, 2)
 
 
 def test_a_file_that_lost_its_end_is_no_hindrance(tmp_path):
