@@ -81,7 +81,7 @@ class Following(ABC):
         self, store: Store, table: str, namespace: str, columns: Sequence[str], *, row_bytes: int,
         most_bytes: int,
     ) -> None:  # fmt: skip
-        self._store, self._table, self._filespace = store, table, namespace
+        self._store, self._table, self._namespace = store, table, namespace
         self._columns = list(columns)
         self._row_bytes, self._most = row_bytes, most_bytes // row_bytes
         self.forget()
@@ -140,7 +140,7 @@ class Following(ABC):
                     return self._go_on(data, names)
             except Exception:  # whatever it was that was kept does not fit: the table is the truth
                 self.forget()
-            if data.count_rows(within(self._filespace)) > self._most:
+            if data.count_rows(within(self._namespace)) > self._most:
                 return self._leave(data, names)
         return self._go_on(data, names)
 
@@ -173,7 +173,7 @@ class Following(ABC):
         found = self._store.logged_rows(fresh, self._table)
         mine = {}
         for name, rows in found.items():
-            is_mine = np.array(rows.column("namespace").to_pylist()) == self._filespace
+            is_mine = np.array(rows.column("namespace").to_pylist()) == self._namespace
             mine[name] = rows.filter(pa.array(is_mine)) if not is_mine.all() else rows
         return mine
 
@@ -217,7 +217,7 @@ class Following(ABC):
     def _offsets(self, data: lance.LanceDataset, fragment: lance.LanceFragment) -> Offsets:
         """Of the namespace's rows that are in a fragment."""
         scanner = data.scanner(
-            columns=["namespace"], filter=within(self._filespace), with_row_address=True, fragments=[fragment]
+            columns=["namespace"], filter=within(self._namespace), with_row_address=True, fragments=[fragment]
         )
         return _low(scanner.to_table().column("_rowaddr").to_numpy())
 
@@ -262,7 +262,7 @@ class Following(ABC):
 
     def _scanned(self, data: lance.LanceDataset, fragments: dict[str, Any], columns: list[str]) -> pa.Table:
         return data.scanner(
-            columns=columns, filter=within(self._filespace), with_row_address=True,
+            columns=columns, filter=within(self._namespace), with_row_address=True,
             fragments=list(fragments.values()),
         ).to_table()  # fmt: skip
 

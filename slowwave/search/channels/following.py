@@ -92,7 +92,7 @@ class _Followed(Following):
         """See `Following`: a night may have left a file, which is mapped."""
         if not self._recalls or self._store.elsewhere:
             return False
-        left = mapped.read(self._store, self._filespace, self._columns, data)
+        left = mapped.read(self._store, self._namespace, self._columns, data)
         if left is None:
             return False
         self._parts, self.kept, self._asked = left.parts, Pieces(left.kept), left.asked
@@ -112,12 +112,12 @@ class _Followed(Following):
         with self._turn, self._store.explaining(self._table):
             self._come_to(data, ())
             if self.too_large or not len(self):
-                return mapped.forget(self._store, self._filespace)
+                return mapped.forget(self._store, self._namespace)
             left = mapped.Left(
                 self.kept.take(np.arange(len(self))), self._asked_since, self._vectors.first(len(self)),
                 self._words, self._vocabulary, self._rows_of, self._parts,
             )  # fmt: skip
-            return mapped.write(self._store, self._filespace, left, data)
+            return mapped.write(self._store, self._namespace, left, data)
 
     def now(self) -> Snapshot | None:
         """The chunks as they are now; None where there are too many."""
