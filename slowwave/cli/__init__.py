@@ -7,11 +7,9 @@ import gc
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from importlib.metadata import entry_points
 from io import TextIOWrapper
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 # `slowwave --help` lists the commands in this order.
 from slowwave.cli import daily, operation  # noqa: F401 - their commands join the app
@@ -36,9 +34,6 @@ from slowwave.cli.app import app
 from slowwave.cli.evaluate import evaluation
 from slowwave.views.terminal import fail, telling
 
-if TYPE_CHECKING:
-    from typer import Typer
-
 __all__ = ["app", "main"]
 
 _SELDOM = 100_000
@@ -54,10 +49,8 @@ def main() -> None:
     atexit.register(gc.freeze)  # or Python looks through all that is loaded before it lets go of it: .4 s
     try:
         with telling(), _seldom_collected():
-            alone = _app_of(sys.argv[1:])
-            if alone is None:
-                _load_plugins()
-            (alone or app)()
+            _load_plugins()
+            app()
     except KeyboardInterrupt:
         fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
 
@@ -70,26 +63,6 @@ def _seldom_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-def _app_of(words: Sequence[str]) -> Typer | None:
-    """The app with nothing but the command that is asked for: to build them all takes .05 s.
-
-    None where that is no command of this room by itself, and where something else is asked before it: then
-    the answer may be about all of them.
-    """
-    name = _command(words)
-    found = [one for one in app.registered_commands if name and getattr(one.callback, "__name__", "") == name]
-    match [*words[: words.index(name)]] if found else ["nothing"]:
-        case [] | ["--home", _]:
-            pass
-        case [home] if home.startswith("--home="):
-            pass
-        case _:
-            return None
-    alone = copy(app)
-    alone.registered_commands, alone.registered_groups = found, []
-    return alone
 
 
 def _load_plugins() -> None:
