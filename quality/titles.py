@@ -38,10 +38,14 @@ def is_from_first_words(title: str, content: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _is_beginning(title: str, line: str) -> bool:
-    said, begins = _plain(_whole(title)), _plain(line)
+    whole, cut = _whole(title), is_cut(title)
+    said = _plain(whole)
     if not said:
         return False
-    return begins == said or (is_cut(title) and begins.startswith(said))
+    if cut and line.startswith(whole):
+        return True
+    begins = _plain(line)
+    return begins == said or (cut and begins.startswith(said))
 
 
 def is_cut(title: str) -> bool:

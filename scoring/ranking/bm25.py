@@ -102,28 +102,39 @@ class WordIndex:
             blocks[-1] = blocks[-1].with_(last)
         return replace(self, blocks=tuple(blocks), lengths=np.concatenate([self.lengths, lengths]))
 
-    def scores(self, terms: Iterable[int], alive: Flags) -> Floats:
-        """BM25 of every row for some terms, (n,); 0 where a row is not alive or says none of them.
+
+class Bm25:
+    """What rows score that are alive: the statistics are theirs.
+
+    Args:
+        index: what each row says.
+        alive: rows that are there, (n,).
+
+    Attributes:
+        index: that one.
+    """
+
+    def __init__(self, index: WordIndex, alive: Flags) -> None:
+        self.index, self._count = index, int(np.count_nonzero(alive))
+        self._alive = None if self._count == len(alive) else alive
+        mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
+        self._norm = K1 * (1 - B + B * index.lengths / mean) if mean else np.zeros(len(alive))
+
+    def scores(self, terms: Iterable[int]) -> Floats:
+        """Of every row for some terms, (n,); 0 where a row is not alive or says none of them.
 
         Args:
             terms: of the query; one that comes twice counts twice.
-            alive: rows that are there, (n,).
         """
-        scores = np.zeros(len(self.lengths))
-        count = int(np.count_nonzero(alive))
-        if not count:
-            return scores
-        mean = float(self.lengths[alive].sum(dtype=np.int64)) / count
+        scores = np.zeros(len(self._norm))
         for term, said in Counter(terms).items():
-            places = [(block, place) for block in self.blocks if (place := block.find(term)) is not None]
-            if not places:
-                continue
-            rows = np.concatenate([block.rows[place] for block, place in places])
-            times = np.concatenate([block.counts[place] for block, place in places]).astype(np.float64)
-            there = alive[rows]
-            rows, times = rows[there], times[there]
-            if len(rows):
-                idf = np.log1p((count - len(rows) + 0.5) / (len(rows) + 0.5))
-                norm = K1 * (1 - B + B * self.lengths[rows] / mean)
-                scores[rows] += said * idf * times * (K1 + 1) / (times + norm)
-        return scores
+            found = [(block, place) for block in self.index.blocks if (place := block.find(term)) is not None]
+            if self._alive is not None:
+                count = sum(int(np.count_nonzero(self._alive[block.rows[place]])) for block, place in found)
+            else:
+                count = sum(place.stop - place.start for _, place in found)
+            weight = said * np.log1p((self._count - count + 0.5) / (count + 0.5)) * (K1 + 1)
+            for block, place in found:  # no row is in two of them
+                rows, times = block.rows[place], block.counts[place]
+                scores[rows] += weight * times / (times + self._norm[rows])
+        return scores if self._alive is None else np.where(self._alive, scores, 0.0)

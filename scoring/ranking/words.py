@@ -49,19 +49,27 @@ def words(text: str) -> tuple[str, ...]:
     if text.isascii():
         return tuple(_WORD.findall(text.lower()))
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return tuple("".join(one if _in_word(one) else " " for one in plain).split())
+    return tuple(_WORD.findall(plain) if plain.isascii() else plain.translate(_APART).split())
 
 
 def asked_words(query: str) -> list[str]:
     """The words that a query has for the full-text index, as they are written."""
     if query.isascii():
         return _WORD.findall(query)
-    return "".join(one if _in_word(one) else " " for one in as_asked(query)).split()
+    return as_asked(query).translate(_APART).split()
 
 
-@lru_cache(maxsize=4_096)
-def _in_word(character: str) -> bool:
-    return character == "_" or unicodedata.category(character)[0] in "LMN"
+class _Apart(dict[int, int]):
+    """By code point: what is in no word becomes a space."""
+
+    def __missing__(self, code: int) -> int:
+        character = chr(code)
+        in_word = character == "_" or unicodedata.category(character)[0] in "LMN"
+        self[code] = code if in_word else ord(" ")
+        return self[code]
+
+
+_APART = _Apart()
 
 
 def as_asked(text: str) -> str:
@@ -146,7 +154,13 @@ def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
     """Share of the query's stems that each text has; 0 for a query without content words."""
     if not query:
         return [0.0 for _ in texts]
-    return [len(query & text_stems(text)) / len(query) for text in texts]
+    begin = {one[0] for one in query}  # a stem begins as its word does
+
+    def said(text: str) -> set[str]:
+        mine = {word for word in words(as_indexed(text)) if word[0] in begin}
+        return {stem(word) for word in mine.difference(_FUNCTION_WORDS)}
+
+    return [len(query & said(text)) / len(query) for text in texts]
 
 
 def title_share(query: frozenset[str], titles: Sequence[str]) -> Floats:

@@ -21,8 +21,8 @@ _LABELS = (
 
 def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """Rows of ``chunks``: each chunk of these memories with the labels that searches filter by."""
-    labels = memories.lazy().select("memory_id", "status", *_LABELS, "created_at", "updated_at")
-    return chunks.lazy().join(labels, on="memory_id", how="inner", maintain_order="left").collect()
+    labels = memories.select("memory_id", "status", *_LABELS, "created_at", "updated_at")
+    return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
 
 
 def delete_chunks(store: Store, chunks: pl.DataFrame) -> None:

@@ -130,11 +130,12 @@ class _Vectors:
 
     def missing(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """embedding_hash and text of what has to be computed, each once."""
-        wanted = chunks.lazy().unique("embedding_hash", maintain_order=True)
-        wanted = wanted.select("embedding_hash", TO_EMBED)
+        wanted = chunks.select("embedding_hash", TO_EMBED)
+        if wanted.height > 1:
+            wanted = wanted.unique("embedding_hash", maintain_order=True)
         if not self._known.is_empty():
-            wanted = wanted.join(self._known.lazy(), on="embedding_hash", how="anti", maintain_order="left")
-        return wanted.collect()
+            wanted = wanted.join(self._known, on="embedding_hash", how="anti", maintain_order="left")
+        return wanted
 
     def fill(
         self, chunks: pl.DataFrame, missing: pl.DataFrame, advance: Callable[[int], None]
@@ -146,8 +147,8 @@ class _Vectors:
         self.computed += missing.height
         fresh = pl.DataFrame([missing["embedding_hash"], pl.Series("vector", vectors, dtype=self._type)])
         self._known = pl.concat([self._known, fresh])
-        found = chunks.lazy().join(self._known.lazy(), on="embedding_hash", how="left", maintain_order="left")
-        return found.drop(TO_EMBED).collect()
+        found = chunks.drop(TO_EMBED)
+        return found.join(self._known, on="embedding_hash", how="left", maintain_order="left")
 
 
 def embed(

@@ -91,10 +91,10 @@ def batches(values: Sequence[T], size: int = IDS_PER_FILTER) -> Iterable[Sequenc
 
 
 @lru_cache(maxsize=256)
-def _no_rows(schema: pa.Schema) -> pl.DataFrame:
+def _no_rows(schema: pa.Schema, columns: tuple[str, ...] | None) -> pl.DataFrame:
     frame = pl.from_arrow(schema.empty_table())
     assert isinstance(frame, pl.DataFrame)
-    return frame
+    return frame if columns is None else frame.select(columns)
 
 
 class Records(Protocol):
@@ -352,8 +352,7 @@ class Store(Connection):
 
     def empty(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """No rows of a table."""
-        frame = _no_rows(self.specs[name].schema)
-        return frame if columns is None else frame.select(columns)
+        return _no_rows(self.specs[name].schema, None if columns is None else tuple(columns))
 
     def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
         """What a table is now, with what waits in the log: another one means that someone wrote."""
@@ -397,7 +396,9 @@ class Store(Connection):
             delete: in the same commit, delete the rows that match this filter and are not in `rows`.
         """
         spec = self.specs[name]
-        data = to_schema(rows.unique(spec.key, keep="last", maintain_order=True), spec.schema)
+        if rows.height > 1:
+            rows = rows.unique(spec.key, keep="last", maintain_order=True)
+        data = to_schema(rows, spec.schema)
         gathered: dict[str, list[pa.Table]] | None = getattr(self._writing, "gathered", None)
         if gathered is not None:
             gathered.setdefault(name, []).append(data)

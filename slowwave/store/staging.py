@@ -34,30 +34,30 @@ def stage(entries: pl.DataFrame) -> pl.DataFrame:
         names.append(named(space, subject))
         revisions.append(ids.revision(moment, event))
         follows.append(named(space, key) if key and key != subject else None)
-    return (
-        entries.lazy()
-        .with_columns(
-            memory_id=pl.Series(names, dtype=pl.String), revision=pl.Series(revisions, dtype=pl.String),
-            follows=pl.Series(follows, dtype=pl.String),
-        )
-        # What cannot be read says nothing: it takes no other act of its day away.
-        .sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
-        .unique(["day", "memory_id"], keep="last", maintain_order=True)
-        .with_columns(
-            staged_id=pl.concat_str("day", pl.lit(":"), "memory_id"),
-            act=pl.when(pl.col("broken")).then(pl.lit("unreadable")).otherwise("kind"),
-            source="subject",
-            dated=pl.col("created_at").is_not_null(),
-            created_at=pl.coalesce(pl.col("created_at").cast(_UTC), "occurred_at"),
-        )
-        .sort("day", pl.col("origin") != "", "created_at", "memory_id")
-        .select(
-            "staged_id", "day", "namespace", "memory_id", "revision", "act", *NOTE_FIELDS,
-            "principal", "created_at", "dated", "occurred_at", "seq", "size_bytes", "released", "reason",
-            "message",
-        )
-        .collect()
+    acts = entries.with_columns(
+        pl.Series("memory_id", names, pl.String), pl.Series("revision", revisions, pl.String),
+        pl.Series("follows", follows, pl.String),
     )  # fmt: skip
+    if acts.height > 1:
+        # What cannot be read says nothing: it takes no other act of its day away.
+        acts = acts.sort(~pl.col("broken") & (pl.col("kind") != "unreadable"), "revision")
+        acts = acts.unique(["day", "memory_id"], keep="last", maintain_order=True)
+    rows = acts.select(_STAGED)
+    if rows.height > 1:
+        rows = rows.sort("day", pl.col("origin") != "", "created_at", "memory_id")
+    return rows
+
+
+_STAGED = [
+    pl.concat_str("day", pl.lit(":"), "memory_id").alias("staged_id"),
+    *map(pl.col, ("day", "namespace", "memory_id", "revision")),
+    pl.when(pl.col("broken")).then(pl.lit("unreadable")).otherwise("kind").alias("act"),
+    *(pl.col("subject").alias("source") if name == "source" else pl.col(name) for name in NOTE_FIELDS),
+    pl.col("principal"),
+    pl.coalesce(pl.col("created_at").cast(_UTC), "occurred_at").alias("created_at"),
+    pl.col("created_at").is_not_null().alias("dated"),
+    *map(pl.col, ("occurred_at", "seq", "size_bytes", "released", "reason", "message")),
+]
 
 
 def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
@@ -68,7 +68,7 @@ def _decoded(entries: pl.DataFrame) -> pl.DataFrame:
     """
     found, unreadable = read(entries, NOTE)
     whole = (pl.col(*LISTS).list.drop_nulls(), pl.lit(value=False).alias("broken"))
-    good = found.lazy().filter(SOUND).with_columns(*whole).collect()
+    good = found.filter(SOUND).with_columns(*whole)
     if good.height < found.height:
         bad = found.filter(~SOUND).select(*entries.drop("payload").columns)
         why = "it has no title, text or sensitivity, or a date that is beyond all years"

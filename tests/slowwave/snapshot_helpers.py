@@ -83,7 +83,7 @@ def assert_follows(memory, snapshots: Snapshots) -> Snapshot:
     terms = Vocabulary()
     said, at = terms.of_texts(rows["search_text"], store.table("chunks"))
     lengths = np.bincount(at, minlength=rows.height)
-    assert snapshot.words.lengths[frame["row"].to_numpy()].tolist() == lengths.tolist()
+    assert snapshot.words.index.lengths[frame["row"].to_numpy()].tolist() == lengths.tolist()
     assert len(said) == lengths.sum()
     return snapshot
 

@@ -167,7 +167,7 @@ def test_what_is_in_the_file_is_not_copied_when_more_comes(space):
     after = snapshots.of("ada")
     assert np.shares_memory(after.vectors._pieces[0], vectors)
     assert len(after) > len(before)
-    assert after.words.blocks[0] is before.words.blocks[0]
+    assert after.words.index.blocks[0] is before.words.index.blocks[0]
     assert "boat" in after.named("text", np.array([len(after) - 1]))[0]
 
 

@@ -61,9 +61,11 @@ def read(entries: pl.DataFrame, payload: pl.Struct) -> tuple[pl.DataFrame, list[
     fields = pl.Struct([*payload.fields, pl.Field(ERASED, pl.String)])
     said = pl.col("payload").cast(pl.String).str.json_decode(fields)
     try:
-        found = entries.lazy().with_columns(said=said).drop("payload").unnest("said")
+        found = entries.with_columns(said=said).drop("payload").unnest("said")
         # What was erased says nothing any more, and nothing is wrong with it.
-        return found.filter(pl.col(ERASED).is_null()).drop(ERASED).collect(), []
+        if found[ERASED].null_count() < found.height:
+            found = found.filter(pl.col(ERASED).is_null())
+        return found.drop(ERASED), []
     except pl.exceptions.PolarsError as error:
         if entries.height == 1:
             return read(entries.clear(), payload)[0], [(entries, str(error).splitlines()[0])]

@@ -62,9 +62,8 @@ def _rows(store: Store, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFr
     if entered.is_empty():
         return store.empty("memories")
     return (
-        saves.lazy()
-        .drop("content", "revision")
-        .join(entered.lazy(), on="memory_id", how="inner", maintain_order="left")
+        saves.drop("content", "revision")
+        .join(entered, on="memory_id", how="inner", maintain_order="left")
         .with_columns(
             created_at=pl.when("dated")
             .then("created_at")
@@ -72,7 +71,6 @@ def _rows(store: Store, saves: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFr
             dated=pl.when("dated").then("created_at"),
             updated_at="occurred_at",
         )
-        .collect()
     )
 
 

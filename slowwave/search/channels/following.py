@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from slowwave.scoring.ranking.bm25 import WordIndex
+from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN
 from slowwave.search.channels.snapshot import ASKED, Flags, Matrix, MemoryRows, Snapshot, Vectors
@@ -128,7 +128,7 @@ class _Followed(Following):
                     columns=self.kept.select(SHOWN),
                     asked=pl.concat([self._asked, self._asked_since], rechunk=False),
                     vectors=Vectors(self._mapped, self._vectors.first(len(self) - len(self._mapped))),
-                    words=self._words, alive=self.alive,
+                    words=Bm25(self._words, self.alive), alive=self.alive,
                     rows_of=self._rows_of, vocabulary=self._vocabulary,
                     table=self._store.handle("chunks"), passed={} if old is None else _some(old.passed),
                 )  # fmt: skip
@@ -194,12 +194,12 @@ def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:
         vocabulary: numbers of terms.
         table: its full-text index makes terms of words.
     """
-    rows_of = MemoryRows()
+    rows_of, there = MemoryRows(), np.ones(rows.num_rows, dtype=np.bool_)
     rows_of.add(rows.column("memory_id").to_pylist(), 0)
     return Snapshot(
         columns=Pieces(rows.select(SHOWN)), asked=_asked(rows),
         vectors=Vectors(unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size)),
-        words=_said(WordIndex(), rows, vocabulary, table), alive=np.ones(rows.num_rows, dtype=np.bool_),
+        words=Bm25(_said(WordIndex(), rows, vocabulary, table), there), alive=there,
         rows_of=rows_of, vocabulary=vocabulary, table=table
     )  # fmt: skip
 

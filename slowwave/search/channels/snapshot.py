@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from slowwave.common.ids import memory_of
-from slowwave.scoring.ranking.bm25 import WordIndex
+from slowwave.scoring.ranking.bm25 import Bm25
 from slowwave.search.channels.base import DIGITS, Merged, Vector
 from slowwave.search.channels.vocabulary import Tokenizer, Vocabulary
 from slowwave.store.mapped import Texts
@@ -113,7 +113,7 @@ class Snapshot:
         columns: SHOWN, of every row, also of those that are there no longer.
         asked: ASKED, (n rows); created_at without a zone, in UTC.
         vectors: of length 1, (n, dimension).
-        words: what each row says.
+        words: what the rows score.
         alive: rows that are there, (n,).
         rows_of: rows of each memory; those of later snapshots, too.
         vocabulary: numbers of terms.
@@ -124,7 +124,7 @@ class Snapshot:
     columns: Pieces
     asked: pl.DataFrame
     vectors: Vectors
-    words: WordIndex
+    words: Bm25
     alive: Flags
     rows_of: MemoryRows
     vocabulary: Vocabulary
@@ -147,7 +147,7 @@ class Snapshot:
     def full_text(self, query: str, where: str, size: int) -> Found:
         """See `Channels`."""
         terms = self.vocabulary.of_query(query, self.table)
-        scores = self.words.scores(terms, self.alive)
+        scores = self.words.scores(terms)
         rows = np.flatnonzero((scores > 0) & self._passing(where))
         return self._best(rows, scores[rows], size)
 
@@ -157,7 +157,7 @@ class Snapshot:
             return self._best(np.empty(0, np.int64), np.empty(0), size)
         near = self.vectors.times(vector)
         rows = np.flatnonzero(self._passing(where))
-        return self._best(rows, near[rows].astype(np.float64), size)
+        return self._best(rows, near[rows], size)
 
     def of(self, memory_ids: Sequence[str], where: str, most: int) -> Found:
         """See `Channels`."""
@@ -214,7 +214,7 @@ class Snapshot:
         rows = {name: row for name, row in zip(names, mine, strict=True) if self.alive[row]}
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):
-            scores = self.words.scores(self.vocabulary.of_query(word, self.table), self.alive)
+            scores = self.words.scores(self.vocabulary.of_query(word, self.table))
             for name, row in rows.items():
                 if name in found and scores[row] > 0:
                     found[name][word] = float(scores[row])
@@ -241,11 +241,11 @@ class Snapshot:
     def _rows(self, memory: str) -> list[int]:
         return [row for row in self.rows_of.of(memory) if row < len(self)]
 
-    def _best(self, rows: Rows, scores: npt.NDArray[np.float64], size: int) -> Found:
+    def _best(self, rows: Rows, scores: npt.NDArray[np.floating], size: int) -> Found:
         """The best rows by score; of equal ones the first."""
         if len(rows) > size:
             least = np.partition(scores, len(scores) - size)[len(scores) - size] if size else np.inf
             there = np.flatnonzero(scores >= least)
             rows, scores = rows[there], scores[there]
         order = np.argsort(-scores, kind="stable")[:size]
-        return Found(self, rows[order], scores[order])
+        return Found(self, rows[order], scores[order].astype(np.float64))

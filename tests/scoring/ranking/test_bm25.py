@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.bm25 import K1, B, WordIndex
+from slowwave.scoring.ranking.bm25 import K1, B, Bm25, WordIndex
 
 texts = st.lists(st.lists(st.integers(0, 6), max_size=8), max_size=12)
 pieces = st.lists(texts, max_size=6)
@@ -43,8 +43,9 @@ def test_golden_numbers():
     index = appended(WordIndex(), [[0, 1, 2, 0, 3], [4, 0, 5], [5, 4, 6, 7, 2, 2], [0]])
     alive = np.ones(4, dtype=np.bool_)
     # Three of four say 0: ln(1 + 1.5 / 3.5) = .35667; mean length 15/4; the last one: 2.2 / (1 + 1.2 · .45).
-    assert index.scores([0], alive)[3] == pytest.approx(0.35667494 * 2.2 / (1 + 1.2 * (0.25 + 0.75 / 3.75)))
-    assert index.scores([9], alive).tolist() == [0, 0, 0, 0]
+    last = 0.35667494 * 2.2 / (1 + 1.2 * (0.25 + 0.75 / 3.75))
+    assert Bm25(index, alive).scores([0])[3] == pytest.approx(last)
+    assert Bm25(index, alive).scores([9]).tolist() == [0, 0, 0, 0]
 
 
 @given(pieces, queries, st.randoms(use_true_random=False))
@@ -53,13 +54,13 @@ def test_it_is_the_formula_however_the_rows_came(parts, query, random):
     for part in parts:
         index, said = appended(index, part), said + part
     alive = [random.random() < 0.7 for _ in said]
-    scores = index.scores(query, np.array(alive, dtype=np.bool_))
+    scores = Bm25(index, np.array(alive, dtype=np.bool_)).scores(query)
     assert scores.tolist() == pytest.approx(by_hand(said, alive, query))
     assert len(index.blocks) <= 2 + math.log2(1 + sum(map(len, said)))
 
 
 def test_a_longer_index_leaves_the_shorter_one_as_it_is():
     first = appended(WordIndex(), [[0], [1]])
-    before = first.scores([0], np.ones(2, dtype=np.bool_)).tolist()
+    before = Bm25(first, np.ones(2, dtype=np.bool_)).scores([0]).tolist()
     appended(first, [[0, 0]] * 5)
-    assert first.scores([0], np.ones(2, dtype=np.bool_)).tolist() == before
+    assert Bm25(first, np.ones(2, dtype=np.bool_)).scores([0]).tolist() == before

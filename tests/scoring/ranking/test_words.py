@@ -14,6 +14,7 @@ from slowwave.scoring.ranking.words import (
     coverage,
     stem,
     stems,
+    text_stems,
     title_share,
     title_stems,
     words,
@@ -164,3 +165,20 @@ def test_what_a_text_says_is_covered_by_it_and_lines_stay_apart(text, other):
 )
 def test_words_of_a_query_as_they_are_written(query, expected):
     assert asked_words(query) == expected
+
+
+EXCEPTIONS = (
+    "dying lying tying skis skies sky idly gently ugly early only singly news howe atlas cosmos bias andes"
+)
+SAID = st.lists(
+    st.text("adegilnstuyé'", min_size=1, max_size=8)
+    | st.sampled_from([*EXCEPTIONS.split(), "yes", "the", "デプロイ"]),
+    max_size=12,
+).map(" ".join)
+
+
+@given(SAID, SAID)
+def test_the_share_of_a_query_that_a_text_has_is_of_all_its_stems(asked: str, said: str):
+    query = stems(asked)
+    share = len(query & text_stems(said)) / len(query) if query else 0
+    assert coverage(query, [said]) == [share]
