@@ -13,6 +13,7 @@ from serving import Peer, Row, parts, serve
 
 import slowwave
 from slowwave.embedding import Embedder
+from slowwave.search.channels.following import leave_files
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.store.text import create_full_text_indexes
@@ -65,13 +66,14 @@ class Slowwave(Peer):
             self._memory.save_many([{"content": text, "key": name} for name, text, _ in part])
 
     def index(self) -> None:
-        """What the night does to the tables: indexes, compaction, old versions."""
+        """What the night does to the tables: indexes, compaction, old versions, files for processes to map."""
         store, settings = self._memory.store, self._memory.settings.store
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
         refresh_vector_index(
             store, minimum_rows=settings.vector_index_from, wanted_recall=settings.vector_index_recall
         )
         maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))
+        leave_files(store, int(settings.snapshot_mb * 2**20))
 
     def save(self, row: Row) -> None:
         """Save one."""
