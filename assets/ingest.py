@@ -14,7 +14,7 @@ from slowwave.common.progress import task
 from slowwave.home.apart import part_of
 from slowwave.home.ledger import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
-from slowwave.journal.entry import WORDS
+from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import AdmissionReport, part_mixed, settle
 from slowwave.lifecycle.quarantine import hold, lost_originals
@@ -264,7 +264,11 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
             wanted_recall=space.settings.store.vector_index_recall,
         )
         kept = maintain(store, keep_versions=timedelta(days=space.settings.store.keep_versions_days))
-        left = leave_files(store, int(space.settings.store.snapshot_mb * 2**20))
+        left = leave_files(
+            store,
+            int(space.settings.store.snapshot_mb * 2**20),
+            erasures=lambda name: space.journal.count(name, ERASURE),
+        )
     for name, why in left.failed.items():
         context.log.warning(f"Processes make the snapshot of {name} themselves: {why}")
     faulty = faulty_days(store, TAKEN_IN)  # they are due again

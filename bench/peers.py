@@ -17,7 +17,8 @@ embedded  those searches and the time of embedding their queries, which is measu
           Slowwave in the same round; `within` are these, whole
 save      one text more, the vector given, found and on disk at its end; Slowwave after --before searches
 bulk      all texts at once, on disk at its end; `index_s` are the indexes that are made after them
-disk      after that, and after --one-by-one texts saved singly, then also tidied (Slowwave: as by its night)
+disk      after that, and after --one-by-one texts saved singly, then also tidied (Slowwave: by what its night
+          does to these tables, without what else a night leaves)
 beside    searches while another process saves once a second, where two processes can have a folder open
 cold      a process from its start to its first answer; `command` is `slowwave search` with its model
 quality   nDCG@10 of --data, whole documents for the peers, or with --cut the chunks that Slowwave makes

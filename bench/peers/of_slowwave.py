@@ -66,7 +66,7 @@ class Slowwave(Peer):
             self._memory.save_many([{"content": text, "key": name} for name, text, _ in part])
 
     def index(self) -> None:
-        """What the night does to the tables: indexes, compaction, old versions, files for processes to map."""
+        """What the night does to these tables: indexes, compaction, old versions, files that are mapped."""
         store, settings = self._memory.store, self._memory.settings.store
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
         refresh_vector_index(

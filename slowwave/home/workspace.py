@@ -345,11 +345,20 @@ class Workspace:
         other = None if file is None else self.policy_of(file)
         return None if other is None or other.version == self.policy.version else other
 
+    def _leave_in_order(self) -> None:
+        """Commit what waits; who saves in a process of its own each time leaves few files, too."""
+        from slowwave.store.upkeep import keep_fresh
+
+        if self.store.logged():
+            with self.writing():
+                self.store.settle()
+                keep_fresh(self.store)
+
     def close(self) -> None:
         """Commit what waits, release connections and threads of the parts that were opened."""
         if "store" in self.__dict__:
             with suppress(SlowwaveError, OSError, RuntimeError):  # else whoever opens it next commits it
-                self.store.settle()
+                self._leave_in_order()
         if "journal" in self.__dict__:
             self.journal.close()
         self._close_parts()

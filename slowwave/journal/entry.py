@@ -52,8 +52,9 @@ KINDS = (
 EVERYBODY = "*"
 """Namespace of what is about a home and not about a tenant of it; no tenant can have this name."""
 
-OF_TENANTS = tuple(kind for kind in KINDS if kind not in (UPGRADE, RECORD, WORK, GATE))
-"""Kinds of what is a tenant's, on the day on which it happened; the others are about the home as a whole."""
+OF_TENANTS = tuple(kind for kind in KINDS if kind not in (UPGRADE, RECORD, WORK, GATE, ERASED))
+"""Kinds of what is a tenant's, on the day on which it happened; the others are about the home as a whole, or
+say nothing any more."""
 
 # Together they fit the 2,704 bytes that PostgreSQL allows in one row of an index.
 MAX_TEXT_BYTES = {"event_id": 1024, "namespace": 256, "subject": 1024, "origin": 1024}

@@ -23,6 +23,7 @@ from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import AdmissionReport, settle
+from slowwave.lifecycle.admission.settling import still_said
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
@@ -40,7 +41,7 @@ MOST_IN_A_TURN = 256
 """Acts of others that one turn takes in (count)."""
 
 MOST_LOGGED = 128
-"""Acts whose rows wait in the store's log for a commit (count)."""
+"""Turns whose rows wait in the store's log; one of more than `MOST_IN_A_CALL` acts is committed (count)."""
 
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
 
@@ -146,7 +147,9 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
     """Run the night's stages on these acts, a piece after the other."""
     became: dict[str, Became] = {}
     done = AdmissionReport()
+    acts = 0
     for piece in pieces:
+        acts += len(piece)
         if piece[0].kind == "save":
             told, settled = _save(space, piece)
             became |= told
@@ -156,8 +159,9 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
             settle(space, staged, lambda notes: stages.no_chunks(space.embedder))
             became |= {act.event_id: {} for act in piece}
     with space.writing():
-        if len(space.store.logged()) >= MOST_LOGGED:
+        if acts > MOST_IN_A_CALL or len(space.store.logged()) >= MOST_LOGGED:
             space.store.settle()
+            space.store.forget_beginnings()
         keep_fresh(space.store)
     _tell_superseded(became, done)
     return became
@@ -184,13 +188,21 @@ def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became]
         space.activate_gate()
     staged = staging.stage(entries_frame(entries))
     verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
-    with store.later():
-        hold(store, staged, verdicts.filter(pl.col("verdict") == "refuse"))
+    _hold(space, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
     passed = staged.join(scored, on="memory_id", how="inner", maintain_order="left")
     chunks = stages.embed(store, space.embedder, stages.cut(passed, space.chunker, space.embedder.name))
     settled = settle(space, passed, lambda _: chunks, later=True)
     return _outcomes(entries, verdicts, settled, _decided(space, passed, settled)), settled
+
+
+def _hold(space: Workspace, staged: pl.DataFrame, refused: pl.DataFrame) -> None:
+    """Keep what the gate refuses, but what was erased meanwhile."""
+    if refused.is_empty():
+        return
+    with space.writing(), space.store.later():
+        for mine in staged.partition_by("namespace", maintain_order=True):
+            hold(space.store, still_said(space.journal, str(mine["namespace"][0]), mine), refused)
 
 
 def _served(space: Workspace, staged: pl.DataFrame) -> pl.DataFrame:

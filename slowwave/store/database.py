@@ -24,8 +24,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.connection import Connection, Identity
@@ -95,6 +97,14 @@ def _no_rows(schema: pa.Schema, columns: tuple[str, ...] | None) -> pl.DataFrame
     frame = pl.from_arrow(schema.empty_table())
     assert isinstance(frame, pl.DataFrame)
     return frame if columns is None else frame.select(columns)
+
+
+def _refuse_bad_vectors(name: str, rows: pa.Table) -> None:
+    """As LanceDB does when it writes: in the log they would be in the way of all that comes after them."""
+    if name != "memories" and "vector" in rows.column_names:
+        vectors = rows.column("vector")
+        if vectors.null_count or not np.isfinite(pc.list_flatten(vectors).to_numpy()).all():
+            raise ValueError(f"{name}: a vector is missing or has numbers that are none (NaN, infinite)")
 
 
 class Records(Protocol):
@@ -401,6 +411,7 @@ class Store(Connection):
         data = to_schema(rows, spec.schema)
         gathered: dict[str, list[pa.Table]] | None = getattr(self._writing, "gathered", None)
         if gathered is not None:
+            _refuse_bad_vectors(name, data)
             gathered.setdefault(name, []).append(data)
             return Written(0, data.num_rows, 0, 0)
         self.settle(name)  # before this is recorded: what waits came first
@@ -451,6 +462,11 @@ class Store(Connection):
     def logged_rows(self, names: Sequence[str], name: str) -> dict[str, pa.Table]:
         """Rows of a table by file of the log; files that are there no more are left out."""
         return {} if self.wal is None else self.wal.rows(names, name)
+
+    def forget_beginnings(self) -> None:
+        """Take away what was begun in the write-ahead log and killed."""
+        if self.wal is not None:
+            self.wal.forget_beginnings()
 
     def settle(self, name: str = "") -> None:
         """Commit what waits in the write-ahead log, if a table has rows there, or any has."""

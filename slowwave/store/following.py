@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 FEWEST_DEAD = 1_000
 """Rows that are there no longer, from which what consists mostly of such rows is read anew (count)."""
 
+MOST_FOLLOWED = 256
+"""Namespaces that are followed at once, however small (count)."""
+
 TRIES = 5
 """How often the log and the table are looked at until neither changes meanwhile (count)."""
 
@@ -200,6 +203,9 @@ class Following(ABC):
         count = len(alive) + sum(one.num_rows for one in found)
         key = self._store.specs[self._table].key
         there_too = pa.concat_tables(found).column(key) if found else pa.chunked_array([], pa.string())
+        if logged and self._data is None:  # what is recalled may be in the log, too
+            recalled = self.kept.take(np.flatnonzero(alive)).column(key).cast(pa.string())
+            there_too = pa.chunked_array([*there_too.chunks, *recalled.chunks], pa.string())
         for name, written in logged.items():
             # Who is killed between a commit and the end of its file leaves rows in both.
             rows = written.filter(pc.invert(pc.is_in(written.column(key), there_too)))
@@ -301,8 +307,11 @@ class Followers(Generic[F]):
     def trim(self) -> None:
         """Keep to the bound."""
         with self._lock:
-            while len(self._there) > 1 and sum(one.size for one in self._there.values()) > self._most:
-                self._there.popitem(last=False)
+            sizes = {name: one.size for name, one in self._there.items()}
+            whole = sum(sizes.values())
+            while len(sizes) > 1 and (whole > self._most or len(sizes) > MOST_FOLLOWED):
+                name, _ = self._there.popitem(last=False)
+                whole -= sizes.pop(name)
 
     def __iter__(self) -> Iterator[str]:
         """The namespaces that are followed, the least used first."""

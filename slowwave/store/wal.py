@@ -26,6 +26,7 @@ import polars as pl
 import pyarrow as pa
 
 SUFFIX = ".arrows"
+_BEGUN = "."
 _NAME = b"table"
 _NAMED = re.compile(r"[0-9][^.]*\.[^.]+\.arrows$")
 
@@ -59,13 +60,22 @@ class WriteAheadLog:
             return
         self._folder.mkdir(exist_ok=True)
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.{'+'.join(sorted(written))}{SUFFIX}"
-        made = self._folder / f".{name}"
-        with made.open("wb") as file:
-            for table_name, table in written.items():
-                schema = table.schema.with_metadata({_NAME: table_name.encode()})
-                with pa.ipc.new_stream(file, schema) as stream:
-                    stream.write_table(table.replace_schema_metadata({_NAME: table_name.encode()}))
-        made.replace(self._folder / name)
+        made = self._folder / f"{_BEGUN}{name}"
+        try:
+            _write(made, written)
+            try:
+                made.replace(self._folder / name)
+            except FileNotFoundError:  # who looked for beginnings took it for one of a writer that is gone
+                _write(made, written)
+                made.replace(self._folder / name)
+        except BaseException:  # a full disk, for one: nothing of it may stay
+            made.unlink(missing_ok=True)
+            raise
+
+    def forget_beginnings(self) -> None:
+        """Take away files of writers that were killed in the middle."""
+        for begun in self._folder.glob(f"{_BEGUN}*{SUFFIX}"):
+            begun.unlink(missing_ok=True)
 
     def names(self, table: str = "") -> tuple[str, ...]:
         """Names of the files that have rows, of one table or of any, the oldest first."""
@@ -74,7 +84,18 @@ class WriteAheadLog:
         except FileNotFoundError:
             return ()
         found = sorted(name for name in listed if _NAMED.match(name))
+        if len(self._read) > len(found):  # others have committed some of them
+            self._forget_others(found)
         return tuple(one for one in found if not table or table in one.split(".")[1].split("+"))
+
+    def damaged(self) -> tuple[str, ...]:
+        """Names of the files of which nothing can be read: their acts are in the journal alone."""
+        return tuple(name for name in self.names() if not self._tables(name))
+
+    def _forget_others(self, names: Sequence[str]) -> None:
+        with self._lock:
+            self._read = {name: self._read[name] for name in names if name in self._read}
+            self._frames.clear()
 
     def rows(self, names: Sequence[str], table: str) -> dict[str, pa.Table]:
         """Rows of a table by file; those that are there no more are left out."""
@@ -122,6 +143,13 @@ class WriteAheadLog:
                 (self._folder / name).unlink(missing_ok=True)
             self._read.clear()
             self._frames.clear()
+
+
+def _write(path: Path, tables: Mapping[str, pa.Table]) -> None:
+    with path.open("wb") as file:
+        for name, table in tables.items():
+            with pa.ipc.new_stream(file, table.schema.with_metadata({_NAME: name.encode()})) as stream:
+                stream.write_table(table.replace_schema_metadata({_NAME: name.encode()}))
 
 
 def _parsed(content: bytes) -> dict[str, pa.Table]:

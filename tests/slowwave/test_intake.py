@@ -258,3 +258,24 @@ def test_a_large_call_makes_its_vectors_before_its_turn(open_memory, monkeypatch
     memory.save(text(4))
     assert held == [False, True]
     assert memory.count() == 4
+
+
+def test_who_saves_in_a_process_of_its_own_each_time_leaves_few_files(open_memory, monkeypatch):
+    """Each of them commits when it ends, and puts the tables in order as one process does that saves all."""
+    monkeypatch.setattr("slowwave.store.upkeep.COMMITS", 8)
+    for number in range(20):
+        with open_memory() as memory:
+            assert memory.save(text(number)).status == "live"
+    store = open_memory().store
+    assert {name: len(store.dataset(name).get_fragments()) < 12 for name in ("memories", "chunks")} == {
+        "memories": True,
+        "chunks": True,
+    }
+
+
+def test_many_notes_of_one_call_do_not_wait_in_the_log(open_memory):
+    memory = open_memory()
+    memory.save_many([{"content": text(number)} for number in range(3)])
+    assert memory.store.logged()
+    memory.save_many([{"content": text(number)} for number in range(3, 3 + intake.MOST_IN_A_CALL + 1)])
+    assert not memory.store.logged()

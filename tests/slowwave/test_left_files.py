@@ -21,7 +21,7 @@ from snapshot_helpers import KINDS, MANY, QUERIES, assert_follows, happen, text
 
 from slowwave.memory import Memory
 from slowwave.search.channels import following, mapped
-from slowwave.search.channels.following import Snapshots, _Followed
+from slowwave.search.channels.following import Snapshots, _Followed, leave_files
 from slowwave.search.filters import Filters
 from slowwave.store import Store
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
@@ -387,3 +387,26 @@ def test_nights_and_searches_at_once(space):
         works = [pool.submit(searches, store, night.done) for store in stores[1:]]
         night.result()
         assert [one.result() for one in works] == [ROUNDS, ROUNDS]
+
+
+def test_an_erasure_that_comes_while_a_file_is_made_leaves_none(open_memory):
+    """It has looked for files before this one was there."""
+    memory = open_memory()
+    memory.save(text(0))
+    counts = iter([0, 1])
+    left = leave_files(memory.store, MANY, fewest=1, erasures=lambda _: next(counts))
+    assert (left.rows, left.failed) == ({}, {})
+    assert not mapped.path_of(memory.store, memory.namespace).exists()
+    assert leave_files(memory.store, MANY, fewest=1, erasures=lambda _: 1).rows == {memory.namespace: 1}
+
+
+def test_what_a_file_has_and_the_log_still_has_is_known_once(open_memory, monkeypatch):
+    """A writer that is killed between its commit and the end of its file, and a night after it."""
+    memory = open_memory()
+    memory.save(text(0))
+    (name,) = memory.store.logged()
+    kept = (memory.store.wal._folder / name).read_bytes()
+    assert leave_files(memory.store, MANY, fewest=1).rows
+    (memory.store.wal._folder / name).write_bytes(kept)
+    snapshot = Snapshots(memory.store, MANY).of(memory.namespace)
+    assert int(snapshot.alive.sum()) == 1

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from slowwave.lifecycle.admission.standing import Standing
 from slowwave.store import Store
+from slowwave.store.frames import to_schema
 from slowwave.store.wal import SUFFIX, WriteAheadLog, beside
 
 CONDITIONS = (
@@ -51,6 +52,10 @@ def memories(*names: str, **columns: object) -> pl.DataFrame:
 def later(store: Store, *names: str) -> None:
     with store.later():
         store.upsert("memories", memories(*names))
+
+
+def logged_table(store: Store, *names: str) -> pa.Table:
+    return to_schema(memories(*names), store.specs["memories"].schema)
 
 
 def names_in(store: Store, where: str | None = None) -> list[str]:
@@ -206,6 +211,46 @@ def test_a_half_written_file_is_none(tmp_path):
     assert names_in(store_at(tmp_path)) == []
 
 
+def test_what_is_being_written_is_not_there_and_leaves_nothing_when_it_fails(tmp_path, monkeypatch):
+    """A disk that is full in the middle of the second table: the first one is not there either."""
+    store, seen = store_at(tmp_path), []
+    write = pa.ipc.RecordBatchStreamWriter.write_table
+
+    def full(stream, table):
+        seen.append(names_in(store_at(tmp_path)))
+        write(stream, table)
+        if len(seen) == 2:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pa.ipc.RecordBatchStreamWriter, "write_table", full)
+        with pytest.raises(OSError, match="No space left"):
+            store.wal.append({"memories": logged_table(store, "m1"), "more": logged_table(store, "m2")})
+    assert seen == [[], []]
+    assert [*beside(str(tmp_path)).iterdir()] == []
+
+
+def test_what_a_killed_writer_began_is_taken_away_and_nothing_else(tmp_path):
+    store = store_at(tmp_path)
+    later(store, "m1")
+    (first,) = beside(str(tmp_path)).glob(f"*{SUFFIX}")
+    begun = first.with_name(f".{first.name}")
+    begun.write_bytes(first.read_bytes())
+    store.forget_beginnings()
+    assert not begun.exists()
+    assert names_in(store_at(tmp_path)) == ["m1"]
+
+
+def test_a_reader_keeps_nothing_of_what_others_have_committed(tmp_path):
+    writer, reader = store_at(tmp_path), store_at(tmp_path)
+    for number in range(3):
+        later(writer, f"m{number}")
+        assert len(names_in(reader)) == number + 1
+    writer.settle()
+    assert len(names_in(reader)) == 3
+    assert (reader.wal._read, reader.wal._frames) == ({}, {})
+
+
 ROWS = st.lists(
     st.fixed_dictionaries(
         {
@@ -275,3 +320,14 @@ def test_processes_that_write_and_commit_at_once_lose_and_double_nothing(tmp_pat
     assert names_in(store) == wanted
     store.settle()
     assert (names_in(store), committed(store)) == (wanted, 75)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_vector_that_is_none_is_refused_at_once_and_stands_in_nobodys_way(tmp_path, number):
+    store = store_at(tmp_path)
+    rows = pl.DataFrame(
+        {"chunk_id": ["c1"], "vector": pl.Series([[1.0, number, 0.0, 0.0]], dtype=pl.Array(pl.Float32, 4))}
+    )
+    with pytest.raises(ValueError, match="chunks: a vector"), store.later():
+        store.upsert("chunks", rows)
+    assert store.logged() == ()

@@ -67,7 +67,7 @@ def settle(
             namespace = str(mine["namespace"][0])
             for run in _runs(mine):
                 with space.writing():
-                    said = _still_said(space.journal, namespace, run)
+                    said = still_said(space.journal, namespace, run)
                     around = Around(space, namespace, policy)
                     done += _settle(around, said, chunks_of, again=again, later=later)
                 advance(run.height)
@@ -95,7 +95,7 @@ def _follow_texts(space: Workspace, acts: pl.DataFrame) -> None:
     follow_texts(space.store, pl.concat(memories), space.feedback_policy, texts_in(space))
 
 
-def _still_said(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataFrame:
+def still_said(journal: Journal, namespace: str, acts: pl.DataFrame) -> pl.DataFrame:
     """The acts of one namespace without the saves that the journal does not have any more.
 
     What was erased on its way into the memory does not enter it: this is asked behind the lock that an

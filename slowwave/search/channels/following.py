@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN
-from slowwave.search.channels.snapshot import ASKED, Flags, Matrix, MemoryRows, Snapshot, Vectors
+from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows, Snapshot, Vectors
 from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.store import Store
 from slowwave.store.following import Followers, Following, unit_rows
@@ -35,9 +35,6 @@ FEWEST_ROWS = 500
 
 MOST_PIECES = 32
 """Pieces of the columns' memory, from which they are made one again (count)."""
-
-MOST_CONDITIONS = 64
-"""Conditions whose outcome is kept (count)."""
 
 
 class Snapshots:
@@ -130,7 +127,7 @@ class _Followed(Following):
                     vectors=Vectors(self._mapped, self._vectors.first(len(self) - len(self._mapped))),
                     words=Bm25(self._words, self.alive), alive=self.alive,
                     rows_of=self._rows_of, vocabulary=self._vocabulary,
-                    table=self._store.handle("chunks"), passed={} if old is None else _some(old.passed),
+                    table=self._store.handle("chunks"), passed={} if old is None else dict(old.passed),
                 )  # fmt: skip
             return self._snapshot
 
@@ -157,13 +154,17 @@ class LeftFiles:
     failed: Mapping[str, str]
 
 
-def leave_files(store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS) -> LeftFiles:
+def leave_files(
+    store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS, erasures: Callable[[str], int] = lambda _: 0
+) -> LeftFiles:
     """Leave a file of each namespace that is worth one, and take the others away.
 
     Args:
         store: has the chunks.
         most_bytes: that a namespace may take, as for `Snapshots`.
         fewest: rows of a namespace that is worth one.
+        erasures: how many a namespace has had; one that comes meanwhile may have looked before its file was
+            there, so the file goes again.
     """
     rows, failed = dict[str, int](), dict[str, str]()
     if store.elsewhere:
@@ -174,9 +175,13 @@ def leave_files(store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS) -> 
     mapped.forget_others(store, set(worth["namespace"]))
     for name, count in worth.iter_rows():
         try:
+            before = erasures(name)
             if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE)):
                 _Followed(store, name, most_bytes, recalls=False).leave()
-            rows[name] = count
+            if erasures(name) == before:
+                rows[name] = count
+            else:
+                mapped.forget(store, name)
         except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:  # the table is there
             failed[name] = f"{type(error).__name__}: {error}"
     return LeftFiles(rows, failed)
@@ -214,7 +219,3 @@ def _asked(rows: pa.Table) -> pl.DataFrame:
     frame = pl.from_arrow(rows.select(ASKED))
     assert isinstance(frame, pl.DataFrame)
     return frame.with_columns(pl.col("created_at").dt.convert_time_zone("UTC").dt.replace_time_zone(None))
-
-
-def _some(passed: dict[str, Flags]) -> dict[str, Flags]:
-    return dict(list(passed.items())[-MOST_CONDITIONS:])

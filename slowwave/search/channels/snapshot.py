@@ -27,6 +27,10 @@ ASKED = (
 """Columns that a condition may name."""
 
 
+MOST_CONDITIONS = 64
+"""Conditions whose outcome is kept (count)."""
+
+
 class Vectors:
     """Rows of a matrix that is in pieces: one may be in a file that is mapped.
 
@@ -229,6 +233,8 @@ class Snapshot:
             start = 0 if known is None else len(known)
             fresh = self._evaluated(where, start)
             known = fresh if known is None else np.concatenate([known, fresh])
+            while len(self.passed) >= MOST_CONDITIONS:  # "of the last seven days" is another one each time
+                self.passed.pop(next(iter(self.passed), where), None)
             self.passed[where] = known
         return known & self.alive
 

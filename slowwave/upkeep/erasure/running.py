@@ -142,6 +142,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
         with space.writing():
             again = [one.name for one in list_checkpoints(store) if one.name == RECONSOLIDATION_CHECKPOINT]
             tables.remove(store, begun, needles)
+            store.forget_beginnings()
             mapped.forget(store, begun.namespace)
             versions.drop_tags(store)
             advance(1)
