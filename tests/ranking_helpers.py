@@ -99,6 +99,7 @@ def worlds(draw, min_size: int = 0, **without) -> Candidates:
         "states": st.dictionaries(names, states),
         "confidence": st.dictionaries(names, confidences),
         "superseded": st.frozensets(names),
+        "bm25_bound": st.floats(0, 60) | st.just(NAN),
     }
     if "follows" in {part.name for part in dataclasses.fields(Candidates)}:
         known["follows"] = st.dictionaries(names, names)
@@ -134,6 +135,7 @@ policies = st.builds(
     sparse_distance=st.floats(0, 2),
     sparse_keeps=st.integers(0, 4),
     soft_from=st.floats(0.5, 1) | st.just(1.0),
+    bm25_reach=st.floats(1, 9) | st.just(float("inf")),
     abstention_floor=st.floats(0, 1) | st.just(0.0),
     rerank_weight=st.floats(0, 1) | st.just(0.0),
     rerank_top=st.integers(0, 30),

@@ -40,6 +40,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
     "superseded": pl.List(pl.String),
     "vector_say": pl.Float64,
+    "bm25_bound": pl.Float64,
 }
 """Fields of `Candidates.to_dict` by their types; numbers that share a list with text are text."""
 _LISTS: Final = {name: kind for name, kind in CANDIDATES.items() if kind in (_FLOATS, _WHOLE)}
@@ -110,6 +111,7 @@ class Batch:
             first=np.append(begins, len(key)),
             as_of=_seconds(searches["as_of"]),
             vector_say=searches["vector_say"].fill_null(1.0).to_numpy(),
+            bm25_bound=searches["bm25_bound"].fill_null(float("nan")).to_numpy(),
             position=_int(chunks, "position"),
             **plain,
             number=np.arange(size),

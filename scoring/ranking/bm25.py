@@ -120,21 +120,31 @@ class Bm25:
         mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
         self._norm = K1 * (1 - B + B * index.lengths / mean) if mean else np.zeros(len(alive))
 
-    def scores(self, terms: Iterable[int]) -> Floats:
+    def scores(self, terms: Iterable[int], unsaid: int = 0) -> tuple[Floats, float]:
         """Of every row for some terms, (n,); 0 where a row is not alive or says none of them.
 
         Args:
             terms: of the query; one that comes twice counts twice.
+            unsaid: terms of the query beside them, which no row says (count).
+
+        Returns:
+            The scores, and what no row could exceed, whatever it said.
         """
-        scores = np.zeros(len(self._norm))
+        scores, bound = np.zeros(len(self._norm)), unsaid * idf(self._count, 0) * (K1 + 1)
         for term, said in Counter(terms).items():
             found = [(block, place) for block in self.index.blocks if (place := block.find(term)) is not None]
             if self._alive is not None:
                 count = sum(int(np.count_nonzero(self._alive[block.rows[place]])) for block, place in found)
             else:
                 count = sum(place.stop - place.start for _, place in found)
-            weight = said * np.log1p((self._count - count + 0.5) / (count + 0.5)) * (K1 + 1)
+            weight = said * idf(self._count, count) * (K1 + 1)
+            bound += weight
             for block, place in found:  # no row is in two of them
                 rows, times = block.rows[place], block.counts[place]
                 scores[rows] += weight * times / (times + self._norm[rows])
-        return scores if self._alive is None else np.where(self._alive, scores, 0.0)
+        return scores if self._alive is None else np.where(self._alive, scores, 0.0), float(bound)
+
+
+def idf(count: float, said: float) -> np.float64:
+    """Inverse document frequency of a term that `said` of `count` rows say."""
+    return np.float64(np.log1p((count - said + 0.5) / (said + 0.5)))

@@ -70,6 +70,7 @@ class Candidates:
         superseded: memories that a newer one has superseded; only where they were asked for.
         vector_say: how well the embedding model knows the query's language, in [0, 1]; the vector channel
             has so much of its weight.
+        bm25_bound: BM25 that no chunk can exceed for this query; NaN where nobody knows.
     """
 
     chunk_ids: Sequence[str]
@@ -89,6 +90,7 @@ class Candidates:
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
     vector_say: float = 1.0
+    bm25_bound: float = math.nan
 
     def __post_init__(self) -> None:
         size = len(self.chunk_ids)
@@ -149,6 +151,7 @@ class Candidates:
             "confidence": {memory: list(one) for memory, one in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
             "vector_say": None if self.vector_say == 1.0 else self.vector_say,
+            "bm25_bound": None if math.isnan(self.bm25_bound) else self.bm25_bound,
         }
 
     @classmethod
@@ -172,6 +175,7 @@ class Candidates:
             confidence={memory: Confidence(*one) for memory, one in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),
             vector_say=1.0 if data["vector_say"] is None else float(data["vector_say"]),
+            bm25_bound=math.nan if data["bm25_bound"] is None else float(data["bm25_bound"]),
         )
 
 

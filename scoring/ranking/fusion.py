@@ -20,8 +20,12 @@ def normalised_cosine(cosine: Floats, floor: float) -> Floats:
     return scaled
 
 
-def normalised_bm25(bm25: Floats, starts: Integers | None = None) -> Floats:
-    """BM25 over the query's best; 0 where the channel did not find the chunk. Shape (n,).
+def normalised_bm25(
+    bm25: Floats, starts: Integers | None = None, bound: Floats | None = None, reach: float = np.inf
+) -> Floats:
+    """BM25 over the best of the query, or over ``bound / reach`` if that is more; 0 where not found, (n,).
+
+    So it has an absolute meaning as the cosine has: the best of a query that nothing answers is not 1.
 
     The theoretical minimum, 0, and the per-query maximum: Bruch, Gai and Ingber, "An Analysis of Fusion
     Functions for Hybrid Retrieval" (2023).
@@ -29,11 +33,15 @@ def normalised_bm25(bm25: Floats, starts: Integers | None = None) -> Floats:
     Args:
         bm25: of the candidates of one query, or of several one after the other.
         starts: where each query begins, and n at the end; one query where not given.
+        bound: what no text can exceed, of each query; NaN where nobody knows, and the best counts 1.
+        reach: see `RankingPolicy`.
     """
     found = finite(bm25)
     starts = np.array([0, len(found)]) if starts is None else starts
-    best = np.repeat(greatest(found, starts), starts[1:] - starts[:-1])
-    scaled: Floats = np.divide(found, best, out=np.zeros_like(found), where=best > 0)
+    best = greatest(found, starts)
+    over = best if bound is None else np.fmax(best, bound / reach)
+    each = np.repeat(over, starts[1:] - starts[:-1])
+    scaled: Floats = np.divide(found, each, out=np.zeros_like(found), where=each > 0)
     return scaled
 
 
@@ -44,10 +52,8 @@ def convex_combination(columns: Columns, policy: RankingPolicy) -> tuple[Floats,
     full-text channel has.
     """
     weight = policy.vector_weight * columns.say
-    return (
-        weight * normalised_cosine(columns.cosine, policy.cosine_floor),
-        (1 - weight) * normalised_bm25(columns.bm25, columns.chunk_starts),
-    )
+    said = normalised_bm25(columns.bm25, columns.chunk_starts, columns.bm25_bound, policy.bm25_reach)
+    return weight * normalised_cosine(columns.cosine, policy.cosine_floor), (1 - weight) * said
 
 
 def reciprocal_rank(columns: Columns, policy: RankingPolicy) -> tuple[Floats, Floats]:

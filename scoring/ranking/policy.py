@@ -30,6 +30,8 @@ class RankingPolicy:
         name: for people; not part of the version.
         fusion: ``convex`` (scores with an absolute meaning) or ``rrf`` (ranks only) (rule 3.2).
         vector_weight: weight of the vector channel in [0, 1]; the full-text channel has the rest.
+        bm25_reach: BM25 counts 1 from this part of what no text can exceed on, as 1 over it, or from the best
+            of the query on where that is more (rule 3.2); infinite is over the best, whatever it is.
         cosine_floor: cosine that counts as 0 (rule 2.4: it belongs to the embedding model).
         rrf_k: constant of reciprocal rank fusion.
         title_weight: what a title adds whose words the query has, all of them.
@@ -63,6 +65,7 @@ class RankingPolicy:
     name: str = "default"
     fusion: Fusion = "convex"
     vector_weight: float = 0.7
+    bm25_reach: float = 1.5
     cosine_floor: float = 0.5
     rrf_k: int = 10
     title_weight: float = 0.1
@@ -145,17 +148,18 @@ def _version(policy: RankingPolicy) -> str:
     parameters = {
         name: value
         for name, value in policy.to_dict().items()
-        if name != "name" and BEFORE.get(name, ...) != value
+        if name != "name" and BEFORE.get(name, ...) != getattr(policy, name)
     }
     return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
 
 
-BEFORE: dict[str, float] = {"sparse_keeps": 0, "soft_from": 1.0}
+BEFORE: dict[str, float] = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf}
 """Parameters that are younger than the journal, with what every ranking did before there were any; a policy
 that has these values has the version that it had then."""
 
 _BOUNDS: dict[str, tuple[float, float]] = {
     "vector_weight": (0, 1),
+    "bm25_reach": (1, math.inf),
     "cosine_floor": (-1, 0.999),
     "rrf_k": (1, 10_000),
     "title_weight": (0, 1),
@@ -186,6 +190,7 @@ _SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 SEEDS = RankingPolicy(
     name="seeds",
     title_weight=0.0,
+    bm25_reach=math.inf,
     neighbour_weight=0.0,
     mpab_coefficient=0.3,
     mpab_cap=math.inf,

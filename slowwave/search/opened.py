@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from slowwave.feedback.states import states_in
@@ -29,10 +30,10 @@ def searcher_in(space: Workspace) -> Searcher:
 
 
 def _searcher(space: Workspace) -> Searcher:
-    tables = TableChannels(space.store)
+    tables = cache(lambda namespace: TableChannels(space.store, namespace))
     snapshots = Snapshots(space.store, int(space.settings.store.snapshot_mb * 2**20))
 
     def channels(namespace: str) -> Channels[Any]:
-        return snapshots.of(namespace) or tables
+        return snapshots.of(namespace) or tables(namespace)
 
     return Searcher(channels, space.embedder, knowledge_in(space), learned_boost(space))

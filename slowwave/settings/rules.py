@@ -115,6 +115,11 @@ class RankingSettings(Group):
     rerank_top: int | None = Field(
         None, ge=0, le=1_000, description="Best memories that the cross-encoder reads (count); unset: 20"
     )
+    bm25_reach: float | None = Field(
+        None,
+        ge=1,
+        description="BM25 counts 1 from its bound over this; inf: from the query's best; unset: 1.5",
+    )
     cosine_floor: float | None = Field(
         None, ge=-1, le=0.999, description="Cosine that counts as 0; unset: the embedding model's own"
     )

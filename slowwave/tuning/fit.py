@@ -35,6 +35,7 @@ AS_OF: Final = datetime(2000, 1, 1, tzinfo=UTC)  # nothing here has votes, so th
 
 GRID: Final[dict[str, tuple[float, ...]]] = {
     "vector_weight": (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9),
+    "bm25_reach": (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, math.inf),
     "cosine_floor": (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65),
     "title_weight": (0.0, 0.05, 0.1, 0.15),
     "mpab_coefficient": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3),

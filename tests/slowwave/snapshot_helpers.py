@@ -46,7 +46,7 @@ def by_score(found, names: list[str]) -> dict[str, float]:
 def assert_finds_the_same(memory, snapshot: Snapshot) -> None:
     """By vector and by words, for a few questions."""
     store = memory._space.store
-    tables, where, size = TableChannels(store), Filters().where(memory.namespace), 1_000
+    tables, where, size = TableChannels(store, memory.namespace), Filters().where(memory.namespace), 1_000
     for query in QUERIES:
         vector = memory._space.embedder.embed_query(query)
         one, two = (
@@ -60,6 +60,7 @@ def assert_finds_the_same(memory, snapshot: Snapshot) -> None:
             right = by_score(two.channels[name], two.channels["chunk_ids"])
             assert left.keys() == right.keys()
             assert left == pytest.approx(right, abs=NEAR, nan_ok=True), (query, name)
+        assert one.channels["bm25_bound"] == pytest.approx(two.channels["bm25_bound"], rel=NEAR), query
         left_rows = one.shown.sort_by("chunk_id").to_pylist()
         assert left_rows == two.shown.sort_by("chunk_id").to_pylist()
 

@@ -152,7 +152,7 @@ def candidates_of(payload: Mapping[str, Any]) -> Candidates:
     kept = payload["candidates"]
     chunks = kept.get("chunk_id", [])
     empty: dict[str, Any] = {
-        **dict.fromkeys((*OPTIONAL_COLUMNS, "superseded", "vector_say")),
+        **dict.fromkeys((*OPTIONAL_COLUMNS, "superseded", "vector_say", "bm25_bound")),
         **{name: {} for name in MEMORY_MAPS},
         **dict.fromkeys(CANDIDATE_COLUMNS, ()),
     }

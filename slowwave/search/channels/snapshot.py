@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +102,7 @@ class Found:
     snapshot: Snapshot
     rows: Rows
     scores: npt.NDArray[np.float64] | None = None
+    bound: float = np.nan
 
     @property
     def memory_ids(self) -> list[str]:
@@ -150,10 +151,9 @@ class Snapshot:
 
     def full_text(self, query: str, where: str, size: int) -> Found:
         """See `Channels`."""
-        terms = self.vocabulary.of_query(query, self.table)
-        scores = self.words.scores(terms)
+        scores, bound = self.words.scores(*self.vocabulary.of_query(query, self.table))
         rows = np.flatnonzero((scores > 0) & self._passing(where))
-        return self._best(rows, scores[rows], size)
+        return replace(self._best(rows, scores[rows], size), bound=bound)
 
     def nearest(self, vector: Vector, where: str, size: int) -> Found:
         """See `Channels`."""
@@ -200,6 +200,7 @@ class Snapshot:
             "bm25": np.round(bm25, DIGITS),
             "vector_rank": vector_rank,
             "bm25_rank": bm25_rank,
+            "bm25_bound": round(text.bound, DIGITS),
         }
         return Merged(channels, shown)
 
@@ -218,7 +219,7 @@ class Snapshot:
         rows = {name: row for name, row in zip(names, mine, strict=True) if self.alive[row]}
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if rows else ()):
-            scores = self.words.scores(self.vocabulary.of_query(word, self.table))
+            scores = self.words.scores(self.vocabulary.of_query(word, self.table)[0])[0]
             for name, row in rows.items():
                 if name in found and scores[row] > 0:
                     found[name][word] = float(scores[row])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,8 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.common import ids
+from slowwave.scoring.ranking.bm25 import K1, idf
 from slowwave.search.channels.base import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
+from slowwave.search.channels.vocabulary import query_words
 from slowwave.store import one_of
+from slowwave.store.tenancy import within
 from slowwave.store.text import Tables as TextTables
 from slowwave.store.text import full_text
 
@@ -25,12 +29,19 @@ class Tables(TextTables, Protocol):
     def get_meta(self, name: str) -> dict[str, Any] | None:
         """A stored fact."""
 
+    def count(self, name: str, where: str | None = None) -> int:
+        """Number of rows that match the filter."""
+
+    def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
+        """What a table is now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Chunks as LanceDB gave them, with their vector, distance or score."""
+    """Chunks as LanceDB gave them, with their vector, distance or score; and what no score exceeds."""
 
     table: pa.Table
+    bound: float = np.nan
 
     @property
     def memory_ids(self) -> list[str]:
@@ -39,19 +50,49 @@ class Rows:
 
 
 class TableChannels:
-    """See `Channels`; the condition names the namespace."""
+    """See `Channels`; the condition names the namespace, too.
+
+    Args:
+        store: has the table.
+        namespace: whose chunks.
+    """
 
     waits = True
 
-    def __init__(self, store: Tables) -> None:
-        self._store = store
+    def __init__(self, store: Tables, namespace: str) -> None:
+        self._store, self._mine = store, within(namespace)
+        self._said: tuple[object, dict[str, float]] = (None, {})
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
     def full_text(self, query: str, where: str, size: int) -> Rows:
         """See `Channels`."""
         search = full_text(self._store, "chunks", "search_text", query)
-        return Rows(search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow())
+        found = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
+        return Rows(found, self._bound(query))
+
+    def _bound(self, query: str) -> float:
+        """What the namespace's chunks cannot exceed for a query (`Bm25.scores`)."""
+        mark = self._store.mark("chunks")
+        if self._said[0] != mark:
+            self._said = (mark, {"": float(self._store.count("chunks", self._mine))})
+        said = self._said[1]
+        words = Counter(query_words(query))
+        for word in words.keys() - said.keys():
+            said[word] = self._said_by(word)
+        count = said[""]
+        return sum(
+            times * float(idf(count, said[word])) * (K1 + 1)
+            for word, times in words.items()
+            if not np.isnan(said[word])
+        )
+
+    def _said_by(self, word: str) -> float:
+        """Chunks of the namespace that say a word; NaN of one that the index leaves out."""
+        if not list(self._store.table("chunks").tokenize(word, column="search_text")):
+            return np.nan
+        search = full_text(self._store, "chunks", "search_text", word).where(self._mine)
+        return float(search.limit(MAX_MATCHES).select(["_score"]).to_arrow().num_rows)
 
     def nearest(self, vector: Vector, where: str, size: int) -> Rows:
         """See `Channels`."""
@@ -103,6 +144,7 @@ class TableChannels:
             "bm25": np.round(bm25, DIGITS),
             "vector_rank": vector_rank,
             "bm25_rank": bm25_rank,
+            "bm25_bound": round(text.bound, DIGITS),
         }
         return Merged(channels, pa.concat_tables([rows.select(SHOWN) for rows in (nearest.table, *extra)]))
 

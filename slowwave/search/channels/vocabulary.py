@@ -93,9 +93,9 @@ class Vocabulary:
         there = terms != NONE
         return terms[there], said["row"].to_numpy().astype(np.int64)[there]
 
-    def of_query(self, query: str, table: Tokenizer) -> list[int]:
-        """The terms of a query that texts have, each as often as it is said."""
-        words = _words(as_asked(query))
+    def of_query(self, query: str, table: Tokenizer) -> tuple[list[int], int]:
+        """The terms of a query that texts have, each as often as it is said, and how many no text has."""
+        words = query_words(query)
         with self._lock:
             if len(self._asked) > MOST_ASKED:
                 self._asked.clear()
@@ -106,7 +106,9 @@ class Vocabulary:
                 if number is None:
                     term = self._asked[word]
                     known[word] = NONE if term is None else self._term(term)
-            return [number for word in words if (number := known[word]) is not None and number != NONE]
+            numbers = [known[word] for word in words]
+        there = [number for number in numbers if number is not None and number != NONE]
+        return there, numbers.count(None)
 
     def said(self) -> tuple[dict[str, int], dict[str, int]]:
         """Number of the term of each word that texts say, and of each term, but for what a file had."""
@@ -155,7 +157,9 @@ class Vocabulary:
 _IN_QUERY = re.compile(r"\w+")
 
 
-def _words(text: str) -> list[str]:
+def query_words(query: str) -> list[str]:
+    """The words of a query as the full-text index cuts them."""
+    text = as_asked(query)
     if text.isascii():
         return [part for word in _IN_QUERY.findall(text) for part in word.split("_") if part]
     found: list[str] = pl.Series([text]).str.extract_all(WORD).explode().drop_nulls().to_list()

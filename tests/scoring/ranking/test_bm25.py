@@ -44,8 +44,8 @@ def test_golden_numbers():
     alive = np.ones(4, dtype=np.bool_)
     # Three of four say 0: ln(1 + 1.5 / 3.5) = .35667; mean length 15/4; the last one: 2.2 / (1 + 1.2 · .45).
     last = 0.35667494 * 2.2 / (1 + 1.2 * (0.25 + 0.75 / 3.75))
-    assert Bm25(index, alive).scores([0])[3] == pytest.approx(last)
-    assert Bm25(index, alive).scores([9]).tolist() == [0, 0, 0, 0]
+    assert Bm25(index, alive).scores([0])[0][3] == pytest.approx(last)
+    assert Bm25(index, alive).scores([9])[0].tolist() == [0, 0, 0, 0]
 
 
 @given(pieces, queries, st.randoms(use_true_random=False))
@@ -54,13 +54,33 @@ def test_it_is_the_formula_however_the_rows_came(parts, query, random):
     for part in parts:
         index, said = appended(index, part), said + part
     alive = [random.random() < 0.7 for _ in said]
-    scores = Bm25(index, np.array(alive, dtype=np.bool_)).scores(query)
+    scores, _ = Bm25(index, np.array(alive, dtype=np.bool_)).scores(query)
     assert scores.tolist() == pytest.approx(by_hand(said, alive, query))
     assert len(index.blocks) <= 2 + math.log2(1 + sum(map(len, said)))
 
 
 def test_a_longer_index_leaves_the_shorter_one_as_it_is():
     first = appended(WordIndex(), [[0], [1]])
-    before = Bm25(first, np.ones(2, dtype=np.bool_)).scores([0]).tolist()
+    before = Bm25(first, np.ones(2, dtype=np.bool_)).scores([0])[0].tolist()
     appended(first, [[0, 0]] * 5)
-    assert Bm25(first, np.ones(2, dtype=np.bool_)).scores([0]).tolist() == before
+    assert Bm25(first, np.ones(2, dtype=np.bool_)).scores([0])[0].tolist() == before
+
+
+def test_what_no_row_can_exceed():
+    index = appended(WordIndex(), [[0, 1], [0, 2], [3]])
+    words = Bm25(index, np.array([True, True, False]))
+    common, one, none = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5), math.log(1 + 2.5 / 0.5)
+    assert words.scores([0])[1] == pytest.approx(2.2 * common)
+    assert words.scores([0, 1, 1])[1] == pytest.approx(2.2 * (common + 2 * one))
+    assert words.scores([0], unsaid=2)[1] == pytest.approx(2.2 * (common + 2 * none))
+    assert words.scores([3])[1] == pytest.approx(2.2 * none)  # the one that says it is there no longer
+    assert words.scores([])[1] == 0
+    assert Bm25(WordIndex(), np.zeros(0, dtype=np.bool_)).scores([], unsaid=1)[1] >= 0
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 6), max_size=30), max_size=12), st.lists(st.integers(0, 8), max_size=6)
+)
+def test_no_row_exceeds_it(said: list[list[int]], query: list[int]):
+    scores, bound = Bm25(appended(WordIndex(), said), np.ones(len(said), dtype=np.bool_)).scores(query)
+    assert (scores <= bound + 1e-9).all()

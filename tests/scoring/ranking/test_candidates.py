@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
@@ -79,3 +80,10 @@ def test_a_moment_keeps_its_time_zone():
 def test_what_the_vector_channel_had_to_say_is_kept(say):
     found = replace(build(near(a=0.5)), vector_say=say)
     assert Candidates.from_dict(json.loads(json.dumps(found.to_dict()))).vector_say == say
+
+
+def test_a_bound_goes_through_json_and_back_and_may_be_unknown():
+    found = build(near(a=0.5))
+    assert math.isnan(Candidates.from_dict(json.loads(json.dumps(found.to_dict()))).bm25_bound)
+    known = replace(found, bm25_bound=12.5)
+    assert Candidates.from_dict(json.loads(json.dumps(known.to_dict()))).bm25_bound == 12.5

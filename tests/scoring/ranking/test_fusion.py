@@ -69,6 +69,27 @@ def test_each_of_several_queries_has_its_own_best_bm25():
     assert normalised_bm25(found, np.array([0, 2, 2, 3, 5])).tolist() == [1, 0.5, 1, 0, 0]
 
 
+def test_full_text_has_an_absolute_scale():
+    found, starts = np.array([4.0, 2.0, 1.0]), np.array([0, 2, 3])
+
+    def scaled(reach: float, *bounds: float) -> list[float]:
+        return normalised_bm25(found, starts, np.array(bounds), reach).tolist()
+
+    assert scaled(1, 8, 8) == [0.5, 0.25, 0.125]  # of what a text with all the words could reach
+    assert scaled(4, 8, 8) == [1, 0.5, 0.5]  # a quarter of that is enough: 2, and the best where it has more
+    assert scaled(INF, 8, 8) == [1, 0.5, 1]  # over the best, whatever it is
+    assert scaled(1, NAN, NAN) == [1, 0.5, 1]  # searches of before have no bound
+    assert scaled(1, NAN, 4) == [1, 0.5, 0.25]
+
+
+@given(st.lists(st.floats(0, 50), min_size=1, max_size=9), st.floats(1, 99), st.floats(0.01, 60))
+def test_the_scale_keeps_the_order_and_stays_within_1(found: list[float], reach: float, bound: float):
+    scores = np.array(found)
+    scaled = normalised_bm25(scores, None, np.array([bound]), reach)
+    assert ((scaled >= 0) & (scaled <= 1)).all()
+    assert (np.diff(scaled[np.argsort(scores, kind="stable")]) >= 0).all()
+
+
 def test_a_convex_combination_by_hand():
     found = columns([0.65, NAN, 1.0], [2.0, 8.0, NAN])
     vector, text = convex_combination(found, RankingPolicy(vector_weight=0.7, cosine_floor=0.3))

@@ -18,12 +18,12 @@ CHANGES = {
     "effectiveness_weight": 0.29, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.14,
     "confidence_point": 0.011, "negative_feedback": False, "negative_step": 0.09, "negative_floor": 0.31,
     "negative_half_life_days": 31.0, "sparse_recall": False, "sparse_chunks": 3, "sparse_top": 21,
-    "sparse_distance": 0.21, "sparse_keeps": 4, "soft_from": 0.91,
+    "sparse_distance": 0.21, "sparse_keeps": 4, "soft_from": 0.91, "bm25_reach": 1.6,
     "abstention_floor": 0.01, "rerank_weight": 0.01, "rerank_top": 21,
 }  # fmt: skip
 BOUNDS = {
-    "vector_weight": (0, 1), "cosine_floor": (-1, 0.999), "rrf_k": (1, 10_000), "title_weight": (0, 1),
-    "trigger_weight": (0, 1),
+    "vector_weight": (0, 1), "bm25_reach": (1, math.inf), "cosine_floor": (-1, 0.999), "rrf_k": (1, 10_000),
+    "title_weight": (0, 1), "trigger_weight": (0, 1),
     "mpab_coefficient": (0, 1), "mpab_cap": (0, math.inf), "neighbour_weight": (0, 1),
     "effectiveness_weight": (0, 0.3), "effectiveness_from": (3, 1_000_000), "highly_effective": (0, 1),
     "learned_cap": (0, 0.15), "confidence_point": (0, 0.1), "negative_step": (0, 0.1),
@@ -86,7 +86,8 @@ def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     old = RankingPolicy().to_dict()
     for name in BEFORE:
         del old[name]
-    assert RankingPolicy.logged(old) == dataclasses.replace(RankingPolicy(), sparse_keeps=0, soft_from=1.0)
+    then = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf}
+    assert RankingPolicy.logged(old) == dataclasses.replace(RankingPolicy(), **then)
     assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
     present = RankingPolicy(rrf_k=60)
     assert RankingPolicy.logged(present.to_dict()) == present
@@ -113,8 +114,8 @@ def test_the_ends_of_the_ranges_are_allowed(name):
     assert [getattr(RankingPolicy(**{name: end}), name) for end in BOUNDS[name]] == list(BOUNDS[name])
 
 
-@pytest.mark.parametrize("name", sorted(set(BOUNDS) - {"mpab_cap"}))
-def test_only_a_cap_may_be_without_a_bound(name):
+@pytest.mark.parametrize("name", sorted(set(BOUNDS) - {"mpab_cap", "bm25_reach"}))
+def test_few_may_be_without_a_bound(name):
     with pytest.raises(ValueError, match=f"{name} = inf"):
         RankingPolicy.from_dict({name: None})
 
