@@ -128,7 +128,8 @@ class Bm25:
             unsaid: terms of the query beside them, which no row says (count).
 
         Returns:
-            The scores, and what no row could exceed, whatever it said.
+            The scores, and their bound: no row exceeds it. It is the sum of the best that any row scores for
+            each term alone, and of what the first row to say it would, where none does.
         """
         scores, bound = np.zeros(len(self._norm)), unsaid * idf(self._count, 0) * (K1 + 1)
         for term, said in Counter(terms).items():
@@ -138,11 +139,17 @@ class Bm25:
             else:
                 count = sum(place.stop - place.start for _, place in found)
             weight = said * idf(self._count, count) * (K1 + 1)
-            bound += weight
+            best = 0.0 if count else 1.0
             for block, place in found:  # no row is in two of them
                 rows, times = block.rows[place], block.counts[place]
-                scores[rows] += weight * times / (times + self._norm[rows])
+                share = times / (times + self._norm[rows])
+                scores[rows] += weight * share
+                best = max(best, float(share.max(where=self._there(rows), initial=0.0)))
+            bound += weight * best
         return scores if self._alive is None else np.where(self._alive, scores, 0.0), float(bound)
+
+    def _there(self, rows: npt.NDArray[np.int32]) -> Flags | np.bool_:
+        return np.True_ if self._alive is None else self._alive[rows]
 
 
 def idf(count: float, said: float) -> np.float64:

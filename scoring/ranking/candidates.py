@@ -70,7 +70,7 @@ class Candidates:
         superseded: memories that a newer one has superseded; only where they were asked for.
         vector_say: how well the embedding model knows the query's language, in [0, 1]; the vector channel
             has so much of its weight.
-        bm25_bound: BM25 that no chunk can exceed for this query; NaN where nobody knows.
+        bm25_bound: BM25 that no chunk exceeds for this query (`Bm25.scores`); NaN where nobody knows.
     """
 
     chunk_ids: Sequence[str]

@@ -30,8 +30,8 @@ class RankingPolicy:
         name: for people; not part of the version.
         fusion: ``convex`` (scores with an absolute meaning) or ``rrf`` (ranks only) (rule 3.2).
         vector_weight: weight of the vector channel in [0, 1]; the full-text channel has the rest.
-        bm25_reach: BM25 counts 1 from this part of what no text can exceed on, as 1 over it, or from the best
-            of the query on where that is more (rule 3.2); infinite is over the best, whatever it is.
+        bm25_reach: BM25 counts 1 from this part of what no text exceeds on, as 1 over it, or from the best of
+            the query on where that is more (rule 3.2); infinite is over the best, whatever it is.
         cosine_floor: cosine that counts as 0 (rule 2.4: it belongs to the embedding model).
         rrf_k: constant of reciprocal rank fusion.
         title_weight: what a title adds whose words the query has, all of them.
@@ -64,7 +64,7 @@ class RankingPolicy:
 
     name: str = "default"
     fusion: Fusion = "convex"
-    vector_weight: float = 0.7
+    vector_weight: float = 0.75
     bm25_reach: float = 1.5
     cosine_floor: float = 0.5
     rrf_k: int = 10
@@ -189,6 +189,7 @@ _SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 
 SEEDS = RankingPolicy(
     name="seeds",
+    vector_weight=0.7,
     title_weight=0.0,
     bm25_reach=math.inf,
     neighbour_weight=0.0,

@@ -64,7 +64,7 @@ class ModelProfile:
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
 # (`slowwave calibrate`); docs/measurements.md and docs/gate.md have them.
 _PROFILES = {
-    "bge-small-en-v1.5": ModelProfile(vector_weight=0.7, cosine_floor=0.5, abstention_floor=0.5),
+    "bge-small-en-v1.5": ModelProfile(vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5),
     "wordllama-256": ModelProfile(
         vector_weight=0.4,
         cosine_floor=0.2,

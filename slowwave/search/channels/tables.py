@@ -61,7 +61,7 @@ class TableChannels:
 
     def __init__(self, store: Tables, namespace: str) -> None:
         self._store, self._mine = store, within(namespace)
-        self._said: tuple[object, dict[str, float]] = (None, {})
+        self._best: tuple[object, dict[str, float]] = (None, {})
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
@@ -74,25 +74,21 @@ class TableChannels:
     def _bound(self, query: str) -> float:
         """What the namespace's chunks cannot exceed for a query (`Bm25.scores`)."""
         mark = self._store.mark("chunks")
-        if self._said[0] != mark:
-            self._said = (mark, {"": float(self._store.count("chunks", self._mine))})
-        said = self._said[1]
+        if self._best[0] != mark:
+            self._best = (mark, {})
+        best = self._best[1]
         words = Counter(query_words(query))
-        for word in words.keys() - said.keys():
-            said[word] = self._said_by(word)
-        count = said[""]
-        return sum(
-            times * float(idf(count, said[word])) * (K1 + 1)
-            for word, times in words.items()
-            if not np.isnan(said[word])
-        )
+        for word in words.keys() - best.keys():
+            best[word] = self._best_of(word)
+        return sum(times * best[word] for word, times in words.items())
 
-    def _said_by(self, word: str) -> float:
-        """Chunks of the namespace that say a word; NaN of one that the index leaves out."""
-        if not list(self._store.table("chunks").tokenize(word, column="search_text")):
-            return np.nan
+    def _best_of(self, word: str) -> float:
+        """The best that a chunk of the namespace scores for a word; 0 for one that the index leaves out."""
         search = full_text(self._store, "chunks", "search_text", word).where(self._mine)
-        return float(search.limit(MAX_MATCHES).select(["_score"]).to_arrow().num_rows)
+        found: list[float] = search.limit(1).select(["_score"]).to_arrow().column("_score").to_pylist()
+        if found or not list(self._store.table("chunks").tokenize(word, column="search_text")):
+            return found[0] if found else 0.0
+        return float(idf(self._store.count("chunks", self._mine), 0)) * (K1 + 1)
 
     def nearest(self, vector: Vector, where: str, size: int) -> Rows:
         """See `Channels`."""
