@@ -101,3 +101,33 @@ class LearningPolicy:
 
 SEEDS = LearningPolicy(preference="question", known_first=False)
 """The constants of the seed documents, which do not say which three terms of a question are taught."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTeaching:
+    """What a search teaches as a key to what was taken from it: the constants of rule 7.
+
+    Attributes:
+        used: evidence of a result that was used; that of one that was cited or rated helpful is 1.
+        power: of the share of the first result's score which a result must have to count in full.
+        excluded_ranks: best ranks that teach nothing.
+        ttl_days: life of a key, over which it loses its weight in a line; asking again begins a new one.
+        per_memory: keys of a memory, the newest (count).
+        events: keys that a memory is taught in any `window_hours` (count).
+        window_hours: of that limit.
+        eligible_hours: age from which a text may be taught.
+    """
+
+    used: float = 0.7
+    power: float = 4.0
+    excluded_ranks: int = 0
+    ttl_days: float = 180.0
+    per_memory: int = 8
+    events: int = 3
+    window_hours: float = 8.0
+    eligible_hours: float = 72.0
+
+    @property
+    def ttl(self) -> timedelta:
+        """Life of a key."""
+        return timedelta(days=self.ttl_days)

@@ -16,8 +16,6 @@ from slowwave.scoring.ranking.candidates import Floats, Integers
 
 FEWEST_QUERIES = 50
 """Logged queries from which the threshold follows from them (count)."""
-QUANTILE = 0.995
-"""Of the cosines between different queries, that is too far to be alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +26,13 @@ class KeyPolicy:
         weight: most that they add to a score.
         prior: looks without taking that every memory starts with, as near as its nearest key.
         nearest: searches that a query is compared with at most, the nearest (count).
+        quantile: of the cosines between different queries of the namespace, above which two ask the same.
     """
 
     weight: float = 0.4
     prior: float = 1.0
     nearest: int = 50
+    quantile: float = 0.995
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight <= 1:
@@ -41,6 +41,8 @@ class KeyPolicy:
             raise ValueError(f"prior = {self.prior} is not above 0")
         if self.nearest < 1:
             raise ValueError(f"nearest = {self.nearest} is not 1 or more")
+        if not 0 < self.quantile < 1:
+            raise ValueError(f"quantile = {self.quantile} is not between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,35 +97,39 @@ def nearness(cosine: npt.NDArray[np.floating], threshold: float) -> Floats:
     return near
 
 
-def threshold_of(vectors: npt.NDArray[np.float32], low: float, high: float, otherwise: float) -> float:
-    """The cosine above which two queries ask the same, the 99.5th percentile of different ones (rule 7.2).
+def threshold_of(
+    vectors: npt.NDArray[np.float32], low: float, high: float, otherwise: float, quantile: float = 0.995
+) -> float:
+    """The cosine above which two queries ask the same, a high quantile of those of different ones (rule 7.2).
 
     Args:
         vectors: of the distinct logged queries of a namespace, of length 1, (n, dimension).
         low: least threshold that the model allows.
         high: greatest.
         otherwise: threshold until there are `FEWEST_QUERIES`.
+        quantile: see `KeyPolicy`.
     """
     if len(vectors) < FEWEST_QUERIES:
         return otherwise
     cosines = vectors @ vectors.T
     pairs = cosines[np.triu_indices(len(vectors), k=1)]
-    return min(max(float(np.quantile(pairs, QUANTILE)), low), high)
+    return min(max(float(np.quantile(pairs, quantile)), low), high)
 
 
-def lifts(keys: Keys, query: npt.NDArray[np.float32], threshold: float, policy: KeyPolicy) -> Lifts:
+def lifts(keys: Keys, cosines: npt.NDArray[np.floating], threshold: float, policy: KeyPolicy) -> Lifts:
     """What past searches add to the score of each memory (rule 7.3).
 
-    ``weight · max W · Σ W·taken ÷ (Σ W·examined + prior · max W)``, at most `weight`; W is the nearness of
-    the query to a search, and max W that to the nearest search from which the memory was taken.
+    ``weight · max W · Σ W·taken ÷ (Σ W·examined + prior · max W)``, the fraction with its max W at most 1; W
+    is the nearness of the query to a search, and max W that to the nearest search from which the memory was
+    taken.
 
     Args:
         keys: past searches.
-        query: its vector, of length 1, (dimension,).
+        cosines: of the query with each of them, (n,).
         threshold: see `nearness`.
         policy: how keys lift.
     """
-    near = nearness(keys.vectors @ query, threshold) if len(keys.vectors) else np.zeros(0)
+    near = nearness(cosines, threshold)
     search = np.flatnonzero(near)
     search = search[np.argsort(-near[search], kind="stable")][: policy.nearest]
     counts = keys.starts[search + 1] - keys.starts[search]

@@ -31,7 +31,7 @@ def keys_of(*searches: tuple[float, list[Row]]) -> Keys:
 
 
 def lifted(keys: Keys, policy: KeyPolicy = POLICY, threshold: float = 0.8) -> dict[int, float]:
-    found = lifts(keys, at(1.0), threshold, policy)
+    found = lifts(keys, keys.vectors @ at(1.0), threshold, policy)
     return dict(zip(found.memory.tolist(), found.lift.tolist(), strict=True))
 
 
@@ -63,7 +63,8 @@ def test_nothing_near_lifts_nothing():
 
 def test_the_nearest_searches_count_alone():
     searches = [(0.95, [(1, 1.0, 1.0)]), (0.99, [(2, 1.0, 1.0)]), (0.97, [(3, 1.0, 1.0)])]
-    found = lifts(keys_of(*searches), at(1.0), 0.8, KeyPolicy(nearest=2))
+    keys = keys_of(*searches)
+    found = lifts(keys, keys.vectors @ at(1.0), 0.8, KeyPolicy(nearest=2))
     assert found.search.tolist() == [1, 2]
     assert found.memory.tolist() == [2, 3]
 
@@ -113,7 +114,9 @@ def test_the_threshold_follows_from_the_queries_of_the_namespace():
     assert threshold_of(many, 0.1, 0.2, otherwise=0.8) == 0.2
 
 
-@pytest.mark.parametrize("wrong", [{"weight": -0.1}, {"weight": 1.1}, {"prior": 0.0}, {"nearest": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"weight": -0.1}, {"weight": 1.1}, {"prior": 0.0}, {"nearest": 0}, {"quantile": 1.0}]
+)
 def test_a_policy_that_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         KeyPolicy(**wrong)

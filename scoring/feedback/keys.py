@@ -1,0 +1,105 @@
+"""What searches teach as keys (rule 7): how far each memory was taken from a question, and how far looked at."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from slowwave.scoring.feedback.policy import KeyTeaching
+from slowwave.scoring.ranking.keys import Keys
+
+VIEW: Final[dict[str, pl.DataType]] = {
+    "namespace": pl.String(),
+    "query_id": pl.String(),
+    "principal": pl.String(),
+    "memory_id": pl.String(),
+    "at": pl.Datetime("us", "UTC"),
+    "taken": pl.Float64(),
+    "examined": pl.Float64(),
+}
+"""Columns of a view: one result of one search of which anything was said. taken: `taken` of it, 0 where it was
+only shown or may teach nothing. examined: chance that its rank was looked at."""
+
+
+def taken(evidence: pl.Expr, share: pl.Expr, policy: KeyTeaching) -> pl.Expr:
+    """How far a result was what was looked for, in [0, 1] (rule 7.3).
+
+    Args:
+        evidence: that it was, in [0, 1].
+        share: its score, of that of the first result.
+        policy: constants.
+    """
+    return evidence * share.clip(0.0, 1.0) ** policy.power
+
+
+def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFrame:
+    """What is known of each question and memory at a moment.
+
+    Who asks the same again has one voice, the mean of what was done each time, with the age of the last. Of
+    a memory's keys the newest few stay; where it was taken by one that does not stay, it was not looked at
+    either.
+
+    Args:
+        views: rows as in `VIEW`, of any namespaces, none of a later moment.
+        as_of: the moment.
+        policy: constants.
+
+    Returns:
+        ``namespace``, ``query_id``, ``memory_id``, ``taken`` and ``examined`` (sums over people, each
+        weighted by its age), ``voices`` (that took it, count), ``last`` (that one did); sorted. Only memories
+        that have a key, in questions that are one.
+    """
+    voice = ["namespace", "query_id", "memory_id", "principal"]
+    left = (1 - (pl.lit(as_of) - pl.col("at")) / policy.ttl).clip(0.0, 1.0)
+    voices = (
+        views.group_by(voice)
+        .agg(pl.col("taken", "examined").mean(), pl.col("at").max())
+        .with_columns(left=left)
+        .filter(pl.col("left") > 0)
+        .sort("at", *voice, descending=[True, False, False, False, False])
+    )
+    key = pl.col("taken") > 0
+    place = pl.when(key).then(key.cum_sum().over("namespace", "memory_id"))
+    kept = voices.with_columns(place=place).filter(
+        pl.col("place").is_null() | (pl.col("place") <= policy.per_memory)
+    )
+    keys = kept.filter(key)
+    known = kept.join(keys, on=["namespace", "query_id"], how="semi").join(
+        keys, on=["namespace", "memory_id"], how="semi"
+    )
+    return (
+        known.group_by("namespace", "query_id", "memory_id")
+        .agg(
+            taken=(pl.col("taken") * pl.col("left")).sum(),
+            examined=(pl.col("examined") * pl.col("left")).sum(),
+            voices=key.sum(),
+            last=pl.col("at").filter(key).max(),
+        )
+        .sort("namespace", "query_id", "memory_id")
+    )
+
+
+def keys_of(
+    folded: pl.DataFrame, vectors: np.ndarray, number: dict[str, int], memory: dict[str, int]
+) -> Keys:
+    """The keys of one namespace as arrays.
+
+    Args:
+        folded: rows of `fold`, of one namespace.
+        vectors: of questions, of length 1, (q, dimension).
+        number: row of `vectors` of each question.
+        memory: number of each memory; those that have none are left out.
+    """
+    there = folded.filter(pl.col("memory_id").is_in(list(memory)), pl.col("query_id").is_in(list(number)))
+    questions = there["query_id"].unique(maintain_order=True)
+    counts = there["query_id"].rle().struct.field("len").to_numpy() if there.height else np.zeros(0, np.int64)
+    return Keys(
+        vectors[[number[one] for one in questions]],
+        np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+        np.array([memory[one] for one in there["memory_id"]], dtype=np.int64),
+        there["taken"].to_numpy(),
+        there["examined"].to_numpy(),
+    )
