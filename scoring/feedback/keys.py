@@ -1,4 +1,4 @@
-"""What searches teach as keys (rule 7): how far each memory was taken from a question, and how far looked at."""
+"""What searches teach as keys (rule 7): how far a memory was taken from a question, and how far looked at."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ VIEW: Final[dict[str, pl.DataType]] = {
     "taken": pl.Float64(),
     "examined": pl.Float64(),
 }
-"""Columns of a view: one result of one search of which anything was said. taken: `taken` of it, 0 where it was
-only shown or may teach nothing. examined: chance that its rank was looked at."""
+"""Columns of a view: one result of one search of which anything was said. taken: `taken` of it, 0 where it
+was only shown or may teach nothing. examined: chance that its rank was looked at."""
 
 
 def taken(evidence: pl.Expr, share: pl.Expr, policy: KeyTeaching) -> pl.Expr:
