@@ -23,7 +23,8 @@ CHANGES = {
 }  # fmt: skip
 BOUNDS = {
     "vector_weight": (0, 1), "bm25_reach": (1, math.inf), "cosine_floor": (-1, 0.999), "rrf_k": (1, 10_000),
-    "title_weight": (0, 1), "trigger_weight": (0, 1),
+    "title_weight": (0, 1),
+    "trigger_weight": (0, 1),
     "mpab_coefficient": (0, 1), "mpab_cap": (0, math.inf), "neighbour_weight": (0, 1),
     "effectiveness_weight": (0, 0.3), "effectiveness_from": (3, 1_000_000), "highly_effective": (0, 1),
     "learned_cap": (0, 0.15), "confidence_point": (0, 0.1), "negative_step": (0, 0.1),
@@ -57,7 +58,7 @@ def test_a_version_does_not_depend_on_the_name():
 def test_a_policy_is_data_that_cannot_change():
     plain = RankingPolicy().to_dict()
     assert list(plain) == [field.name for field in dataclasses.fields(RankingPolicy)]
-    assert (plain["name"], plain["fusion"], plain["vector_weight"]) == ("default", "convex", 0.7)
+    assert (plain["name"], plain["fusion"], plain["vector_weight"]) == ("default", "convex", 0.75)
     with pytest.raises(dataclasses.FrozenInstanceError):
         RankingPolicy().rrf_k = 3
 
@@ -83,11 +84,12 @@ def test_a_parameter_that_is_not_there_has_its_default():
 
 def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     """The version was logged before there were these parameters."""
-    old = RankingPolicy().to_dict()
+    then = dataclasses.replace(RankingPolicy(), vector_weight=0.7)
+    old = then.to_dict()
     for name in BEFORE:
         del old[name]
-    then = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf}
-    assert RankingPolicy.logged(old) == dataclasses.replace(RankingPolicy(), **then)
+    before = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf}
+    assert RankingPolicy.logged(old) == dataclasses.replace(then, **before)
     assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
     present = RankingPolicy(rrf_k=60)
     assert RankingPolicy.logged(present.to_dict()) == present
