@@ -185,7 +185,8 @@ def evaluation_cycles(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Closes the cycles that are due by the end of the last day, and notes how far the open ones are.
 
-    A cycle of a namespace takes at least 100 distinct queries with a relevant judgment and 14 days. What it
+    A cycle of a namespace takes at least 100 queries with a relevant judgment, each counted once a day and
+    three times at most, and 14 days. What it
     came to is written down with its judgments, policies and code version, and never changed.
     """
     space, days = slowwave.space, list(context.partition_keys)

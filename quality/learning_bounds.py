@@ -14,7 +14,7 @@ class GateBounds:
 
     Attributes:
         cycles: closed cycles (count).
-        cycle_queries: distinct evaluated queries of these (count).
+        cycle_queries: evaluated queries of these, as they count (rule 7.7; count).
         cycle_days: calendar days of these.
         shadow_days: from the first proposal on.
         noise: noise rate that is too high.

@@ -35,7 +35,7 @@ class Progress:
 
     Attributes:
         cycles: closed ones with enough of its own queries (count).
-        searches: distinct evaluated queries of these (count).
+        searches: evaluated queries of these, each once a day and three times a cycle at most (count).
         days: from the first day of the first to the last day of the last.
         open_searches: of the cycle that is open (count).
         open_days: of the cycle that is open.

@@ -3,7 +3,7 @@
 from slowwave.scoring.evaluation.agreement import Agreement, agreement
 from slowwave.scoring.evaluation.attribution import Contribution, attribution, contributions
 from slowwave.scoring.evaluation.comparison import Comparison, MeanInterval, compare, mean_interval
-from slowwave.scoring.evaluation.cycles import Cycle, CyclePlan, SearchDay, plan_cycles
+from slowwave.scoring.evaluation.cycles import Cycle, CyclePlan, SearchDay, counted_questions, plan_cycles
 from slowwave.scoring.evaluation.evaluate import evaluate
 from slowwave.scoring.evaluation.interleaving import Interleaved, credit, preference, team_draft, winner
 from slowwave.scoring.evaluation.judgments import Judgments, resolve
@@ -15,7 +15,7 @@ from slowwave.scoring.measures import MEASURES, Measure, parse_measure
 __all__ = [
     "MEASURES", "Agreement", "AnswerRate", "Comparison", "Contribution", "Cycle", "CyclePlan", "Interleaved",
     "Judgments", "MeanInterval", "Measure", "SearchDay", "SelectionPolicy", "agreement", "answer_rate",
-    "attribution", "auroc", "compare", "contributions", "credit", "evaluate", "mean_interval",
-    "parse_measure", "plan_cycles", "preference", "resolve", "selections", "team_draft", "winner",
-    "worth_judging",
+    "attribution", "auroc", "compare", "contributions", "counted_questions", "credit", "evaluate",
+    "mean_interval", "parse_measure", "plan_cycles", "preference", "resolve", "selections", "team_draft",
+    "winner", "worth_judging",
 ]  # fmt: skip

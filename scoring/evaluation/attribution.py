@@ -103,41 +103,53 @@ def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str
 
 
 def contributions(
-    rows: pl.DataFrame, *, level: float = LEVEL, n_draws: int = DRAWS, seed: int = 0
+    rows: pl.DataFrame,
+    questions: pl.DataFrame | None = None,
+    *,
+    level: float = LEVEL,
+    n_draws: int = DRAWS,
+    seed: int = 0,
 ) -> list[Contribution]:
     """What each channel brought to all searches of `rows`, by channel.
 
     Rates are those of all results together, so that a search with two results weighs less than one with ten.
-    The results of a search are found together, not one by one; so whole searches are drawn for the intervals
-    (Wilson's, over results, would be too narrow).
+    The results of a search are found together, not one by one, and those of the same question alike; so whole
+    questions are drawn for the intervals (Wilson's, over results, would be too narrow).
 
     Args:
         rows: of `attribution`, each search with its row of channel ``*``.
+        questions: ``search_id`` and ``query_id`` of these searches; None: each asks something else.
         level: level of the intervals.
         n_draws: draws of the bootstrap.
         seed: the same seed gives the same intervals.
     """
+    nothing = pl.DataFrame(schema={"search_id": pl.String, "query_id": pl.String})
+    asked = nothing if questions is None else questions.select(nothing.columns)
     totals = rows.filter(pl.col("channel") == ALL).select("search_id", whole="results")
     made = []
     for channel in sorted(set(rows["channel"].unique()) - {ALL}):
         found = rows.filter(pl.col("channel") == channel).select("search_id", "covered", "exclusive")
         counts = (
             totals.join(found, on="search_id", how="left")
-            .select("whole", "covered", "exclusive")
-            .fill_null(0)
-            .to_numpy()
+            .with_columns(pl.col("covered", "exclusive").fill_null(0))
+            .join(asked, on="search_id", how="left")
+            .group_by(pl.coalesce("query_id", "search_id"), maintain_order=True)
+            .agg(pl.col("whole", "covered", "exclusive").sum(), searches=pl.len())
         )
         if len(counts):
-            made.append(_contribution(channel, counts.astype(np.float64), level, n_draws, seed))
+            made.append(_contribution(channel, counts, level, n_draws, seed))
     return made
 
 
-def _contribution(channel: str, counts: np.ndarray, level: float, n_draws: int, seed: int) -> Contribution:
+def _contribution(
+    channel: str, questions: pl.DataFrame, level: float, n_draws: int, seed: int
+) -> Contribution:
+    counts = questions.select("whole", "covered", "exclusive").to_numpy().astype(np.float64)
     drawn = resampled_totals(counts, n_draws=n_draws, seed=seed)
     results, covered, exclusive = (int(total) for total in counts.sum(axis=0))
     coverage = percentiles(ratio(drawn[:, 1], drawn[:, 0]), level)
     ecr = percentiles(ratio(drawn[:, 2], drawn[:, 0]), level)
     return Contribution(
-        channel, len(counts), results, covered, exclusive,
+        channel, int(questions["searches"].sum()), results, covered, exclusive,
         covered / results, *coverage, exclusive / results, *ecr,
     )  # fmt: skip

@@ -90,28 +90,32 @@ def preference(
     credit_a: npt.ArrayLike,
     credit_b: npt.ArrayLike,
     *,
+    questions: Sequence[str] | None = None,
     margin: float,
     level: float = LEVEL,
     n_draws: int = DRAWS,
     seed: int = 0,
 ) -> Comparison:
-    """Which ranking users prefer, over the searches whose results were observed.
+    """Which ranking users prefer, over the questions whose results were observed.
 
-    A search won counts 1, a tie ½, a search lost 0; the mean for b is `candidate`, that for a is 1 minus it,
-    and `difference` = `candidate` − ½ is the Δ of Chapelle and others, "Large-Scale Validation and Analysis
-    of Interleaved Search Evaluation" (2012), between −½ and ½. `baseline` is ½: no preference. As all
-    differences are ½ or nothing, the randomisation test is the sign test. Wins and losses are those of b.
+    A search won counts 1, a tie ½, a search lost 0, and a question the mean of its searches: one that is
+    asked again and again is one piece of evidence (rule 7.7). The mean for b is `candidate`, that for a is
+    1 minus it, and `difference` = `candidate` − ½ is the Δ of Chapelle and others, "Large-Scale Validation
+    and Analysis of Interleaved Search Evaluation" (2012), between −½ and ½. `baseline` is ½: no preference.
+    Where no question was asked twice, all differences are ½ or nothing, and the randomisation test is the
+    sign test. Wins and losses are those of b.
 
     Args:
         credit_a: (n,) used results of the ranking in force, a number for each search.
         credit_b: of the other one.
+        questions: (n,) what each search asked; None: each something else.
         margin: preference that does not matter, in units of Δ.
         level: level of the interval.
         n_draws: draws of the bootstrap, and of the test.
         seed: the same seed gives the same figures.
 
     Raises:
-        ValueError: the two differ in length, or a number is out of range.
+        ValueError: they differ in length, or a number is out of range.
     """
     mine, its = np.asarray(credit_a, dtype=np.float64), np.asarray(credit_b, dtype=np.float64)
     if mine.shape != its.shape:
@@ -119,6 +123,13 @@ def preference(
             f"credit_a has {mine.size} searches and credit_b {its.size}: compare the same searches"
         )
     won = (1 + np.sign(its - mine)) / 2
+    if questions is not None:
+        if len(questions) != mine.size:
+            raise ValueError(
+                f"there are {len(questions)} questions of {mine.size} searches: give one of each"
+            )
+        _, of = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
+        won = np.bincount(of, won) / np.bincount(of)
     return compare(
         np.full(len(won), 0.5), won, margin=margin, level=level, n_draws=n_draws, seed=seed
     )  # fmt: skip

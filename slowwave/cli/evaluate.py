@@ -99,6 +99,8 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
     """The cycles of a namespace: the closed ones, and what the open one still needs."""
     import json as reader
 
+    from slowwave.evaluation.cycles import counted_in
+
     with open_namespace(namespace) as memory:
         rows = memory.store.of(memory.namespace).read("evaluation_cycles").sort("number")
     found = [
@@ -117,11 +119,12 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
             row["cycle_id"],
             f"closed on {row['closed_on']}" if row["closed_on"] else f"open since {row['opened_on']}",
             *(row[name] for name in counts),
+            counted_in(row["summary"], row["queries"]),
             _lacking(row["summary"]),
         ]
         for row in found
     ]
-    out.print(rich_table(Table([Column("cycle", whole=True), "status", *counts, "needs"], cells)))
+    out.print(rich_table(Table([Column("cycle", whole=True), "status", *counts, "counted", "needs"], cells)))
 
 
 def _lacking(summary: dict[str, object]) -> str:

@@ -6,6 +6,7 @@ last, so that one that was killed half-way is written again from the start.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
@@ -19,10 +20,11 @@ from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.judging.agreement import agreements, as_summary
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.measured import COLUMNS, attribute, score, searches_of
-from slowwave.evaluation.truth import with_query_ids
+from slowwave.evaluation.truth import asked_of, with_query_ids
 from slowwave.evaluation.variants import Tried
 from slowwave.scoring.days import DAY, days_from
 from slowwave.scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
+from slowwave.scoring.evaluation.cycles import Asking, counted_questions
 from slowwave.store.frames import quote
 from slowwave.store.tenancy import within
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 OPEN, CLOSED = "open", "closed"
+COUNTED = "counted"
+"""In a cycle's summary: how much its queries count (rule 7.7)."""
 
 
 def cycle_id(namespace: str, number: int) -> str:
@@ -62,12 +66,20 @@ def closed_cycles(space: Workspace, namespace: str) -> list[Cycle]:
     """The cycles of a namespace that are closed, the first one first."""
     rows = space.store.of(namespace).read(
         "evaluation_cycles", f"status = '{CLOSED}'",
-        columns=["number", "opened_on", "closed_on", "days", "searches", "queries"],
+        columns=["number", "opened_on", "closed_on", "days", "searches", "queries", "summary"],
     )  # fmt: skip
     return [
-        Cycle(number, date.fromisoformat(opened), date.fromisoformat(closed), *counts)
-        for number, opened, closed, *counts in rows.sort("number").iter_rows()
-    ]
+        Cycle(
+            number, date.fromisoformat(opened), date.fromisoformat(closed), days, searches, queries,
+            counted_in(json.loads(told or "{}"), queries),
+        )
+        for number, opened, closed, days, searches, queries, told in rows.sort("number").iter_rows()
+    ]  # fmt: skip
+
+
+def counted_in(summary: Mapping[str, Any], queries: int) -> int:
+    """How much the queries of a cycle count, as its summary tells; before it did so each counted once."""
+    return int(summary.get(COUNTED, queries))
 
 
 def own_cycles(space: Workspace, namespace: str, until: str) -> list[Cycle]:
@@ -120,7 +132,7 @@ def _next(
         day = last_day + late * DAY
         by_then = said.filter(pl.col("day") <= day.isoformat())
         cycle = _counted(space, planned, asked.filter(pl.col("day") <= day.isoformat()), by_then, day)
-        if planned.closed_on is not None and cycle.queries >= bounds["least_queries"]:
+        if planned.closed_on is not None and cycle.counted >= bounds["least_queries"]:
             return _Due(cycle, by_then)
     return _Due(replace(cycle, closed_on=None), by_then)
 
@@ -148,11 +160,16 @@ def _close_next(
 def _counted(space: Workspace, planned: Cycle, asked: pl.DataFrame, said: pl.DataFrame, day: date) -> Cycle:
     """A planned cycle with what it comes to at the end of a day."""
     grades = judgment_list(said, space.settings.judge.agreement).grades
-    counted = asked.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
-    opened = planned.opened_on
-    return Cycle(
-        planned.number, opened, day, (day - opened).days + 1, counted.height, counted["query_id"].n_unique()
-    )
+    evaluated = asked.join(grades.filter(pl.col("grade") > 0), on="query_id", how="semi")
+    opened, searches, queries = planned.opened_on, evaluated.height, evaluated["query_id"].n_unique()
+    count = counted_questions(_askings(evaluated))
+    return Cycle(planned.number, opened, day, (day - opened).days + 1, searches, queries, count)
+
+
+def _askings(asked: pl.DataFrame) -> list[Asking]:
+    """Which queries searches asked on which days, each once."""
+    days = asked.select("query_id", "day").unique()
+    return [(query, date.fromisoformat(day)) for query, day in days.iter_rows()]
 
 
 def _bounds(space: Workspace) -> dict[str, int]:
@@ -179,15 +196,11 @@ def _may_count(said: pl.DataFrame) -> pl.DataFrame:
 def _search_days(asked: pl.DataFrame, said: pl.DataFrame) -> list[SearchDay]:
     """What each day brought to a cycle: a search counts from the day on which it is known what answers it."""
     relevant = said.filter(pl.col("grade") > 0).group_by("query_id").agg(since=pl.col("day").min())
-    evaluated = asked.join(relevant, on="query_id").select(
-        "query_id", day=pl.max_horizontal("day", "since")
-    ).group_by("day").agg(searches=pl.len(), queries="query_id")  # fmt: skip
-    days = pl.concat([asked.select("day"), evaluated.select("day")]).unique().sort("day")
-    rows = days.join(evaluated, on="day", how="left", maintain_order="left")
-    return [
-        SearchDay(date.fromisoformat(day), searches or 0, frozenset(queries or ()))
-        for day, searches, queries in rows.iter_rows()
-    ]
+    evaluated = asked.join(relevant, on="query_id").with_columns(known=pl.max_horizontal("day", "since"))
+    by_day = evaluated.partition_by("known", as_dict=True)
+    days = pl.concat([asked["day"], evaluated["known"]]).unique().sort()
+    brought = [(date.fromisoformat(day), by_day.get((day,), evaluated.clear())) for day in days]
+    return [SearchDay(day, mine.height, frozenset(_askings(mine))) for day, mine in brought]
 
 
 def _note_progress(space: Workspace, namespace: str, one: Cycle, bounds: Mapping[str, int]) -> None:
@@ -196,7 +209,8 @@ def _note_progress(space: Workspace, namespace: str, one: Cycle, bounds: Mapping
     if one.days < max(known.to_list(), default=0):  # an old day that is evaluated again
         return
     missing = {
-        "queries_missing": max(0, bounds["least_queries"] - one.queries),
+        COUNTED: one.counted,
+        "queries_missing": max(0, bounds["least_queries"] - one.counted),
         "days_missing": max(0, bounds["least_days"] - one.days),
     }
     row = {
@@ -244,7 +258,9 @@ def _freeze(
         "searches": cycle.searches, "queries": cycle.queries, "judgment_version": judgments.version,
         "code_version": code_version(),
         "variants": _json({one.variant.name: one.to_dict() for one in tried}),
-        "summary": _json(_summary(space, namespace, days, searches, said, drifted)),
+        "summary": _json(
+            {COUNTED: cycle.counted} | _summary(space, namespace, days, searches, said, drifted)
+        ),
         "closed_at": now,
     }  # fmt: skip
     schema = pl.DataFrame(store.empty("evaluation_cycles")).schema
@@ -264,7 +280,7 @@ def _summary(
     rows = attribute(space, searches)
     channels = {
         one.channel: {name: value for name, value in asdict(one).items() if name != "channel"}
-        for one in contributions(rows)
+        for one in contributions(rows, searches)
     }
     whole = rows.filter(pl.col("channel") == "*")
     counted = {name: int(whole[name].sum()) for name in ("results", "single", "multi", "unattributed")}
@@ -291,12 +307,16 @@ def _shadow(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, 
 
 def _interleaving(space: Workspace, namespace: str, days: Sequence[str]) -> dict[str, Any]:
     where = within(namespace, f"day >= {quote(days[0])} AND day <= {quote(days[-1])}")
-    rows = space.store.scan("interleavings", where)
+    rows = asked_of(space.store, space.store.scan("interleavings", where))
     found: dict[str, Any] = {}
-    for (policy,), mine in rows.sort("policy_b").group_by("policy_b", maintain_order=True):
-        won = preference(mine["credit_a"], mine["credit_b"], margin=space.settings.evaluation.margin)
+    for (policy,), mine in rows.sort("policy_b", "search_id").group_by("policy_b", maintain_order=True):
+        won = preference(
+            mine["credit_a"], mine["credit_b"], questions=mine["query_id"].to_list(),
+            margin=space.settings.evaluation.margin,
+        )  # fmt: skip
         found[str(policy)] = {
-            "searches": won.n,
+            "searches": mine.height,
+            "queries": won.n,
             "preferred": won.difference,
             "low": won.low,
             "high": won.high,

@@ -35,6 +35,16 @@ def with_query_ids(rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def asked_of(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows with ``search_id``, and what that asked (``query_id``): itself, where the search is not logged."""
+    names = rows["search_id"].unique().to_list()
+    asked = store.read_by("searches", "search_id", names, columns=["search_id", "namespace", "query"])
+    known = with_query_ids(asked).select("search_id", "query_id")
+    return rows.join(known, on="search_id", how="left", maintain_order="left").with_columns(
+        pl.coalesce("query_id", "search_id").alias("query_id")
+    )
+
+
 def trigger_judgments(store: Store, days: Sequence[str]) -> pl.DataFrame:
     """A: each trigger phrase of a note that was saved on one of these days should find its memory.
 

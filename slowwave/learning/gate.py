@@ -144,10 +144,10 @@ def _progress(
     for one in evidence.cycles(namespace, until):
         if one.closed_on is None:
             if open_cycle and day_end(one.opened_on) <= as_of:
-                done = replace(done, open_searches=one.queries, open_days=one.days)
+                done = replace(done, open_searches=one.counted, open_days=one.days)
         elif day_end(one.closed_on) <= as_of:
             done = replace(
-                done, cycles=done.cycles + 1, searches=done.searches + one.queries, days=done.days + one.days
+                done, cycles=done.cycles + 1, searches=done.searches + one.counted, days=done.days + one.days
             )
     return done
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from slowwave.evaluation.truth import asked_of
 from slowwave.journal.kinds.learning import REGRESSION
 from slowwave.learning.acts import Act, acts, approved_namespaces, last_word, rollbacks, write_act
 from slowwave.learning.evidence import Evidence
@@ -76,9 +77,11 @@ def _online(space: Workspace, namespace: str, since: str, as_of: datetime) -> Co
     rows = space.store.of(namespace).scan(
         "interleavings", where, columns=["search_id", "credit_a", "credit_b"]
     )
-    rows = rows.sort("search_id")
-    margin = space.settings.evaluation.margin
-    return preference(rows["credit_a"], rows["credit_b"], margin=margin, n_draws=DRAWS)
+    rows = asked_of(space.store, rows.sort("search_id"))
+    margin, questions = space.settings.evaluation.margin, rows["query_id"].to_list()
+    return preference(
+        rows["credit_a"], rows["credit_b"], questions=questions, margin=margin, n_draws=DRAWS
+    )  # fmt: skip
 
 
 def heal(space: Workspace) -> None:

@@ -260,7 +260,10 @@ class EvaluationSettings(Group):
         0.02, ge=0, le=1, description="Difference of a metric (0 to 1) that does not matter"
     )
     cycle_searches: int = Field(
-        100, ge=100, description="Distinct queries with a relevant judgment that a cycle needs (count)"
+        100,
+        ge=100,
+        description="Queries with a relevant judgment that a cycle needs (count); each counts once a day, "
+        "and three times at most",
     )
     cycle_days: int = Field(14, ge=14, description="Days that a cycle takes at least")
     interleave: Path | None = Field(

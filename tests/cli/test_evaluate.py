@@ -156,14 +156,15 @@ def test_status_shows_every_cycle_and_what_the_open_one_needs(run, memory):
         "evaluation_cycles",
         [{"cycle_id": "default#2", "namespace": "default", "number": 2, "status": "open", "days": 3,
           "opened_on": "2026-04-01", "searches": 40, "queries": 30,
-          "summary": '{"queries_missing":70,"days_missing":11}'}],
+          "summary": '{"counted":37,"queries_missing":63,"days_missing":11}'}],
     )  # fmt: skip
     told = run("status")
-    assert "70 more queries, 11 more days" in told
+    assert "63 more queries, 11 more days" in told
+    assert ["3", "40", "30", "37", "63", "more"] == told.partition("2026-04-01")[2].split()[:6]
     assert "bob" not in told
     first, second = strict_json(run("status", "--json"))
     assert (first["status"], second["status"]) == ("closed", "open")
-    assert second["summary"] == {"queries_missing": 70, "days_missing": 11}
+    assert second["summary"] == {"counted": 37, "queries_missing": 63, "days_missing": 11}
     assert second["variants"] == {}
     assert [one["cycle_id"] for one in strict_json(run("status", "-n", "bob", "--json"))] == ["bob#1"]
 

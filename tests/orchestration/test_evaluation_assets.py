@@ -326,7 +326,7 @@ def labelled(settings: Settings, queries: int, until: int, *, namespace: str = "
     memory = ids.memory_id(namespace, "deploy")
     acts = [asked(number, 1 + number % until, namespace=namespace) for number in range(queries)]
     again = days.search(
-        f"{namespace} again", days.at(2), [memory], query=" QUESTION   0", namespace=namespace
+        f"{namespace} again", days.at(1, 20), [memory], query=" QUESTION   0", namespace=namespace
     )
     unanswered = days.search(f"{namespace} never", days.at(2), [memory], query="never", namespace=namespace)
     journal(settings, [*acts, again, unanswered])

@@ -10,7 +10,7 @@ import pytest
 from evaluation_days import judge, said, strict_json
 from warehouse_rows import put
 
-from slowwave.evaluation.cycles import advance, closed_cycles, code_version
+from slowwave.evaluation.cycles import advance, closed_cycles, code_version, own_cycles
 from slowwave.evaluation.variants import Tried
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
@@ -96,6 +96,10 @@ def missing(space: Workspace, name: str) -> tuple[int, int]:
     return told["queries_missing"], told["days_missing"]
 
 
+def counted(one: dict) -> int:
+    return strict_json(one["summary"])["counted"]
+
+
 # -- when ------------------------------------------------------------------------------------------
 
 
@@ -116,11 +120,80 @@ def test_a_cycle_takes_a_fortnight_however_many_queries_there_are(space):
 def test_a_cycle_takes_a_hundred_queries_however_many_days_there_are(space):
     weeks(space, 21, 5)
     ask(space, 3, [500])  # nobody knows what answers it
-    for again in range(1, 20):
-        ask(space, again, [0])  # the same query every day is one
     assert nightly(space, 21, 13) == {20: ["ada#1"]}
     one = cycle(space, "ada#1")
-    assert (one["days"], one["queries"], one["searches"]) == (20, 100, 118)
+    assert (one["days"], one["queries"], one["searches"], counted(one)) == (20, 100, 100, 100)
+
+
+def ask_again(space: Workspace, number: int, queries: Iterable[int], *, times: int = 1) -> None:
+    """Ask on a day what may have been asked on it before."""
+    put(space.store, "searches", [
+        {**one, "search_id": f"{one['search_id']}-again-{at}"}
+        for one in asked(number, queries) for at in range(times)
+    ])  # fmt: skip
+
+
+def test_what_one_person_asks_on_several_days_counts_and_no_more_than_three_times(space):
+    """Six questions a day, thirty-four in all: by 14 March each was asked twice, by 17 March three times."""
+    grade(space, 1, range(34))
+    for number in range(1, 18):
+        ask(space, number, [(6 * (number - 1) + at) % 34 for at in range(6)])
+    ask(space, 16, [0])
+    assert nightly(space, 17, 13) == {17: ["ada#1"]}
+    one = cycle(space, "ada#1")
+    assert (one["days"], one["queries"], one["searches"], counted(one)) == (17, 34, 103, 102)
+    assert closed_cycles(space, "ada")[0].counted == 102
+    assert own_cycles(space, "ada", day(17))[0].counted == 102
+
+
+def test_a_script_that_asks_a_few_things_a_hundred_times_proves_nothing(space):
+    grade(space, 1, range(10))
+    for number in (1, 5, 9, 13, 14):
+        ask_again(space, number, range(10), times=100)
+    assert nightly(space, 14, 14) == {}
+    one = cycle(space, "ada#1")
+    assert (one["queries"], one["searches"], counted(one), missing(space, "ada#1")) == (
+        10,
+        5_000,
+        30,
+        (70, 0),
+    )
+    assert own_cycles(space, "ada", day(14))[0].counted == 30
+
+
+def test_the_next_cycle_begins_to_count_anew(space):
+    grade(space, 1, range(50))
+    for number in (1, 2, 15, 16):
+        ask(space, number, range(50))
+    assert nightly(space, 28, 14) == {14: ["ada#1"], 28: ["ada#2"]}
+    for name in ("ada#1", "ada#2"):
+        one = cycle(space, name)
+        assert (one["queries"], one["searches"], counted(one)) == (50, 100, 100)
+
+
+def test_a_cycle_that_earlier_code_closed_counts_its_queries(space):
+    weeks(space, 15, 8)
+    nightly(space, 14, 14)
+    put(space.store, "evaluation_cycles", [{**cycle(space, "ada#1"), "summary": '{"judges":{"kappa":NaN}}'}])
+    assert closed_cycles(space, "ada")[0].counted == 112
+    assert nightly(space, 15, 15) == {}
+    assert cycle(space, "ada#2")["opened_on"] == day(15)
+
+
+def test_rankings_shown_in_turn_are_compared_question_by_question(space):
+    """Thirty questions prefer the ranking in force; one search, asked sixty times, does not outvote them."""
+    weeks(space, 14, 8)
+    ask_again(space, 3, [0], times=60)
+    names = [(f"ada-{1 + one // 8}-{one}", 1, 0) for one in range(1, 31)]
+    names += [(f"ada-3-0-again-{at}", 0, 1) for at in range(60)]
+    put(space.store, "interleavings", [
+        {"search_id": name, "day": day(5), "namespace": "ada", "policy_b": "x", "credit_a": a, "credit_b": b}
+        for name, a, b in names
+    ])  # fmt: skip
+    nightly(space, 14, 14)
+    told = strict_json(cycle(space, "ada#1")["summary"])["interleaving"]["x"]
+    assert (told["searches"], told["queries"], told["verdict"]) == (90, 31, "worse")
+    assert told["preferred"] == pytest.approx(1 / 31 - 0.5)
 
 
 def test_a_judgment_counts_from_its_day_on_for_searches_of_before(space):

@@ -117,6 +117,18 @@ def test_the_interval_is_as_wide_as_searches_differ_not_as_results_do():
     assert contributions(attribution(frame(apart))) == contributions(attribution(frame(apart)))
 
 
+def test_the_interval_is_as_wide_as_questions_differ_and_a_repeated_search_makes_it_no_narrower():
+    rng = np.random.default_rng(1)
+    once = {f"s{at}": [["vector"] if rng.random() < 0.5 else ["bm25"]] * 10 for at in range(100)}
+    again = {f"{one}-{time}": shown for one, shown in once.items() for time in range(9)}
+    asked = pl.DataFrame({"search_id": list(again), "query_id": [one.split("-")[0] for one in again]})
+    (_, _, first), (_, _, nine) = (
+        contributions(attribution(frame(once))), contributions(attribution(frame(again)), asked)
+    )  # fmt: skip
+    assert (nine.ecr_low, nine.ecr_high) == pytest.approx((first.ecr_low, first.ecr_high), abs=0.02)
+    assert (nine.searches, nine.results, nine.ecr) == (900, 9_000, first.ecr)
+
+
 def test_what_cannot_be_counted_is_named():
     with pytest.raises(ValueError, match="k = 0"):
         attribution(frame(RULE), k=0)

@@ -107,3 +107,30 @@ def test_preference_by_hand_is_the_sign_test():
     )
     with pytest.raises(ValueError, match="credit_a has 1 searches and credit_b 2"):
         preference([1], [1, 2], margin=0.0)
+
+
+def test_a_question_is_one_piece_of_evidence_however_often_it_is_asked():
+    """Asked twice, once won and once lost, p is a tie; q is won; r, asked three times, by two of them."""
+    won, lost = ([0, 1], [1, 0])
+    searches = [("p", *won), ("r", *won), ("p", *lost), ("q", *won), ("r", *lost), ("r", *won)]
+    names, a, b = zip(*searches, strict=True)
+    found = preference(a, b, questions=names, margin=0.0)
+    assert (found.n, found.wins, found.ties, found.losses) == (3, 2, 1, 0)
+    assert found.candidate == pytest.approx((1 / 2 + 1 + 2 / 3) / 3)
+    script = preference([1] * 500, [0] * 500, questions=["same"] * 500, margin=0.02)
+    assert (script.n, script.losses, script.verdict) == (1, 1, "insufficient evidence")
+    with pytest.raises(ValueError, match="2 questions of 3 searches"):
+        preference([1, 0, 0], [0, 0, 1], questions=["p", "q"], margin=0.0)
+
+
+@given(st.lists(st.tuples(st.sampled_from("pqr"), st.integers(0, 2), st.integers(0, 2)), min_size=1),
+       st.randoms())  # fmt: skip
+def test_the_order_of_searches_says_nothing_of_a_preference(searches, random):
+    def told(rows):
+        names, a, b = zip(*rows, strict=True)
+        found = preference(a, b, questions=names, margin=0.02, n_draws=50)
+        return found.n, found.wins, found.ties, found.losses, found.candidate
+
+    mixed = random.sample(searches, len(searches))
+    assert told(mixed) == pytest.approx(told(searches))
+    assert told(searches * 3) == pytest.approx(told(searches))
