@@ -10,7 +10,7 @@ question. The second is made up, and is called so.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -152,7 +152,13 @@ class Asking:
 
 
 def asked_on(
-    needs: Needs, days: Sequence[date], per_day: int, wordings: Wordings, *, people: int, seed: int = 0
+    needs: Needs,
+    days: Sequence[date],
+    per_day: int,
+    wordings: Callable[[Question], str],
+    *,
+    people: int,
+    seed: int = 0,
 ) -> Mapping[date, list[Asking]]:
     """Which need is asked for when, by whom and in which words; some needs come more often than others.
 
@@ -160,7 +166,7 @@ def asked_on(
         needs: those that are asked for.
         days: on which.
         per_day: searches a day (count).
-        wordings: makes the words.
+        wordings: makes the words, such as `Wordings`.
         people: who ask, each as often (count).
         seed: of all else that is random.
     """

@@ -134,12 +134,12 @@ def measured(
     now, policy = space.now(), space.policy
     found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
     proposed = {
-        name: [_with(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
+        name: [with_terms(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
         for name, some in terms.items()
     }
     on, off = Variant("on", policy), Variant("off", policy, frozenset({LEARNED}))
-    lists = {OFF: _ranked(found, now, off), APPLIED: _ranked(found, now, on)}
-    lists |= {name: _ranked(some, now, on) for name, some in proposed.items()}
+    lists = {OFF: ranked(found, now, off), APPLIED: ranked(found, now, on)}
+    lists |= {name: ranked(some, now, on) for name, some in proposed.items()}
     qrels = {str(at): dict.fromkeys(home.answers(question), 1) for at, (_, question) in enumerate(asked)}
     touched = {
         name: sum(any(state.learned for state in one.states.values()) for one in some) / max(len(some), 1)
@@ -168,7 +168,9 @@ def as_seeds(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     return terms_in_force(decide(rows.select(*PROPOSAL), [], SEEDS).lessons, space.now(), SEEDS)
 
 
-def _with(terms: LearnedTerms, text: str, one: Candidates, now: datetime, space: Workspace) -> Candidates:
+def with_terms(
+    terms: LearnedTerms, text: str, one: Candidates, now: datetime, space: Workspace
+) -> Candidates:
     """The candidates with what the terms would add, in place of what was added."""
     boosts = {
         memory: learned.boost(space.policy.learned_cap, space.learning_policy.coefficient)
@@ -181,7 +183,7 @@ def _with(terms: LearnedTerms, text: str, one: Candidates, now: datetime, space:
     return replace(one, states=states)
 
 
-def _ranked(found: Sequence[Candidates], now: datetime, variant: Variant) -> dict[str, list[str]]:
+def ranked(found: Sequence[Candidates], now: datetime, variant: Variant) -> dict[str, list[str]]:
     """Memories by the place of the search, best first."""
     rows = replay(Batch.of((one, now, 20) for one in found), [variant], depth=20).sort("search", "rank")
     lists: dict[str, list[str]] = {str(at): [] for at in range(len(found))}

@@ -56,6 +56,10 @@ SMOKE: dict[str, Argv] = {
     ),
     "mcp_load": lambda at: ("--saves", 2, "--bytes", 2_000, "--searches", 2),
     "month": lambda at: ("--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 2, *FAST),
+    "one_person": lambda at: (
+        "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--needs", 3, "--questions", 4,
+        "--rest", "text", "--measure", "1,2", "--nightly", *FAST,
+    ),
     "pairs": lambda at: ("--pairs", *made.pairs(at / "pairs"), "--show", 1, *FAST),
     "peers": lambda at: (
         "--here", "--peers", "slowwave,bm25s", "--chunks", 30, "--rounds", 2, "--searches", 2, "--saves", 1,
@@ -75,7 +79,7 @@ SMOKE: dict[str, Argv] = {
 
 SLOW = {
     "abstention", "attack", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
-    "latency", "learned_overhead", "learning", "mcp_load", "month", "peers", "soak", "updates",
+    "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "peers", "soak", "updates",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 

@@ -139,6 +139,47 @@ def test_imported_labels_open_no_cycle_and_the_same_label_given_here_does(quiet:
     assert nights(quiet._space).progress.cycles == 2
 
 
+@pytest.mark.slow
+def test_what_is_said_here_of_imported_searches_opens_nothing(quiet: Memory, tmp_path: Path) -> None:
+    """Somebody brings a log of searches along and rates all of it, here and in his own name."""
+    quiet.save_many([{"content": text, "key": key, "title": key} for key, text in NOTES.items()])
+    known = quiet.store.read("memories", columns=["memory_id"])["memory_id"].sort().to_list()
+    before = nights(quiet._space)
+    draw, lines, rated = random.Random(2), [], []
+    for number in range(300):
+        when, shown = march.at(1 + number // 10, 9 + number % 10), draw.sample(known, 6)
+        about = {"search_id": own(number), "principal": "ann"}
+        query = f"what is {' '.join(draw.sample(NICKNAMES, 2))} number {number}"
+        lines.append(line("search", when, **about, query=query, shown=[{"memory_id": one} for one in shown]))
+        rated.append((about["search_id"], when + timedelta(minutes=5), shown[5]))
+    assert take(quiet.journal, tmp_path, *lines).new == 300
+    quiet.journal.append([march.rating(name, when, memory, "helpful") for name, when, memory in rated])
+    after = nights(quiet._space)
+    assert quiet.store.count("usage_signals") == 300
+    assert repr(after) == repr(before)
+    assert (after.first_proposal, after.judged, after.effect.n) == (None, 0, 0)
+    assert (after.progress.cycles, after.progress.open_searches) == (0, 0)
+
+
+def test_what_a_file_says_of_two_rankings_shown_in_turn_is_no_preference(
+    quiet: Memory, tmp_path: Path
+) -> None:
+    """It would take everything back that was learned, or keep it."""
+    one = asked(1, 1)
+    shown = [{"memory_id": f"m{at}", "rank": at} for at in (1, 2)]
+    in_turn = {"policy_version": "other", "teams": ["a", "b"]}
+    one = replace(one, payload={**one.payload, "shown": shown, "interleaving": in_turn})
+    quiet.journal.append([one])
+    said = {"search_id": one.event_id, "memory_id": "m2", "rating": "helpful"}
+    take(quiet.journal, tmp_path, line("feedback", march.at(1, 10), **said, principal="ann"))
+    march.fold_days(quiet._space, NAMES[:3])
+    assert interleaved.interleaved_days(quiet._space, NAMES[:3]).is_empty()
+    quiet.journal.append([march.rating(one.event_id, march.at(2), "m1", "helpful")])
+    march.fold_days(quiet._space, NAMES[:3])
+    (row,) = interleaved.interleaved_days(quiet._space, NAMES[:3]).to_dicts()
+    assert (row["day"], row["credit_a"], row["credit_b"]) == (NAMES[1], 1, 0)
+
+
 @pytest.fixture
 def lived(quiet: Memory) -> tuple[Memory, list[tuple[str, datetime, list[str]]]]:
     """Some weeks in which people select what stands low, so that there is something to propose."""

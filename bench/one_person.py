@@ -1,0 +1,403 @@
+"""How long until one person's use opens the learning gate, and what is gained then?
+
+    python bench/one_person.py --data FOLDER [--days 60] [--per-day 20] [--rated 0.2] [--nightly]
+
+The documents of FOLDER (BEIR form) are saved, and one person asks its questions as they are written there
+(some come more often than others) on an accelerated clock, looks at five results with a position bias, and
+takes what answers; a share of what is taken is wrong. Of ``--rated`` of the searches the person rates one
+result: what was taken helpful, or the first one unhelpful where nothing was. Of the others the assistant
+observes what it used: it cites it (``--rest cited``), or repeats half of its words (``text``), or nothing is
+said at all (``nothing``). Every week, or with ``--nightly`` every day, is folded, evaluated and learned from
+by the real Dagster jobs, and the person approves as soon as approval is all that the gate still waits for.
+
+*days*: what each day came to. ``evaluated``: its searches whose question had a relevant judgment by its end.
+``cycle``: the number of the one that is open at its end, or that closed on it; ``counted``: what its
+questions count so far, each once a day and three times at most; ``once each``: the same if a question counted
+once, and ``cycle then`` the number of the cycle by that. ``not open``: conditions of the gate.
+
+*searches*: what became of all searches, by what was said of them, and why they are not evaluated.
+
+*gate*: since which day each condition is open, or how it stands at the end. *gain*: MRR@5 of questions that
+nobody asked, without what was learned and with it, at the end of each of the days ``--measure``: *applied* is
+what a search does then, *would be* what it would do if all that was proposed were applied.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from _data import labelled
+from _home import ANSWER, FIRST, Home, born, run
+from _needs import Asking, Needs, Question, asked_on, needs_of
+from _report import UnusableError, bench, existing_folder, numbers, options, positive, reports
+from _user import Careless, Clock, User
+from learning import (
+    APPLIED,
+    OFF,
+    WOULD_BE,
+    approve,
+    consecutive,
+    proposed_terms,
+    ranked,
+    timeline,
+    with_terms,
+)
+
+from slowwave.common.progress import task
+from slowwave.evaluation.cycles import own_cycles
+from slowwave.evaluation.judgments import judgment_list, judgments_until
+from slowwave.evaluation.truth import with_query_ids
+from slowwave.home.workspace import Workspace
+from slowwave.learning import lessons
+from slowwave.learning.evidence import Evidence
+from slowwave.memory import Memory
+from slowwave.scoring.days import DAY
+from slowwave.scoring.evaluation import MEASURES, compare
+from slowwave.scoring.evaluation.cycles import LEAST_DAYS, LEAST_QUERIES
+from slowwave.scoring.evaluation.evaluate import evaluate
+from slowwave.scoring.evaluation.replay import Variant
+from slowwave.scoring.ranking import Candidates
+from slowwave.scoring.ranking.candidates import LEARNED
+from slowwave.search.opened import searcher_in
+from slowwave.views.terminal import bars
+
+RESTS = ("cited", "text", "nothing")
+METRIC = "MRR@5"
+Learned = Callable[[str, Candidates], Candidates]
+"""What was learned: it takes a question and its candidates, and gives these as they are with it."""
+Asked = Sequence[tuple[str, Question]]
+"""Words, and the question that they ask."""
+
+
+@dataclass
+class Person:
+    """Asks, looks, and says what was of use.
+
+    Attributes:
+        user: looks and takes.
+        rated: share of the searches of which a result is rated.
+        rest: what is said of the others; one of `RESTS`.
+        limit: results of a search (count).
+        seed: of which searches are rated.
+        log: a row a search: what was shown, taken and said of it.
+    """
+
+    user: Careless
+    rated: float
+    rest: str
+    limit: int
+    seed: int = 0
+    log: list[dict[str, Any]] = field(default_factory=list)
+    _draw: np.random.Generator = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._draw = np.random.default_rng([self.seed, 4])
+
+    def ask(self, home: Home, space: Workspace, clock: Clock, asking: Asking) -> None:
+        """One search, and what is said of its results."""
+        clock.moment = asking.at
+        memory = Memory(home.settings, namespace=home.namespace, principal=asking.who, space=space)
+        found = memory.search(asking.text, limit=self.limit)
+        shown, answers = [one.memory_id for one in found], home.answers(asking.question)
+        taken = self.user.select(shown, answers)
+        clock.moment = asking.at + timedelta(seconds=20)
+        said = self.rest
+        if not shown:
+            said = "nothing"
+        elif self._draw.random() < self.rated:
+            said = "rated helpful" if taken else "rated unhelpful"
+            memory.feedback(found.search_id, taken[0] if taken else shown[0], said.removeprefix("rated "))
+        elif said == "cited":
+            memory.observe(found.search_id, ANSWER, cited=taken)
+        elif said == "text":
+            texts = [one.text.split() for one in found if one.memory_id in taken]
+            halves = [" ".join(words[: (len(words) + 1) // 2]) for words in texts]
+            memory.observe(found.search_id, " ".join([ANSWER, *halves]))
+        self.log.append(
+            {"search_id": found.search_id, "said": said, "answered": bool(answers & set(shown)),
+             "took": bool(taken), "right": bool(answers & set(taken))}
+        )  # fmt: skip
+
+
+def few(needs: Needs, questions: int, seed: int) -> Needs:
+    """Needs of which no more than so many questions are asked; what is no longer asked is held out.
+
+    Args:
+        needs: of a collection.
+        questions: that are asked (count).
+        seed: of the draw.
+    """
+    order = np.random.default_rng([seed, 5]).permutation(len(needs.asked))
+    kept = [needs.asked[at] for at in sorted(order[:questions].tolist())]
+    left = [needs.asked[at] for at in sorted(order[questions:].tolist())]
+    known = {one for question in kept for one in question.answers}
+    near = [one for one in (*needs.held, *left) if one.answers & known]
+    far = [one for one in (*needs.held, *left, *needs.others) if not one.answers & known]
+    return Needs(kept, near, far)
+
+
+def live(
+    home: Home,
+    plan: Mapping[date, Sequence[Asking]],
+    person: Person,
+    *,
+    step: int,
+    measure: Mapping[date, Callable[[Workspace], None]],
+) -> Workspace:
+    """Live through all days; returns the home as it is at the end.
+
+    Args:
+        home: has the memories.
+        plan: what is asked when.
+        person: asks it.
+        step: days that are folded, evaluated and learned from at once (count).
+        measure: what to do at the end of some days.
+    """
+    clock = Clock(datetime.combine(FIRST, datetime.min.time(), UTC))
+    space, days = Workspace(home.settings, clock=clock), sorted(plan)
+    with task("days lived", len(days)) as advance:
+        waiting: list[date] = []
+        for day in days:
+            for asking in plan[day]:
+                person.ask(home, space, clock, asking)
+            waiting.append(day)
+            if len(waiting) == step or day in measure or day == days[-1]:
+                clock.moment = datetime.combine(day, datetime.min.time(), UTC) + timedelta(days=1, hours=1)
+                night(home, space, clock, waiting)
+                if day in measure:
+                    measure[day](space)
+                waiting = []
+            advance(1)
+    return space
+
+
+def night(home: Home, space: Workspace, clock: Clock, days: Sequence[date]) -> None:
+    """What the nights make of these days."""
+    for job in ("feedback", "evaluation"):
+        run(home, job, days[0], days[-1], clock.moment)
+    approve(home, space)
+    for first, last in consecutive(lessons.due_days(Evidence(space))):
+        run(home, "learning", first, last, clock.moment)
+
+
+# -- what the days came to -------------------------------------------------------------------------
+
+
+def evaluated(home: Home, space: Workspace, until: date) -> pl.DataFrame:
+    """Every search with the day from which it is known what answers it; null where nobody knows.
+
+    Returns:
+        search_id, query_id, day (asked), since (day).
+    """
+    rows = space.store.of(home.namespace).scan(
+        "searches", f"day <= '{until}' AND imported_from IS NULL",
+        columns=["day", "namespace", "search_id", "query"],
+    )  # fmt: skip
+    said = judgments_until(space.store, str(until), namespace=home.namespace, own=True)
+    grades = judgment_list(said, space.settings.judge.agreement).grades.filter(pl.col("grade") > 0)
+    known = said.filter(pl.col("grade") > 0).join(grades.select("query_id"), on="query_id", how="semi")
+    since = known.group_by("query_id").agg(since=pl.col("day").min())
+    both = with_query_ids(rows).join(since, on="query_id", how="left")
+    counts_from = pl.when(pl.col("since").is_not_null()).then(pl.max_horizontal("day", "since"))
+    return both.select("search_id", "query_id", "day", since=counts_from)
+
+
+def by_day(home: Home, space: Workspace, days: Sequence[date]) -> list[dict[str, Any]]:
+    """What each day came to."""
+    found = evaluated(home, space, days[-1])
+    effect = space.store.read("learned_effect", f"namespace = '{home.namespace}'")
+    gate = space.store.read("learning_gate", f"namespace = '{home.namespace}'")
+    then = once_each(found, days)
+    rows = []
+    for at, day in enumerate(days, start=1):
+        name = day.isoformat()
+        last = max(own_cycles(space, home.namespace, name), key=lambda one: one.number, default=None)
+        lacking = gate.filter(pl.col("day") == name, pl.col("state") != "open")["condition"].to_list()
+        rows.append(
+            {
+                "day": at,
+                "searches": found.filter(pl.col("day") == name).height,
+                "evaluated": effect.filter(pl.col("day") == name).height,
+                "cycle": _number(last.number, closed=last.closed_on is not None) if last else "",
+                "counted": last.counted if last else 0,
+                "once each": then[day][1],
+                "cycle then": then[day][0],
+                "not open": ", ".join(lacking),
+            }
+        )
+    return rows
+
+
+def once_each(found: pl.DataFrame, days: Sequence[date]) -> dict[date, tuple[str, int]]:
+    """What cycles came to on each day if a question counted once in each: number, questions so far."""
+    number, opened, told = 1, days[0], {}
+    for day in days:
+        mine = found.filter(pl.col("day") >= str(opened), pl.col("since") <= str(day))
+        count = mine["query_id"].n_unique()
+        closed = count >= LEAST_QUERIES and (day - opened).days + 1 >= LEAST_DAYS
+        told[day] = _number(number, closed=closed), count
+        if closed:
+            number, opened = number + 1, day + DAY
+    return told
+
+
+def _number(cycle: int, *, closed: bool) -> str:
+    return f"{cycle} closed" if closed else str(cycle)
+
+
+def why_not(
+    home: Home, space: Workspace, log: Sequence[Mapping[str, Any]], until: date
+) -> list[dict[str, Any]]:
+    """What became of all searches, by what was said of them."""
+    known = evaluated(home, space, until).select("search_id", known=pl.col("since").is_not_null())
+    rows = pl.DataFrame(log).join(known, on="search_id").with_columns(
+        why=pl.when("known").then(pl.lit("evaluated"))
+        .when(~pl.col("answered")).then(pl.lit("no answer was shown"))
+        .when(pl.col("said") == "nothing").then(pl.lit("nothing was said"))
+        .when(~pl.col("took")).then(pl.lit("the answer was not taken"))
+        .when(~pl.col("right")).then(pl.lit("another result was taken"))
+        .otherwise(pl.lit("taken, and not enough for a grade"))
+    )  # fmt: skip
+    counts = rows.group_by("said", "why").len("searches").sort("said", "searches", descending=[False, True])
+    share = counts["searches"] / counts["searches"].sum()
+    return counts.with_columns(share=share.round(4)).to_dicts()
+
+
+# -- what was gained -------------------------------------------------------------------------------
+
+
+def learned_now(home: Home, space: Workspace) -> dict[str, Learned]:
+    """What was learned by now and is proposed, by its kind; what is applied is in the candidates already."""
+    now, terms = space.now(), proposed_terms(home, space)[WOULD_BE]
+    return {f"words, {WOULD_BE}": lambda text, one: with_terms(terms, text, one, now, space)}
+
+
+def gain(
+    home: Home, space: Workspace, asked: Mapping[str, Asked], learned: Mapping[str, Learned]
+) -> list[dict[str, Any]]:
+    """MRR@5 of questions that nobody asked, without what was learned and with each kind of it.
+
+    Args:
+        home: has the memories.
+        space: as it is now.
+        asked: the questions, by what they are.
+        learned: each kind; beside them stands what a search really does.
+    """
+    now, rows = space.now(), []
+    on, off = Variant("on", space.policy), Variant("off", space.policy, frozenset({LEARNED}))
+    for part, some in asked.items():
+        found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in some]
+        qrels = {str(at): dict.fromkeys(home.answers(question), 1) for at, (_, question) in enumerate(some)}
+        lists = {OFF: ranked(found, now, off), APPLIED: ranked(found, now, on)}
+        for kind, with_it in learned.items():
+            changed = [with_it(text, one) for (text, _), one in zip(some, found, strict=True)]
+            lists[kind] = ranked(changed, now, on)
+        scores = {name: evaluate(rankings, qrels, MEASURES)[METRIC] for name, rankings in lists.items()}
+        for kind in list(lists)[1:]:
+            told = compare(scores[OFF], scores[kind], margin=0.0)
+            rows.append(
+                {
+                    "questions": f"{part} ({len(some):,})", "learned": kind, "without": told.baseline,
+                    "change": told.difference, "low": told.low, "high": told.high,
+                    "won/lost": f"{told.wins}/{told.losses}",
+                }
+            )  # fmt: skip
+    return rows
+
+
+# -- the bench -------------------------------------------------------------------------------------
+
+
+def as_written(question: Question) -> str:
+    """The words of the collection."""
+    return question.text
+
+
+def life(home: Home, needs: Needs, given: argparse.Namespace) -> dict[str, tuple[list[dict[str, Any]], str]]:
+    """Live the days and say what they came to, a table each."""
+    days = [FIRST + timedelta(days=number) for number in range(given.days)]
+    plan = asked_on(needs, days, given.per_day, as_written, people=1, seed=given.seed)
+    user = Careless(User(given.seed, bias=given.bias, noise=0.0), given.wrong)
+    person = Person(user, given.rated, given.rest, given.limit, given.seed)
+    parts = {"held out": needs.held, "others": needs.others}
+    asked = {part: [(one.text, one) for one in some] for part, some in parts.items() if some}
+    gained: list[dict[str, Any]] = []
+
+    def measure(after: int) -> Callable[[Workspace], None]:
+        def now(space: Workspace) -> None:
+            rows = gain(home, space, asked, learned_now(home, space))
+            gained.extend({"after": after, **row} for row in rows)
+
+        return now
+
+    ends = {FIRST + timedelta(days=after - 1): measure(after) for after in given.measure or [given.days]}
+    space = live(home, plan, person, step=1 if given.nightly else 7, measure=ends)
+    since = [{"condition": name, "open since": said, **cell} for name, said, cell in _gate(home, space)]
+    questions = len({one.text for some in plan.values() for one in some})
+    tables = {
+        "days": (by_day(home, space, days), f"{questions:,} different questions were asked."),
+        "searches": (why_not(home, space, person.log, days[-1]), ""),
+        "gate": (since, ""),
+        "gain": (gained, "after: days."),
+    }
+    space.close()
+    return tables
+
+
+def _gate(home: Home, space: Workspace) -> list[tuple[str, str, dict[str, Any]]]:
+    rows = space.store.read("learning_gate", f"namespace = '{home.namespace}'").sort("day")
+    last = dict(rows.group_by("condition", maintain_order=True).agg(pl.col("value").last()).iter_rows())
+    return [(name, said, {"at the end": last.get(name)}) for name, said in timeline(home, space).items()]
+
+
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
+    """Live the days of one person and print what they came to."""
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
+    parser.add_argument("--namespace", default="default", help="which of its namespaces")
+    parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
+    parser.add_argument("--days", type=positive, default=60)
+    parser.add_argument("--per-day", type=positive, default=20, help="searches a day")
+    parser.add_argument("--limit", type=positive, default=5, help="results of a search")
+    parser.add_argument("--rated", type=float, default=0.2, help="share of the searches that are rated")
+    parser.add_argument("--rest", choices=RESTS, default="cited", help="what is said of the others")
+    parser.add_argument("--wrong", type=float, default=0.2, help="share of what is taken that is wrong")
+    parser.add_argument("--needs", type=positive, default=100, help="memories that are needed")
+    parser.add_argument("--questions", type=positive, help="different questions that are asked; all of them")
+    parser.add_argument("--bias", type=float, default=0.5, help="of the person: rank r is looked at r^-bias")
+    parser.add_argument("--measure", type=numbers, help="days at whose end the gain is measured: 60,90; last")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--nightly", action="store_true", help="run the jobs day by day, not week by week")
+    given = parser.parse_args(argv)
+    if given.measure and max(given.measure) > given.days:
+        raise UnusableError(f"--measure {max(given.measure)}: there are {given.days} days")
+    collection = labelled(given.data, given.namespace)
+    needs = needs_of(collection, given.namespace, most=given.needs, seed=given.seed)
+    if not needs.asked:
+        raise UnusableError(f"{given.data}: no document answers two questions, so there is no need to learn")
+    if given.questions:
+        needs = few(needs, given.questions, given.seed)
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder, bars():
+        home = born(Path(folder) / "home", collection, given.namespace, given.model)
+        tables = life(home, needs, given)
+    rows, note = tables["days"]
+    said = (
+        f"{given.days} days of {given.per_day} searches by one person, {given.rated:.0%} rated, of the "
+        f"others {given.rest}, {given.wrong:.0%} wrong; {time.perf_counter() - start:,.0f} s. {note}"
+    )
+    reports("one_person", tables | {"days": (rows, said)})
+
+
+if __name__ == "__main__":
+    main()
