@@ -13,7 +13,8 @@ by the real Dagster jobs, and the person approves as soon as approval is all tha
 *days*: what each day came to. ``evaluated``: its searches whose question had a relevant judgment by its end.
 ``cycle``: the number of the one that is open at its end, or that closed on it; ``counted``: what its
 questions count so far, each once a day and three times at most; ``once each``: the same if a question counted
-once, and ``cycle then`` the number of the cycle by that. ``not open``: conditions of the gate.
+once (by what is known on the last day), and ``cycle then`` the number of the cycle by that. ``not open``:
+conditions of the gate.
 
 *searches*: what became of all searches, by what was said of them, and why they are not evaluated.
 

@@ -144,7 +144,6 @@ def test_what_is_said_here_of_imported_searches_opens_nothing(quiet: Memory, tmp
     """Somebody brings a log of searches along and rates all of it, here and in his own name."""
     quiet.save_many([{"content": text, "key": key, "title": key} for key, text in NOTES.items()])
     known = quiet.store.read("memories", columns=["memory_id"])["memory_id"].sort().to_list()
-    before = nights(quiet._space)
     draw, lines, rated = random.Random(2), [], []
     for number in range(300):
         when, shown = march.at(1 + number // 10, 9 + number % 10), draw.sample(known, 6)
@@ -152,6 +151,9 @@ def test_what_is_said_here_of_imported_searches_opens_nothing(quiet: Memory, tmp
         query = f"what is {' '.join(draw.sample(NICKNAMES, 2))} number {number}"
         lines.append(line("search", when, **about, query=query, shown=[{"memory_id": one} for one in shown]))
         rated.append((about["search_id"], when + timedelta(minutes=5), shown[5]))
+        mine = replace(asked(number, 1 + number // 10), payload={**asked(number, 1).payload, "query": query})
+        quiet.journal.append([mine])  # nobody says anything of the same question, asked here
+    before = nights(quiet._space)
     assert take(quiet.journal, tmp_path, *lines).new == 300
     quiet.journal.append([march.rating(name, when, memory, "helpful") for name, when, memory in rated])
     after = nights(quiet._space)
@@ -166,15 +168,16 @@ def test_what_a_file_says_of_two_rankings_shown_in_turn_is_no_preference(
 ) -> None:
     """It would take everything back that was learned, or keep it."""
     one = asked(1, 1)
-    shown = [{"memory_id": f"m{at}", "rank": at} for at in (1, 2)]
+    first, second = (ids.memory_id("ada", key) for key in ("first", "second"))
+    shown = [{"memory_id": name, "rank": at} for at, name in enumerate((first, second), start=1)]
     in_turn = {"policy_version": "other", "teams": ["a", "b"]}
     one = replace(one, payload={**one.payload, "shown": shown, "interleaving": in_turn})
     quiet.journal.append([one])
-    said = {"search_id": one.event_id, "memory_id": "m2", "rating": "helpful"}
+    said = {"search_id": one.event_id, "memory_id": second, "rating": "helpful"}
     take(quiet.journal, tmp_path, line("feedback", march.at(1, 10), **said, principal="ann"))
     march.fold_days(quiet._space, NAMES[:3])
     assert interleaved.interleaved_days(quiet._space, NAMES[:3]).is_empty()
-    quiet.journal.append([march.rating(one.event_id, march.at(2), "m1", "helpful")])
+    quiet.journal.append([march.rating(one.event_id, march.at(2), first, "helpful")])
     march.fold_days(quiet._space, NAMES[:3])
     (row,) = interleaved.interleaved_days(quiet._space, NAMES[:3]).to_dicts()
     assert (row["day"], row["credit_a"], row["credit_b"]) == (NAMES[1], 1, 0)
@@ -273,6 +276,31 @@ def test_the_evidence_is_what_it_is_without_what_was_imported(
         gate = decide_gate("ada", after, march.at(LAST + 1), space.gate_bounds)
         assert gate == decide_gate("ada", before, march.at(LAST + 1), space.gate_bounds)
     assert memory.store.count("usage_signals", "imported") > 300
+    theirs = memory.store.read("searches", "imported_from IS NOT NULL")
+    for one in theirs.iter_rows(named=True):  # said here, of searches that were never made here
+        at, first = one["occurred_at"] + timedelta(minutes=3), one["shown"][0]["memory_id"]
+        memory.journal.append([march.rating(one["search_id"], at, first, "helpful", principal="ann")])
+    assert repr(nights(space)) == repr(before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rating", ["helpful", "unhelpful"])
+def test_a_file_that_calls_everything_good_or_bad_makes_no_term_quiet_or_noisy(
+    lived: tuple[Memory, list[tuple[str, datetime, list[str]]]], tmp_path: Path, rating: str
+) -> None:
+    """Also of what was shown where nobody may have looked, on the day on which somebody here spoke of it."""
+    memory, made = lived
+    before = nights(memory._space)
+    matches = memory.store.read("learned_matches").sort("match_id")
+    lines = [
+        line("feedback", when + timedelta(hours=2), search_id=name, memory_id=one, rating=rating,
+             principal="ann")
+        for name, when, shown in made for one in shown
+    ]  # fmt: skip
+    assert take(memory.journal, tmp_path, *lines).new == len(lines)
+    assert repr(nights(memory._space)) == repr(before)
+    assert memory.store.read("learned_matches").sort("match_id").equals(matches)
+    assert matches["relevant"].n_unique() == 2
 
 
 @pytest.mark.slow
