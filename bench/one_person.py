@@ -56,7 +56,7 @@ from learning import (
 from slowwave.common.progress import task
 from slowwave.evaluation.cycles import own_cycles
 from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.truth import with_query_ids
+from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.home.workspace import Workspace
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
@@ -260,12 +260,15 @@ def why_not(
 ) -> list[dict[str, Any]]:
     """What became of all searches, by what was said of them."""
     known = evaluated(home, space, until).select("search_id", known=pl.col("since").is_not_null())
+    seen = clicked_results(space.store, str(until)).filter("clicked")["search_id"]
     rows = pl.DataFrame(log).join(known, on="search_id").with_columns(
         why=pl.when("known").then(pl.lit("evaluated"))
         .when(~pl.col("answered")).then(pl.lit("no answer was shown"))
         .when(pl.col("said") == "nothing").then(pl.lit("nothing was said"))
         .when(~pl.col("took")).then(pl.lit("the answer was not taken"))
         .when(~pl.col("right")).then(pl.lit("another result was taken"))
+        .when(~pl.col("search_id").is_in(seen.implode()))
+        .then(pl.lit("taken, and the answer does not show it"))
         .otherwise(pl.lit("taken, and not enough for a grade"))
     )  # fmt: skip
     counts = rows.group_by("said", "why").len("searches").sort("said", "searches", descending=[False, True])
