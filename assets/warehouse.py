@@ -12,15 +12,15 @@ from dagster_duckdb import DuckDBResource
 from slowwave.assets.daily import daily_asset
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.warehouse import FILE, build, described
-from slowwave.warehouse.sources import SOURCES
+from slowwave.warehouse import FILE, build_home, described
+from slowwave.warehouse.sources import MADE_FROM, SOURCES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 # What is no asset of its own is written by one: the decision log and quarantine with the memories.
 _WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
-READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in SOURCES}))
+READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE_FROM)}))
 
 
 # Its days are those of what it reads: a backfill of all is one run.
@@ -41,7 +41,7 @@ def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.Material
         with beside.get_connection() as connection:
             yield connection
 
-    done = build(space.store, path, connect=connect)
+    done = build_home(space, path, connect=connect)
     told = described(path)
     tables = pl.DataFrame(
         [(one.name, one.rows, one.about) for one in told],

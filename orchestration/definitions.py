@@ -7,7 +7,7 @@ import os
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
-from slowwave.assets import evaluation, feedback, ingest, learning, warehouse
+from slowwave.assets import evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.orchestration import alerts, learning_jobs
@@ -23,7 +23,10 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
     """
     days = daily(slowwave.first_day) if slowwave.first_day else DAILY
-    assets = [*ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS, *warehouse.ASSETS]
+    assets = [
+        *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
+        *trend.ASSETS, *warehouse.ASSETS,
+    ]  # fmt: skip
     return dg.Definitions(
         assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days), assets),
         asset_checks=CHECKS,

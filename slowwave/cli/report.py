@@ -42,7 +42,7 @@ def feedback(
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """Acts of feedback, what answers used and ignored, how effective memories are, which rise and which fade.
+    """Is it getting better; acts of feedback, what answers used, how effective memories are, which fade.
 
     Counted is what nights have taken in; what waits for one is named.
     """
@@ -65,6 +65,7 @@ def feedback(
         print_json(done.to_dict())
         return
     _print_head(done)
+    _print_trend(done)
     if not done.acts.is_empty():
         _print_acts(done)
     if not done.verdicts.is_empty():
@@ -87,6 +88,13 @@ def _print_head(done: FeedbackReport) -> None:
             "No feedback has been taken in. `slowwave feedback` and `slowwave observe` give some, "
             "`slowwave night` takes it in."
         )
+
+
+def _print_trend(done: FeedbackReport) -> None:
+    from slowwave.views import trend
+
+    out.print()
+    show(trend.section(done.trend, width=out.width))
 
 
 def _print_acts(done: FeedbackReport) -> None:

@@ -26,11 +26,11 @@ def build(json: Json = False) -> None:
     """Make the warehouse anew from what the nights have made; readers of the old one are not disturbed."""
     from dataclasses import asdict
 
-    from slowwave.warehouse import build as run
+    from slowwave.warehouse import build_home as run
 
     path = _path()
     with open_home() as space, bars(quiet=json):
-        done = run(space.store, path)
+        done = run(space, path)
     if json:
         print_json({"path": str(path), **asdict(done)})
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from slowwave.evaluation.trend import Trend, trend_until
 from slowwave.feedback.effect import states_of
 from slowwave.feedback.pending import KINDS, folded_days, unseen
 from slowwave.feedback.states import memory_states
@@ -17,7 +18,7 @@ from slowwave.home.visibility import open_rows, veiled
 from slowwave.scoring.days import DAY, day_start, days_from
 from slowwave.store import Store, one_of
 from slowwave.store.tenancy import within
-from slowwave.views import counts
+from slowwave.views import counts, trend
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -54,6 +55,7 @@ class FeedbackReport:
         promotions: those decisions, promoted ones first, then the newest: day, memory_id, title, from_tier,
             to_tier, reason, useful, voters, decided_at, detail.
         waiting: days whose entries no night has folded: day, entries.
+        trend: is it getting better, by week, over all days up to `as_of`.
     """
 
     namespace: str
@@ -78,6 +80,7 @@ class FeedbackReport:
     reasons: pl.DataFrame
     promotions: pl.DataFrame
     waiting: pl.DataFrame
+    trend: Trend
 
     @property
     def days(self) -> list[str]:
@@ -86,9 +89,11 @@ class FeedbackReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: frames as lists of mappings."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values |= {"trend": trend.plain(self.trend)}
         return {
-            name: value.to_dicts() if isinstance(value, pl.DataFrame) else value for name, value in values
+            name: value.to_dicts() if isinstance(value, pl.DataFrame) else value
+            for name, value in values.items()
         }
 
 
@@ -146,6 +151,7 @@ def feedback_report(
         reasons=counts.reasons(promotions),
         promotions=lists.promotions(promotions),
         waiting=unfolded(space, namespace) if waiting is None else waiting,
+        trend=trend_until(space, as_of, namespace),
     )
 
 

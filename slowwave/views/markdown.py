@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slowwave.views.section import Paragraph, Picture, Section, Table, text_of
+from slowwave.views.section import Mark, Paragraph, Picture, Section, Table, text_of
 
 CHARACTERS = 100  # of a cell
 _ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "\\[]*_`<"})
@@ -52,6 +52,8 @@ def picture(shown: Picture, most: int) -> str:
 
 
 def _cell(value: object) -> str:
+    if isinstance(value, Mark):
+        value = f"{value.text} {value.note}".rstrip()
     plain = str(value) if isinstance(value, int) else text_of(value)
     text = " ".join(plain.split()).replace("|", "\\|")
     return text if len(text) <= CHARACTERS else text[:CHARACTERS] + " …"

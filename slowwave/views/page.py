@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from slowwave.views import plots, wording
+from slowwave.views import plots, trend, wording
 from slowwave.views.feedback import FeedbackReport
 from slowwave.views.html import page
 from slowwave.views.section import Column, Paragraph, Part, Picture, Table, numbers
@@ -21,6 +21,7 @@ def feedback_page(report: FeedbackReport) -> str:
         Paragraph(wording.period(report) + f", as of {report.as_of:%Y-%m-%d %H:%M} UTC", "faint"),
         Paragraph(wording.summary(report)),
         Paragraph(wording.waiting(report), "waits"),
+        *trend.page_parts(report.trend),
         Picture(plots.acts_by_day(report.acts, days), "Acts of feedback by tier and day"),
         _verdicts(report),
         Picture(plots.rates_by_day(report.verdicts, days), "Shown memories used, cited and ignored by day"),

@@ -3,9 +3,9 @@
 DuckDB comes with ``slowwave[night]`` and is loaded when a warehouse is built or read.
 """
 
-from slowwave.warehouse.building import Built, build
+from slowwave.warehouse.building import Built, build, build_home
 from slowwave.warehouse.reading import Answer, Described, described, query
 
 FILE = "warehouse.duckdb"  # in the home folder
 
-__all__ = ["FILE", "Answer", "Built", "Described", "build", "described", "query"]
+__all__ = ["FILE", "Answer", "Built", "Described", "build", "build_home", "described", "query"]

@@ -9,22 +9,27 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from slowwave.common.progress import task
 from slowwave.errors import StoreError
+from slowwave.evaluation.trend import trend_until
 from slowwave.store import Store, quote
 from slowwave.warehouse.duck import load_duckdb
 from slowwave.warehouse.mart import Mart
 from slowwave.warehouse.marts import MARTS
-from slowwave.warehouse.sources import SOURCES
+from slowwave.warehouse.sources import MADE, SOURCES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from slowwave.home.workspace import Workspace
 
 Connect = Callable[[Path], AbstractContextManager["DuckDBPyConnection"]]
 
@@ -54,13 +59,30 @@ class Built:
     bytes: int
 
 
-def build(store: Store, path: Path, *, connect: Connect | None = None) -> Built:
+def build_home(space: Workspace, path: Path, *, connect: Connect | None = None) -> Built:
+    """The warehouse of a home, with what its tables and its journal come to (`sources.MADE`).
+
+    Raises:
+        SlowwaveError: see `build`.
+    """
+    made = {"trend": trend_until(space, space.now()).weeks}
+    return build(space.store, path, connect=connect, made=made)
+
+
+def build(
+    store: Store,
+    path: Path,
+    *,
+    connect: Connect | None = None,
+    made: Mapping[str, pl.DataFrame] | None = None,
+) -> Built:
     """Make the warehouse of a store anew; the same tables give the same content.
 
     Args:
         store: is only read.
         path: of the file; its folder has to be there.
         connect: opens a DuckDB file for writing; default: DuckDB itself.
+        made: frames of `sources.MADE`; what is not given has no rows.
 
     Raises:
         SlowwaveError: DuckDB is not installed, another build does not end, or what was built is not whole.
@@ -70,7 +92,7 @@ def build(store: Store, path: Path, *, connect: Connect | None = None) -> Built:
     with _alone(path):
         _remove(new)
         try:
-            rows = _filled(store, new, connect or _connected)
+            rows = _filled(store, new, connect or _connected, made or {})
             _look_over(new, rows)
             _take_the_place(new, path)
         except BaseException:
@@ -103,7 +125,7 @@ def _connected(path: Path) -> Iterator[DuckDBPyConnection]:
         yield connection
 
 
-def _filled(store: Store, path: Path, connect: Connect) -> dict[str, int]:
+def _filled(store: Store, path: Path, connect: Connect, made: Mapping[str, pl.DataFrame]) -> dict[str, int]:
     """Make every table in a new file; rows of each."""
     rows = {}
     wanted = Counter(name for mart in MARTS for name in mart.reads)
@@ -115,7 +137,7 @@ def _filled(store: Store, path: Path, connect: Connect) -> dict[str, int]:
             there: set[str] = set()
             for mart in MARTS:
                 for name in set(mart.reads) - there:  # once: all tables see the same rows
-                    connection.register(f"lance_{name}", SOURCES[name].read(store, name).to_arrow())
+                    connection.register(f"lance_{name}", _read(store, name, made).to_arrow())
                 there.update(mart.reads)
                 rows[mart.name] = _made(connection, mart)
                 wanted.subtract(mart.reads)
@@ -128,6 +150,13 @@ def _filled(store: Store, path: Path, connect: Connect) -> dict[str, int]:
         finally:
             connection.close()  # Dagster's resource does not, when something is raised
     return rows
+
+
+def _read(store: Store, name: str, made: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """What a mart reads: of a table, or worked out."""
+    if name in SOURCES:
+        return SOURCES[name].read(store, name)
+    return made[name] if name in made else pl.DataFrame(schema=MADE[name])
 
 
 def _made(connection: DuckDBPyConnection, mart: Mart) -> int:

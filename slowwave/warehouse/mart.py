@@ -21,7 +21,8 @@ class Mart:
     Attributes:
         name: of the table.
         about: what a row is.
-        reads: tables of the store (`sources.SOURCES`) that the query names, with ``lance_`` before them.
+        reads: tables of the store (`sources.SOURCES`), and what is worked out (`sources.MADE`), that the
+            query names, with ``lance_`` before them.
         key: how many of the first columns tell rows apart; rows are stored in their order.
         columns: in the order of the query's.
         query: SQL that gives the rows.

@@ -9,6 +9,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.home.visibility import label, open_rows
+from slowwave.scoring.evaluation.trend import COLUMNS as TREND
 from slowwave.scoring.measures import MEASURES
 from slowwave.store import Store
 
@@ -88,3 +89,8 @@ SOURCES = {
         _states,
     ),
 }  # fmt: skip
+
+MADE = {"trend": TREND}
+"""What marts read beside them that is worked out in Python, with its columns."""
+MADE_FROM = ("learned_effect", "interleavings", "searches")
+"""Tables that it rests on."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from string import Template
 
-from slowwave.scoring.measures import JUDGED, MEASURES, QUALITY
+from slowwave.scoring.evaluation.trend import FIGURES, LEAST_QUESTIONS
+from slowwave.scoring.measures import JUDGED, MEASURES, QUALITY, Measure
 from slowwave.warehouse.mart import DAY, NAMESPACE, Column, Mart, count, share
 
 _HALF = Template("t975(count($m) - 1) * stddev_samp($m) / sqrt(count($m))")
@@ -34,6 +35,19 @@ def _interval(name: str, title: str) -> tuple[Column, ...]:
     return (
         Column(name, "DOUBLE", f"{title}: mean over distinct queries, of a query's searches first (0 to 1)."),
         Column(f"{name}_low", "DOUBLE", f"Lower end of the 95 % t interval of {title} over queries; {few}."),
+        Column(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
+    )
+
+
+def _with_and_without(one: Measure) -> tuple[Column, ...]:
+    """A figure of a week."""
+    few = f"null with fewer than {LEAST_QUESTIONS} questions"
+    name, title = one.column, str(one)
+    return (
+        Column(name, "DOUBLE", f"{title} without what was learned: mean over questions (0 to 1); {few}."),
+        Column(f"{name}_learned", "DOUBLE", f"{title} with it, as shown or as it would have been; {few}."),
+        Column(f"{name}_difference", "DOUBLE", f"{title} with it minus without (−1 to 1); {few}."),
+        Column(f"{name}_low", "DOUBLE", f"Lower end of its 95 % interval over questions; {few}."),
         Column(f"{name}_high", "DOUBLE", f"Upper end of it; {few}."),
     )
 
@@ -124,5 +138,31 @@ MARTS = (
           searches, queries
         FROM lance_evaluation_cycles
         """,
+    ),
+    Mart(
+        "trend",
+        "Is it getting better: what the searches of a week were worth without what was learned and with it. "
+        "Only searches made here. Weeks with too few questions have counts and no figures.",
+        ("trend",),
+        3,
+        (
+            Column("week", "DATE", "Monday (UTC)."),
+            NAMESPACE,
+            Column("kind", "VARCHAR", "What is learned, such as words; empty where nothing was measured."),
+            Column("over", "BOOLEAN", "Whether the week was over when the warehouse was built."),
+            count("searches", "Searches"),
+            count("measured", "Of them, those with a relevant judgment"),
+            count("questions", "Distinct queries among the measured"),
+            count("applied", "Of the measured, those for which something that was learned was in force"),
+            count("changed", "Of the measured, those whose results that changed"),
+            count("would_change", "Of the measured, those whose results it would have, had it been applied"),
+            share("changed_of_measured", "changed ÷ measured"),
+            share("changed_of_all", "changed ÷ searches"),
+            *(column for one in FIGURES for column in _with_and_without(one)),
+            count("wins", "Searches that showed both rankings in turn, won by the one with what was learned"),
+            count("ties", "Such searches in which the results of both were used equally"),
+            count("losses", "Such searches that the one without it won"),
+        ),
+        "SELECT week, namespace, kind, * EXCLUDE (week, namespace, kind) FROM lance_trend",
     ),
 )  # fmt: skip

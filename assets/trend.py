@@ -1,0 +1,67 @@
+"""searches, interleavings, learned_effect -> is it getting better, by week: sentence, picture, numbers."""
+
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from slowwave.assets import evaluation, feedback, learning
+from slowwave.assets.daily import daily_asset
+from slowwave.assets.report import picture
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.evaluation.trend import Trend, trend_until
+from slowwave.scoring.days import MICROSECOND, day_end
+from slowwave.scoring.evaluation.trend import FIGURES
+from slowwave.views import markdown
+from slowwave.views.trend import sentences, week_table
+from slowwave.views.trend_plots import by_week
+
+MOST = 5
+"""Namespaces that are told of, those with the most judged searches (count)."""
+
+
+@daily_asset(
+    "evaluation", feedback.searches, evaluation.interleavings, learning.learned_effect,
+    kinds={"python", "polars"},
+)  # fmt: skip
+def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Is it getting better, week by week: hit rate at 1 and MRR@5 without what was learned and with it.
+
+    As of the end of the last day asked for. The numbers are those of the last week that is over, so the page
+    draws their history; a week with too few questions gives none. It makes no table: the warehouse has one.
+    """
+    found = trend_until(slowwave.space, day_end(context.partition_keys[-1]) - MICROSECOND)
+    judged = found.weeks.group_by("namespace").agg(pl.col("measured").sum()).filter(pl.col("measured") > 0)
+    names = judged.sort("measured", "namespace", descending=[True, False])["namespace"]
+    told: dict[str, Any] = {"namespaces": names.len()}
+    for namespace in names.head(MOST):
+        told |= _of(namespace, found.of(namespace))
+    return dg.MaterializeResult(metadata=told)
+
+
+def _of(namespace: str, mine: Trend) -> dict[str, Any]:
+    """What is told of a namespace, of each kind of what is learned where there are several."""
+    kinds = mine.kinds()
+    told: dict[str, Any] = {f"{namespace}: is it getting better": " ".join(sentences(mine))}
+    for kind, weeks in kinds.items():
+        name = namespace if len(kinds) == 1 else f"{namespace}, {kind}"
+        told |= {
+            f"{name}: by week": picture(by_week(weeks), f"Is it getting better: {name}"),
+            f"{name}: weeks": dg.MetadataValue.md(markdown.table(week_table(weeks))),
+        }
+        if over := weeks.filter("over").tail(1).to_dicts():
+            told |= {f"{name}: {what}": value for what, value in _of_week(over[0]).items()}
+    return told
+
+
+def _of_week(row: dict[str, Any]) -> dict[str, dg.MetadataValue]:
+    """The numbers of a week, those that it has."""
+    found = {"changed of judged": row["changed_of_measured"]}
+    for one in FIGURES:
+        found |= {f"{one} without": row[one.column], f"{one} with": row[f"{one.column}_learned"]}
+    numbers = {name: dg.MetadataValue.float(value) for name, value in found.items() if value is not None}
+    counts = {name: dg.MetadataValue.int(row[name]) for name in ("questions", "applied", "wins", "losses")}
+    return {"week": dg.MetadataValue.text(f"{row['week']}"), **numbers, **counts}
+
+
+ASSETS = [trend]

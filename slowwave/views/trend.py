@@ -1,0 +1,133 @@
+"""Is it getting better: the sentence and the table of weeks, the same in the terminal and on pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from slowwave.evaluation.trend import Trend
+from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
+from slowwave.scoring.measures import MRR, Measure
+from slowwave.views.section import Column, Mark, Paragraph, Part, Picture, Section, Table, numbers
+from slowwave.views.trend_plots import by_week
+
+TITLE = "Is it getting better?"
+NOTE = "by week (Monday, UTC), of all days"
+TOO_FEW = "too few"
+NOT_OVER = "so far"
+SHOWN = 12  # weeks of a table in the terminal
+ON_A_PAGE = 26
+ANY = 1_000  # characters: room for everything
+_MIDDLE, _WIDE = 108, 128  # from which there is room for counts, and for two figures
+_HOW = (
+    "The judged searches of a week, ranked without what was learned and with it; where nothing was applied, "
+    "as it would have been. Each question counts once; the bar on a point, and the brackets, are the 95 % "
+    "interval of the difference. No two weeks have the same questions, and judgments from use favour what "
+    "was shown."
+)
+
+
+def section(trend: Trend, *, width: int = ANY, most: int = SHOWN) -> Section:
+    """The sentence and the weeks of one namespace.
+
+    Args:
+        trend: of one namespace.
+        width: characters that there is room for; the narrower, the fewer columns.
+        most: weeks, the last ones.
+    """
+    return Section(
+        TITLE, [*_said(trend), *(week_table(mine, width, most) for mine in trend.kinds().values())], NOTE
+    )
+
+
+def page_parts(trend: Trend) -> list[Part]:
+    """The same for a page, with the picture and how to read it; nothing where nothing was ever measured."""
+    parts: list[Part] = _said(trend)
+    for mine in trend.kinds().values():
+        parts.append(Picture(by_week(mine), "Hit rate at 1, MRR@5, changed searches and comparisons by week"))
+        parts.append(week_table(mine))
+    how = [Paragraph(_HOW, "faint")] if len(parts) > 1 else []
+    return [Section(TITLE, [*parts, *how], NOTE)]
+
+
+def sentences(trend: Trend) -> list[str]:
+    """What may be said of the whole, a sentence for each kind of what is learned."""
+    if not trend.courses:
+        return ["too little evidence: no search has been judged"]
+    alone = len({one.kind for one in trend.courses}) == 1
+    return [one.describe() if alone else f"{one.kind}: {one.describe()}" for one in trend.courses]
+
+
+def plain(trend: Trend) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "weeks": trend.weeks.drop("namespace").to_dicts(),
+        "course": [_figures(one) for one in trend.courses],
+        "sentences": sentences(trend),
+    }
+
+
+def _figures(one: Course) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {"direction": one.direction, **asdict(one)}
+
+
+def _said(trend: Trend) -> list[Part]:
+    return [Paragraph(f"{text[0].upper()}{text[1:]}.") for text in sentences(trend)]
+
+
+def week_table(weeks: pl.DataFrame, width: int = ANY, most: int = ON_A_PAGE) -> Table:
+    """The last weeks of one namespace and kind; of the columns those that there is room for."""
+    middle, wide = width >= _MIDDLE, width >= _WIDE
+    columns = [Column("week", whole=True), *numbers(*(["judged"] if middle else []), "questions")]
+    columns += numbers(*([str(HIT)] if wide else []), str(MRR))
+    columns += [Column("difference (95 %)", whole=True), *numbers("changed")]
+    columns += numbers(*(["of all"] if wide else []), *(["won – lost"] if middle else []))
+    rows: list[list[object]] = []
+    for row in weeks.tail(most).iter_rows(named=True):
+        cells: list[object] = [Mark(f"{row['week']}", note="" if row["over"] else NOT_OVER)]
+        cells += [f"{row['measured']:,} of {row['searches']:,}"] if middle else []
+        cells += [f"{row['questions']:,}", *([_both(row, HIT)] if wide else []), _both(row, MRR)]
+        cells += [_apart(row, MRR), _changed(row)]
+        cells += [_percent(row["changed_of_all"])] if wide else []
+        cells += [_won(row)] if middle else []
+        rows.append(cells)
+    return Table(columns, rows, left_out=max(weeks.height - most, 0), option="the earlier ones: --json")
+
+
+def _both(row: dict[str, Any], one: Measure) -> object:
+    """A figure without what was learned, and with it."""
+    without, learned = row[one.column], row[f"{one.column}_learned"]
+    return Mark(TOO_FEW, "faint") if without is None else f"{short(without)} → {short(learned)}"
+
+
+def _apart(row: dict[str, Any], one: Measure) -> object:
+    """Their difference, with its interval."""
+    apart, low, high = (row[f"{one.column}_{part}"] for part in ("difference", "low", "high"))
+    if apart is None:
+        return ""
+    mark = "better" if low > 0 else "worse" if high < 0 else ""
+    same = not (apart or low or high)
+    return Mark("the same" if same else f"{signed(apart)} ({signed(low)} to {signed(high)})", mark)
+
+
+def _changed(row: dict[str, Any]) -> object:
+    """Of the judged searches; also of how many it would change if all of it were applied."""
+    whole = (row["changed"] + row["would_change"]) / max(row["measured"], 1)
+    if not row["would_change"]:
+        return _percent(row["changed_of_measured"])
+    if not row["applied"]:
+        return Mark(f"would: {_percent(whole)}", "faint")
+    return f"{100 * row['changed_of_measured']:.0f} of {_percent(whole)}"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
+def _won(row: dict[str, Any]) -> str:
+    """Of the searches that showed both in turn, where any did."""
+    shown = row["wins"] + row["ties"] + row["losses"]
+    return f"{row['wins']:,} – {row['losses']:,} of {shown:,}" if shown else ""
