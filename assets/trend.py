@@ -57,11 +57,11 @@ def _of(namespace: str, mine: Trend) -> dict[str, Any]:
 def _of_week(row: dict[str, Any]) -> dict[str, dg.MetadataValue]:
     """The numbers of a week, those that it has."""
     found = {"changed of judged": row["changed_of_measured"]}
+    found |= {name: float(row[name]) for name in ("questions", "applied", "wins", "losses")}
     for one in FIGURES:
         found |= {f"{one} without": row[one.column], f"{one} with": row[f"{one.column}_learned"]}
     numbers = {name: dg.MetadataValue.float(value) for name, value in found.items() if value is not None}
-    counts = {name: dg.MetadataValue.int(row[name]) for name in ("questions", "applied", "wins", "losses")}
-    return {"week": dg.MetadataValue.text(f"{row['week']}"), **numbers, **counts}
+    return {"week": dg.MetadataValue.text(f"{row['week']}"), **numbers}
 
 
 ASSETS = [trend]

@@ -44,7 +44,7 @@ FEEDBACK = (
 )  # fmt: skip
 EVALUATION = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
-    "evaluation_cycles", "warehouse",
+    "evaluation_cycles", "trend", "warehouse",
 )  # fmt: skip
 PROPOSED = ("learned_proposals", "learned_matches", "learned_effect", "learning_gate")
 GATED = ("learned_triggers",)

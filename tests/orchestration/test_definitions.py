@@ -3,7 +3,7 @@ from __future__ import annotations
 import dagster as dg
 import pytest
 
-from slowwave.assets import evaluation, feedback, ingest, learning, warehouse
+from slowwave.assets import evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.orchestration.definitions import definitions, defs
 from slowwave.quality.contract import CHECKS as CONTRACT
@@ -51,6 +51,7 @@ def test_every_check_but_five_blocks_what_comes_after_it(code_location):
     specs = [spec for definition in code_location.asset_checks for spec in definition.check_specs]
     assert len(specs) == len(graph.asset_check_keys) == len(ASSETS) + len(CONTRACT) + 8
     assert not graph.get(warehouse.warehouse.key).check_keys  # it is checked as it is built
+    assert not graph.get(trend.trend.key).check_keys  # it makes no table
     assert sorted(spec.name for spec in specs if not spec.blocking) == [
         *["every_namespace"] * 3, "learning_gate", "no_exact_duplicates", "nothing_late",
         "save_gate",

@@ -131,8 +131,8 @@ def test_the_report_has_the_sentence_the_weeks_and_the_picture(space):
     effect(space, MONDAY + timedelta(days=7), 5)
     done = report(space)
     said = (
-        "Better by .250 (.150 to .350) since 23 February 2026: MRR@5 .500 in the first week, .750 in the "
-        "last week; what was learned makes +.250 (+.150 to +.350) of the last."
+        "Better by .250 (.136 to .365) since 23 February 2026: MRR@5 .500 in the first week, .750 in the "
+        "last week; what was learned makes +.250 (+.150 to +.375) of the last."
     )
     cells = table(shown.week_table(done.trend.weeks)).splitlines()[2:]
     figures = "20 of 0 | 20 | .000 → .500 | .500 → .750 | +.250 (+.150 to +.375)"
@@ -218,3 +218,26 @@ def test_no_line_leads_past_a_week_without_a_figure_or_a_week_that_is_not_there(
 
 def test_a_picture_of_nothing_says_so():
     assert "Nothing was measured." in words_of(by_week(pl.DataFrame(schema=COLUMNS)))
+
+
+# -- the warehouse ---------------------------------------------------------------------------------
+
+
+def test_the_warehouse_has_the_weeks_as_the_report_has_them(space, tmp_path):
+    pytest.importorskip("duckdb", reason="duckdb comes with slowwave[night]")
+    from slowwave.warehouse import build, build_home, query
+
+    effect(space, MONDAY)
+    effect(space, MONDAY, 3, namespace="bo")
+    in_turn(space, "today", space.policy, without(space.policy), (2, 1))
+    Rows(space.store).search(7)
+    path, sql = tmp_path / "made.duckdb", "FROM trend ORDER BY namespace"
+    build_home(space, path)
+    answer = query(path, sql)
+    made = pl.DataFrame(answer.rows, schema=answer.columns, orient="row").select(*COLUMNS)
+    assert made.rows() == trend_until(space, space.now()).weeks.rows()
+    assert made.select("namespace", "measured", "searches", "wins", "mrr_5").rows() == [
+        ("ada", 20, 1, 1, 0.5), ("bo", 3, 0, 0, None),
+    ]  # fmt: skip
+    build(space.store, path)  # of tables alone: nobody worked it out
+    assert query(path, sql).rows == []

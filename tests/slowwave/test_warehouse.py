@@ -19,7 +19,7 @@ from slowwave.errors import NotFoundError, SlowwaveError, StoreError
 from slowwave.store import Store
 from slowwave.warehouse import FILE, build, described, query
 from slowwave.warehouse.marts import MARTS
-from slowwave.warehouse.sources import SOURCES
+from slowwave.warehouse.sources import MADE, MADE_FROM, SOURCES
 
 duckdb = pytest.importorskip("duckdb", reason="duckdb comes with slowwave[night]")
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,8 @@ def test_an_empty_store_makes_every_table_with_its_columns_and_comments(store: S
 
 
 def test_every_source_is_read_by_a_table_and_names_columns_of_the_store(store: Store) -> None:
-    assert {name for mart in MARTS for name in mart.reads} == set(SOURCES)
+    assert {name for mart in MARTS for name in mart.reads} == {*SOURCES, *MADE}
+    assert set(MADE_FROM) <= set(store.specs)
     for name, source in SOURCES.items():
         assert set(source.columns) <= set(store.specs[name].schema.names), name
 
@@ -78,7 +79,7 @@ def test_rows_are_of_one_day_and_namespace(filled: Store, path: Path) -> None:
     assert done.rows == {
         "quality_by_day": 3 * days, "channel_contribution": 3 * days, "results_by_channels": days,
         "cycle_progress": days, "searches_by_day": days, "learning_funnel": days, "gate_status": 6 * days,
-        "junk_and_duplicates": days, "memories": 2 * days,
+        "junk_and_duplicates": days, "memories": 2 * days, "trend": 0,
     }  # fmt: skip
     assert {row["day"] for row in rows(path, "FROM searches_by_day")} == {
         date.fromisoformat(day_of(number)) for number in range(SCALE)
