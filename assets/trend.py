@@ -1,5 +1,6 @@
 """searches, interleavings, learned_effect -> is it getting better, by week: sentence, picture, numbers."""
 
+from datetime import date
 from typing import Any
 
 import dagster as dg
@@ -10,7 +11,7 @@ from slowwave.assets.daily import daily_asset
 from slowwave.assets.report import picture
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.evaluation.trend import Trend, trend_until
-from slowwave.scoring.days import MICROSECOND, day_end
+from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.scoring.evaluation.trend import FIGURES
 from slowwave.views import markdown
 from slowwave.views.trend import sentences, week_table
@@ -30,17 +31,24 @@ def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.M
     As of the end of the last day asked for. The numbers are those of the last week that is over, so the page
     draws their history; a week with too few questions gives none. It makes no table: the warehouse has one.
     """
-    found = trend_until(slowwave.space, day_end(context.partition_keys[-1]) - MICROSECOND)
+    end = day_end(context.partition_keys[-1])
+    found, week = trend_until(slowwave.space, end - MICROSECOND), end.date() - (7 + end.weekday()) * DAY
     judged = found.weeks.group_by("namespace").agg(pl.col("measured").sum()).filter(pl.col("measured") > 0)
     names = judged.sort("measured", "namespace", descending=[True, False])["namespace"]
     told: dict[str, Any] = {"namespaces": names.len()}
     for namespace in names.head(MOST):
-        told |= _of(namespace, found.of(namespace))
+        told |= _of(namespace, found.of(namespace), week)
     return dg.MaterializeResult(metadata=told)
 
 
-def _of(namespace: str, mine: Trend) -> dict[str, Any]:
-    """What is told of a namespace, of each kind of what is learned where there are several."""
+def _of(namespace: str, mine: Trend, week: date) -> dict[str, Any]:
+    """What is told of a namespace, of each kind of what is learned where there are several.
+
+    Args:
+        namespace: its name.
+        mine: its weeks.
+        week: the one whose numbers are told; nothing older is told in its place.
+    """
     kinds = mine.kinds()
     told: dict[str, Any] = {f"{namespace}: is it getting better": " ".join(sentences(mine))}
     for kind, weeks in kinds.items():
@@ -49,8 +57,8 @@ def _of(namespace: str, mine: Trend) -> dict[str, Any]:
             f"{name}: by week": picture(by_week(weeks), f"Is it getting better: {name}"),
             f"{name}: weeks": dg.MetadataValue.md(markdown.table(week_table(weeks))),
         }
-        if over := weeks.filter("over").tail(1).to_dicts():
-            told |= {f"{name}: {what}": value for what, value in _of_week(over[0]).items()}
+        for row in weeks.filter(week=week).iter_rows(named=True):
+            told |= {f"{name}: {what}": value for what, value in _of_week(row).items()}
     return told
 
 

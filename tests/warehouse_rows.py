@@ -106,6 +106,10 @@ def fill_day(store: Store, number: int, namespace: str = "ada") -> None:
         for variant in VARIANTS
         for search, query, value in ((1, "q1", 0.2), (2, "q1", 0.4), (3, "q2", 0.9), (4, "q3", 0.3))
     ])
+    put(store, "learned_effect", [
+        {**here, "search_id": f"{name}-1", "query_id": "q1", "moved": True, "live": True, "mrr_5": 0.5,
+         "mrr_5_learned": 1.0},
+    ])
     put(store, "channel_attribution", [
         {**here, "search_id": f"{name}-1", "channel": "vector", "results": 4, "covered": 3, "exclusive": 1},
         {**here, "search_id": f"{name}-1", "channel": "bm25", "results": 4, "covered": 2, "exclusive": 1},

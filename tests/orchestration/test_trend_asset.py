@@ -78,6 +78,12 @@ def test_a_week_with_too_few_questions_gives_no_number_to_draw(home: Path) -> No
     assert not [name for name in found if "MRR" in name or "HitRate" in name]
 
 
+def test_after_a_week_without_searches_no_older_number_is_drawn_in_its_place(home: Path) -> None:
+    found = told(home, "2026-03-29")
+    assert not [name for name, one in found.items() if isinstance(one, dg.FloatMetadataValue)]
+    assert "| 2026-03-16 |" in found["ada: weeks"].value
+
+
 def test_of_many_namespaces_those_with_the_most_judged_searches_are_told(home: Path, memory: Memory) -> None:
     for at in range(MOST + 1):
         effect(memory, f"team-{at}", 0, at + 1, 0.5)
