@@ -22,7 +22,7 @@ MOST = 5
 
 
 @daily_asset(
-    "evaluation", feedback.searches, evaluation.interleavings, learning.learned_effect,
+    learning.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
     kinds={"python", "polars"},
 )  # fmt: skip
 def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]

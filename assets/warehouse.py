@@ -13,14 +13,14 @@ from slowwave.assets.daily import daily_asset
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.warehouse import FILE, build_home, described
-from slowwave.warehouse.sources import MADE_FROM, SOURCES
+from slowwave.warehouse.sources import MADE, SOURCES
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 # What is no asset of its own is written by one: the decision log and quarantine with the memories.
 _WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
-READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE_FROM)}))
+READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE)}))
 
 
 # Its days are those of what it reads: a backfill of all is one run.

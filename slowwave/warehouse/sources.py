@@ -91,6 +91,4 @@ SOURCES = {
 }  # fmt: skip
 
 MADE = {"trend": TREND}
-"""What marts read beside them that is worked out in Python, with its columns."""
-MADE_FROM = ("learned_effect", "interleavings", "searches")
-"""Tables that it rests on."""
+"""What marts read beside them that is worked out in Python, with its columns; each is an asset, too."""

@@ -44,9 +44,9 @@ FEEDBACK = (
 )  # fmt: skip
 EVALUATION = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
-    "evaluation_cycles", "trend", "warehouse",
+    "evaluation_cycles", "warehouse",
 )  # fmt: skip
-PROPOSED = ("learned_proposals", "learned_matches", "learned_effect", "learning_gate")
+PROPOSED = ("learned_proposals", "learned_matches", "learned_effect", "learning_gate", "trend")
 GATED = ("learned_triggers",)
 GROUPS = {"ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION, "learning": (*PROPOSED, *GATED)}
 EVERYTHING = {name for names in GROUPS.values() for name in names}

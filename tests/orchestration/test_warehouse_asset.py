@@ -73,6 +73,6 @@ def test_it_depends_on_what_it_reads_and_is_made_in_the_same_run() -> None:
         judged.partitions_def, judged.backfill_policy,
     )  # fmt: skip
     assert {"evaluation_scores", "channel_attribution", "evaluation_cycles", "memory_state", "memories",
-            "gate_verdicts", "searches", "events", "usage_signals", "promotions", "learned_effect",
-            "interleavings"} == set(READS)  # fmt: skip
+            "gate_verdicts", "searches", "events", "usage_signals", "promotions",
+            "trend"} == set(READS)  # fmt: skip
     assert {key.to_user_string() for key in warehouse.dependency_keys} == set(READS)
