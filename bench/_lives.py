@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -24,10 +23,10 @@ from _needs import Asking, Needs, Question, Wordings, asked_on
 from _user import Careless, User
 
 from slowwave.scoring.feedback.keys import VIEW, fold, keys_of, taken
-from slowwave.scoring.feedback.learned import decide, live, propose
+from slowwave.scoring.feedback.learned import PROPOSAL, decide, live, propose
 from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
 from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifts, threshold_of
-from slowwave.scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.scoring.ranking.learned import CAP, LearnedTerms, learnable
 
 LOW, HIGH, OTHERWISE = 0.75, 0.90, 0.80
 """Bounds of the nearness threshold for bge-small, and what it is until there are enough questions."""
@@ -52,7 +51,7 @@ class Point:
     Attributes:
         keys: how keys lift.
         teaching: what a search teaches.
-        passed: examined counts for a result in front of one that was taken, times this; 1 as the rule has it.
+        passed: times that a result in front of one that was taken counts as looked at; 1 as the rule has it.
         silent: whether a search from which nothing was taken counts as looked at.
     """
 
@@ -282,20 +281,8 @@ class Life:
                 evidence = 1.0 if self._draw.random() < RATED else self.point.teaching.used
             looked = rank**-BIAS * (self.point.passed if at < last and one not in selected else 1.0)
             share = float(scores[at] / scores[0]) if scores[0] > 0 else 0.0
-            rows.append(
-                (
-                    space,
-                    str(question),
-                    asking.who,
-                    one,
-                    asking.at,
-                    0.0,
-                    min(looked, 1.0),
-                    evidence,
-                    share,
-                    rank,
-                )
-            )
+            told = (space, str(question), asking.who, one, asking.at)
+            rows.append((*told, 0.0, looked, evidence, share, rank))
         return rows
 
     def _taught(self, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
@@ -333,6 +320,7 @@ class Life:
             return LearnedTerms(live(decide(_no_proposals(), [], policy).lessons, now, policy), policy.ttl)
         views = pl.concat(self._views).filter(pl.col("evidence") > 0)
         start = datetime.combine(FIRST, datetime.min.time(), UTC)
+        asks = self._asks()
         selections = views.with_row_index("at_row").select(
             proposal_id=pl.col("at_row").cast(pl.String),
             namespace="namespace",
@@ -344,13 +332,12 @@ class Life:
             text=pl.col("memory_id"),
             born_at=pl.lit(start - OLD),
             gone_at=pl.lit(None, dtype=pl.Datetime("us", "UTC")),
-            asked=pl.Series([self._asks[int(one)] for one in views["query_id"]], dtype=pl.List(pl.String)),
+            asked=pl.Series([asks[int(one)] for one in views["query_id"]], dtype=pl.List(pl.String)),
             triggers=pl.Series([[]] * views.height, dtype=pl.List(pl.String)),
         )
         proposals = propose(selections, self.world.frequent, policy)
         return LearnedTerms(live(decide(proposals, [], policy).lessons, now, policy), policy.ttl)
 
-    @cached_property
     def _asks(self) -> dict[int, list[str]]:
         return {one: list(learnable(self.world.asked.texts[one])) for one in sorted(self._logged)}
 
@@ -379,26 +366,14 @@ def with_lifts(memory: Integers, score: Floats, lifted: Lifts | None) -> tuple[I
     return every, np.minimum(total, 1.0)
 
 
-def with_words(
-    world: World,
-    text: str,
-    memory: Integers,
-    score: Floats,
-    moment: Moment,
-    policy: LearningPolicy,
-    cap: float,
-) -> Floats:
+def with_words(text: str, memory: Integers, score: Floats, moment: Moment) -> Floats:
     """Scores of candidates with what learned words add to them; at most 1."""
     matched = moment.terms.match(text, moment.now)
     if not matched:
         return score
-    boosts = np.array(
-        [
-            matched[str(one)].boost(cap, policy.coefficient) if str(one) in matched else 0.0
-            for one in memory.tolist()
-        ]
-    )
-    return np.minimum(score + boosts, 1.0)
+    policy, names = LearningPolicy(), [str(one) for one in memory.tolist()]
+    boosts = [matched[one].boost(CAP, policy.coefficient) if one in matched else 0.0 for one in names]
+    return np.minimum(score + np.array(boosts), 1.0)
 
 
 def reciprocal(memory: Integers, score: Floats, answers: Collection[int]) -> float:
@@ -416,6 +391,4 @@ def rises(outside: Searched, question: int, known: Known, cosines: np.ndarray, p
 
 
 def _no_proposals() -> pl.DataFrame:
-    from slowwave.scoring.feedback.learned import PROPOSAL
-
     return pl.DataFrame(schema=PROPOSAL)
