@@ -7,7 +7,7 @@ import functools
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +86,17 @@ def report(name: str, rows: Rows, *, note: str = "", totals: Mapping[str, Any] |
     _say({"bench": name, "rows": rows, **more, "note": note})
 
 
-def reports(name: str, tables: Mapping[str, tuple[Rows, str]]) -> None:
-    """Print several tables, each with its note, and the one JSON line of all of them."""
+def reports(name: str, tables: Mapping[str, tuple[Rows, str]], *, hidden: Collection[str] = ()) -> None:
+    """Print several tables, each with its note, and the one JSON line of all of them.
+
+    Args:
+        name: of the benchmark.
+        tables: rows and note of each.
+        hidden: columns that only the JSON line has.
+    """
     for title, (rows, note) in tables.items():
-        _show(f"bench/{name}.py: {title}", rows, note, None)
+        shown = [{key: row[key] for key in row if key not in hidden} for row in rows]
+        _show(f"bench/{name}.py: {title}", shown, note, None)
     _say(
         {
             "bench": name,

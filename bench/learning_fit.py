@@ -190,11 +190,19 @@ def row_of(where: Where, tally: Tally, point: Point, ships: Point) -> dict[str, 
     drawn = draw.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=DRAWS)
     low, high = np.quantile((drawn @ sums) / (drawn @ counts), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return {
-        "what": where.what, "ships": point == ships, **point.told(), "set": where.set, "group": where.group,
+        "point": label(point, ships), "what": where.what, "ships": point == ships, **point.told(),
+        "set": where.set, "group": where.group,
         "wrong": where.wrong, "people": where.people, "per_day": where.per_day, "days": where.days,
         "without": round(float(before.mean()), 4), "change": round(float((after - before).mean()), 4),
         "low": round(float(low), 4), "high": round(float(high), 4), "n": len(need), "needs": len(sums),
     }  # fmt: skip
+
+
+def label(point: Point, ships: Point) -> str:
+    """What a point is called: what it has that the one that ships has not."""
+    before = ships.told()
+    changes = [f"{name} {value:g}" for name, value in point.told().items() if value != before[name]]
+    return ", ".join(changes) or ("ships" if point == ships else "ships, changed")
 
 
 def rows_of(found: Mapping[Where, Tally], point: Point, ships: Point) -> list[dict[str, Any]]:
@@ -254,7 +262,8 @@ class Tuning:
         """A row for each point that was tried."""
         return [
             {
-                "ships": point == self.ships, "chosen": point == chosen, **point.told(),
+                "point": label(point, self.ships), "ships": point == self.ships, "chosen": point == chosen,
+                **point.told(),
                 "gain": round(gain(some), 4), **_by_set(some), "checked": point in self._checked,
                 "faults": "; ".join(faults(self._checked.get(point, some))),
             }
@@ -386,7 +395,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         f"{given.half}; {time.perf_counter() - start:,.0f} s.{outside}"
     )
     tables["front"] = rows, note
-    reports("learning_fit", tables)
+    reports("learning_fit", tables, hidden=["ships", *ships.told()])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -54,6 +54,9 @@ SMOKE: dict[str, Argv] = {
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--wrong", 0.2, "--needs", 3,
         "--people", 2,
     ),
+    "learning_fit": lambda at: (
+        "--data", made.harbour(at / "harbour"), "--quick", "--kinds", "chance", "--days", 42, *FAST,
+    ),
     "mcp_load": lambda at: ("--saves", 2, "--bytes", 2_000, "--searches", 2),
     "month": lambda at: ("--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 2, *FAST),
     "one_person": lambda at: (
