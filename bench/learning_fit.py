@@ -68,6 +68,7 @@ MANY_WORDINGS = ("banking77", "stackfaq")
 """What is tuned on, where it is given: one need, many wordings."""
 LEAST_NEVER = {"banking77": -0.01}
 OTHERS_NEVER = -0.005  # lower end of the interval of memories that nobody asked for
+MISTAKEN = 0.2  # share of what is taken that is wrong: up to it the bound above, beyond nothing surely worse
 MOST_OUTSIDE = 0.01  # share of the questions outside whose best score may rise
 LEAST_RISE = 0.01  # of the best score, that counts
 SMALL = 0.001  # a change that gains less is none
@@ -194,7 +195,7 @@ def row_of(where: Where, tally: Tally, point: Point, ships: Point) -> dict[str, 
         "set": where.set, "group": where.group,
         "wrong": where.wrong, "people": where.people, "per_day": where.per_day, "days": where.days,
         "without": round(float(before.mean()), 4), "change": round(float((after - before).mean()), 4),
-        "low": round(float(low), 4), "high": round(float(high), 4), "n": len(need), "needs": len(sums),
+        "low": round(float(low), 6), "high": round(float(high), 6), "n": len(need), "needs": len(sums),
     }  # fmt: skip
 
 
@@ -225,9 +226,9 @@ def faults(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if row["group"] == OUTSIDE:
             if row["change"] > MOST_OUTSIDE:
                 found.append(f"{of}: {row['change']:.3f} lifted")
-        elif row["high"] < 0:
+        elif row["wrong"] > MISTAKEN and row["high"] < 0:
             found.append(f"{of}: surely worse, {row['change']:+.4f}")
-        elif row["group"] == NEVER and row["wrong"] <= 0.2:
+        elif row["group"] == NEVER and row["wrong"] <= MISTAKEN:
             least = LEAST_NEVER.get(row["set"], OTHERS_NEVER)
             if row["low"] < least:
                 found.append(f"{of}: lower end {row['low']:+.4f}")
@@ -255,7 +256,7 @@ class Tuning:
             for value in values:
                 self._gain(around.changed(**{name: value}))
         for point in sorted(self._tried, key=self._order)[: self.fit.given.checked]:
-            self._checked[point] = self._rows(point, self._names, [0.2, 0.4])
+            self._checked[point] = self._rows(point, self._names, [MISTAKEN, 2 * MISTAKEN])
         return min(self._checked, key=lambda one: (len(faults(self._checked[one])), -self._gain(one)))
 
     def rows(self, chosen: Point) -> list[dict[str, Any]]:
@@ -299,7 +300,7 @@ class Tuning:
     def _gain(self, point: Point) -> float:
         if point not in self._tried:
             sets = [name for name in self._names if name in MANY_WORDINGS] or self._names
-            self._tried[point] = self._rows(point, sets, [0.2])
+            self._tried[point] = self._rows(point, sets, [MISTAKEN])
         return gain(self._tried[point])
 
     def _rows(self, point: Point, sets: Sequence[str], wrong: Sequence[float]) -> list[dict[str, Any]]:
