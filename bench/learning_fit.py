@@ -73,7 +73,7 @@ MOST_OUTSIDE = 0.01  # share of the questions outside whose best score may rise
 LEAST_RISE = 0.01  # of the best score, that counts
 SMALL = 0.001  # a change that gains less is none
 TUNED = (40, 90)  # searches a day, and days, of the rule of choice
-CHECKED = 3  # best points that are looked at where 40 % are wrong (count)
+CHECKED = 12  # best points that are looked at on all sets and where 40 % are wrong, at most (count)
 CHANCE, RESEMBLING = "chance", "resembling"
 TAUGHT, NEVER, OUTSIDE = "taught", "never asked", "outside"
 WORDS, KEYS, BOTH = "words", "keys", "both"
@@ -257,6 +257,8 @@ class Tuning:
                 self._gain(around.changed(**{name: value}))
         for point in sorted(self._tried, key=self._order)[: self.fit.given.checked]:
             self._checked[point] = self._rows(point, self._names, [MISTAKEN, 2 * MISTAKEN])
+            if not faults(self._checked[point]):
+                return point  # the others gain less
         return min(self._checked, key=lambda one: (len(faults(self._checked[one])), -self._gain(one)))
 
     def rows(self, chosen: Point) -> list[dict[str, Any]]:
@@ -415,7 +417,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--people", type=positive, default=5)
     add("--seeds", type=positive, default=3, help="lives of each kind")
     add("--measured", type=positive, default=400, help="questions of a group of a set, at most")
-    add("--checked", type=positive, default=CHECKED, help="best points that are checked where 40 % err")
+    add(
+        "--checked",
+        type=positive,
+        default=CHECKED,
+        help="best points that are checked on all sets, at most, until one does no harm",
+    )
     add("--only-keys", action="store_true", help="leave out words")
     add("--quick", action="store_true", help="one short life, nothing tuned")
     return parser
