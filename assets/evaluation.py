@@ -21,6 +21,8 @@ from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.variants import Tried, variants
 from slowwave.home.workspace import Workspace
+from slowwave.learning.applied import in_use
+from slowwave.scoring.feedback.learned import KEYS
 from slowwave.scoring.measures import NDCG
 from slowwave.search import sparse_recall as sparse
 from slowwave.views.cycle import cycle_report
@@ -233,7 +235,8 @@ def _page(space: Workspace, cycle: str) -> Path:
 
 
 def _tried(space: Workspace) -> list[Tried]:
-    return variants(space.policy, space.settings.evaluation, space.policy_of)
+    keys = in_use(space, KEYS)
+    return variants(space.policy, space.settings.evaluation, space.policy_of, keys=keys)
 
 
 ASSETS = [

@@ -1,7 +1,8 @@
-"""learned_proposals -> learned_matches, learned_effect -> learning_gate -> (where open) learned_triggers."""
+"""learned_proposals, search_views -> learning_gate -> (where open) learned_triggers, search_keys."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -15,14 +16,14 @@ from slowwave.evaluation import due
 from slowwave.home.apart import part_of
 from slowwave.home.ledger import faulty_days
 from slowwave.home.workspace import Workspace
-from slowwave.learning import effect, lessons, log, proposals
+from slowwave.learning import effect, lessons, log, proposals, views
 from slowwave.learning.acts import malformed_acts
+from slowwave.learning.applied import TABLES
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gates
 from slowwave.learning.guard import close_where_worse
-from slowwave.learning.isolation import TABLE
 from slowwave.quality.learning_gate import COLUMNS, GateDecision
-from slowwave.scoring.feedback.learned import PROPOSED
+from slowwave.scoring.feedback.learned import KEYS, KINDS, PROPOSED, WORDS, Kind
 from slowwave.scoring.measures import EFFECT_COLUMNS
 from slowwave.store import one_of
 
@@ -30,6 +31,8 @@ GROUP = "learning"
 REFUSED = "slowwave/refused"
 """Tag of a run in which the gate let nothing be learned, and why."""
 GateOf = Mapping[tuple[str, str], GateDecision]
+_Of = tuple[str, str, Kind]
+"""Day, namespace and kind of learning."""
 
 
 asset = partial(daily_asset, GROUP)
@@ -59,25 +62,57 @@ def learned_proposals(
     )
 
 
-@asset(learned_proposals, evaluation.judgments)
-def learned_matches(
+@asset(learned_proposals)  # of the same searches, signals and notes: its graph stays in view
+def search_views(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Whether memories were wanted where a term that they learned, or would have, brings them to mind.
+    """What each search of which anything was said showed, and what was taken: a past question could be a key.
 
-    By terms known before the day of the search. It says how much noise learning makes.
+    Nothing here has an effect on any search. What was shown and not taken counts against a memory, as far as
+    it was looked at. Orders to an assistant and memories younger than three days teach nothing, and of one
+    memory no more than three selections in eight hours.
     """
     space = slowwave.space
     rows, written = write_days(
-        context, space, lambda own, days: effect.match_days(own, days), "namespace", "relevant", "evidence"
+        context, space, lambda own, days: views.view_days(own, days), "view_id", "namespace", "query_id"
     )
-    counted = rows.group_by("namespace", "evidence", "relevant").len("matches")
+    became = Evidence(space, context.partition_keys[-1]).seen.reasons
+    reasons = rows.join(became, on="view_id").group_by("namespace", "reason")
     return dg.MaterializeResult(
-        metadata={**written, "matches": table(counted.sort("namespace", "evidence", "relevant"))}
+        metadata={
+            **written,
+            "questions": rows["query_id"].n_unique(),
+            "what became of selections": table(
+                reasons.len("selections").sort("namespace", "reason"), rows=40
+            ),
+        }
     )
 
 
-@asset(learned_proposals, evaluation.evaluation_scores, evaluation.channel_attribution)
+@asset(learned_proposals, search_views, evaluation.judgments)
+def learned_matches(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Whether memories were wanted where a term or a past question brings them to mind, or would.
+
+    By what was known before the day of the search. It says how much noise learning makes.
+    """
+    space = slowwave.space
+    rows, written = write_days(
+        context,
+        space,
+        lambda own, days: effect.match_days(own, days),
+        "namespace",
+        "kind",
+        "relevant",
+        "evidence",
+    )
+    of = ["namespace", "kind", "evidence", "relevant"]
+    counted = rows.group_by(of).len("matches")
+    return dg.MaterializeResult(metadata={**written, "matches": table(counted.sort(of))})
+
+
+@asset(learned_proposals, search_views, evaluation.evaluation_scores, evaluation.channel_attribution)
 def learned_effect(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -91,16 +126,17 @@ def learned_effect(
         space,
         lambda own, days: effect.effect_days(own, days),
         "namespace",
+        "kind",
         "live",
         "moved",
         *EFFECT_COLUMNS,
     )
-    found = rows.group_by("namespace").agg(
+    found = rows.group_by("namespace", "kind").agg(
         pl.len().alias("searches"),
         pl.col("moved", "live").sum(),
         pl.col(EFFECT_COLUMNS).mean(),
     )
-    return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace"))})
+    return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace", "kind"))})
 
 
 @asset(learned_matches, learned_effect, evaluation.evaluation_cycles, pool="lance_learned_triggers")
@@ -109,8 +145,9 @@ def learning_gate(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Whether what use taught may be applied: every condition at the end of each day, by what was known then.
 
-    Where what was applied makes results worse, all of it is taken back and the gate is closed until a person
-    approves again. What has expired is removed. Nothing is ever learned here.
+    Of words and of search keys, each by its own evidence and with its own approval. Where what was applied
+    makes results worse, all of it is taken back and the gate is closed until a person approves again. What
+    has expired is removed. Nothing is ever learned here.
     """
     space, days = slowwave.space, list(context.partition_keys)
     found, faults = apart_of(space, lambda own: _decided(own, days))
@@ -123,7 +160,7 @@ def learning_gate(
         rows = part_of(own, _rows(own, decided, part))
         return pl.concat([rows, held.filter(pl.col("namespace").is_in(keep)).select(rows.columns)])
 
-    _, written = write_days(context, space, rows_of_gates, "day", "namespace", "condition")
+    _, written = write_days(context, space, rows_of_gates, "day", "namespace", "kind", "condition")
     if faults:
         written |= told_faults(context, space.store, faults)
     malformed = malformed_acts(space.journal)
@@ -134,27 +171,29 @@ def learning_gate(
     expired = lessons.swept(space.store, space.now())
     faulty = faulty_days(space.store, MEASURED)  # they are due again
     due.finish(space.store, context.run.run_id, [day for day in days if day not in faulty])
-    last = [gate for (day, _), gate in decided.items() if day == days[-1]]
+    last = [gate for (day, *_), gate in decided.items() if day == days[-1]]
     return dg.MaterializeResult(
         metadata={
             **written,
-            "gates": table(_states(decided, days[-1])),
+            "gates": table(_states(last)),
             "conditions": conditions_table(last),
             "made worse": "; ".join(f"{namespace}: {why}" for namespace, why in regressions.items())
             or "none",
-            "expired": expired.height,
+            "expired": expired,
             "unreadable": len(malformed),
         }
     )
 
 
-def _decided(space: Workspace, days: list[str]) -> tuple[dict[tuple[str, str], GateDecision], dict[str, str]]:
+def _decided(space: Workspace, days: list[str]) -> tuple[dict[_Of, GateDecision], dict[str, str]]:
     """The gates at the end of some days, and where learning was taken back; what they refuse is logged."""
-    evidence = Evidence(space, days[-1])
-    decided = gates(evidence, days, open_cycle=False)  # so that a range and its days one by one agree
-    refused = {key: one.reason for key, one in decided.items() if not one.open}
-    log.log_refusals(space.store, evidence, refused, days)
-    return decided, close_where_worse(space, days[-1])
+    evidence, found = Evidence(space, days[-1]), dict[_Of, GateDecision]()
+    for kind in KINDS:
+        decided = gates(evidence, days, kind, open_cycle=False)  # so that a range and its days agree
+        refused = {key: one.reason for key, one in decided.items() if not one.open}
+        log.log_refusals(space.store, evidence, refused, days, kind)
+        found |= {(day, namespace, kind): one for (day, namespace), one in decided.items()}
+    return found, close_where_worse(space, days[-1])
 
 
 def conditions(gates: Iterable[GateDecision]) -> pl.DataFrame:
@@ -168,26 +207,27 @@ def conditions_table(gates: Iterable[GateDecision]) -> dg.MarkdownMetadataValue:
     return table(conditions(gates).drop("number"), rows=60)
 
 
-def _states(decided: GateOf, day: str) -> pl.DataFrame:
-    mine = [
-        (namespace, gate.state, gate.describe()) for (on, namespace), gate in decided.items() if on == day
-    ]
-    return pl.DataFrame(mine, schema=dict.fromkeys(("namespace", "gate", "says"), pl.String), orient="row")
+def _states(decided: Iterable[GateDecision]) -> pl.DataFrame:
+    mine = [(gate.namespace, gate.kind, gate.state, gate.describe()) for gate in decided]
+    names = ("namespace", "kind", "gate", "says")
+    return pl.DataFrame(mine, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
-def _rows(space: Workspace, decided: GateOf, days: Sequence[str]) -> pl.DataFrame:
+def _rows(space: Workspace, decided: Mapping[_Of, GateDecision], days: Sequence[str]) -> pl.DataFrame:
     """Rows of ``learning_gate`` of some days."""
     by_day = [
-        conditions(gate for (on, _), gate in decided.items() if on == day).with_columns(day=pl.lit(day))
+        conditions(gate for (on, *_), gate in decided.items() if on == day).with_columns(day=pl.lit(day))
         for day in days
     ]
+    key = pl.concat_str("day", "namespace", "condition", separator=":")
+    of_keys = pl.concat_str("day", "namespace", "kind", "condition", separator=":")
     named = pl.concat(by_day).with_columns(
-        gate_id=pl.concat_str("day", "namespace", "condition", separator=":")
+        gate_id=pl.when(pl.col("kind") == WORDS).then(key).otherwise(of_keys)
     )
     return named.select(space.store.specs["learning_gate"].schema.names)
 
 
-def refusal(decided: GateOf, days: Sequence[str]) -> dg.AssetObservation | None:
+def refusal(decided: GateOf, days: Sequence[str], kind: Kind = WORDS) -> dg.AssetObservation | None:
     """What is told where every gate is closed on one of some days, with the evidence; None: they are open."""
     opened = {day for (day, _), gate in decided.items() if gate.open}
     closed = [day for day in days if day not in opened]
@@ -195,7 +235,7 @@ def refusal(decided: GateOf, days: Sequence[str]) -> dg.AssetObservation | None:
         return None
     last, refused = closed[-1], [gate for (day, _), gate in decided.items() if day == closed[-1]]
     return dg.AssetObservation(
-        "learned_triggers",
+        TABLES[kind],
         partition=days[0] if len(days) == 1 else None,
         description="\n".join(
             [f"The learning gate is closed at the end of {last}: nothing was learned.", *_lacking(refused)]
@@ -211,7 +251,7 @@ def refusal(decided: GateOf, days: Sequence[str]) -> dg.AssetObservation | None:
 def _lacking(refused: Sequence[GateDecision]) -> Iterator[str]:
     """What each namespace lacks, a condition a line."""
     for gate in refused:
-        yield f"{gate.namespace} lacks:"
+        yield f"{gate.name} lacks:"
         yield from (f"- {one.name}: {one.value} (needs {one.bound})" for one in gate.missing)
     if not refused:
         yield "Nothing was ever searched."
@@ -238,46 +278,79 @@ def learned_triggers(
     The check `learning_gate` shows every condition as it is now. The jobs `approve_learning`,
     `withdraw_learning` and `rollback_learning` are for people (Jobs, Launchpad).
     """
-    space, days = slowwave.space, list(context.partition_keys)
-    evidence = Evidence(space, days[-1])
-    decided = gates(evidence, days)
-    if refused := refusal(decided, days):  # before any write
+    yield from _applied(context, slowwave.space, WORDS)
+
+
+@asset(learning_gate, search_views, pool="lance_learned_triggers", output_required=False)
+def search_keys(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """What was learned of past questions: a new one near them is led to what was taken from them.
+
+    Refused as `learned_triggers` is, by the same conditions of its own evidence, and with an approval of its
+    own. What was proposed before the gate opened comes in when it opens: it is what the evidence was measured
+    with. From the day after on it lifts.
+    """
+    yield from _applied(context, slowwave.space, KEYS)
+
+
+def _applied(
+    context: dg.AssetExecutionContext, space: Workspace, kind: Kind
+) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
+    """Apply what was learned of a kind on the days of the run, unless the gate refuses it."""
+    days = list(context.partition_keys)
+    evidence = Evidence(space, days[-1] if kind == WORDS else "")
+    decided = lessons.opened(evidence, days, kind)
+    if refused := refusal(decided, days, kind):  # before any write
         context.log_event(refused)
         context.log.warning(refused.description)
         context.instance.add_run_tags(context.run.run_id, {REFUSED: "the learning gate is closed"})
         return
     opened = [key for key, gate in decided.items() if gate.open]
     lessons.swept(space.store, evidence.now)
-    before = space.store.read(TABLE)
+    before, key = space.store.read(TABLES[kind]), lessons.KEY[kind]
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
-        rows = part_of(own, lessons.taught(evidence, [key for key in opened if key[0] in part]))
-        log.log_taught(own.store, rows, before)
+        rows = part_of(own, lessons.taught(evidence, [one for one in opened if one[0] in part], kind))
+        log.log_taught(own.store, rows, before, kind)
         held = part_of(own, before.filter(pl.col("day").is_in(part)))
-        log.log_untaught(own.store, held.join(rows, on="trigger_id", how="anti"), evidence.now)
+        log.log_untaught(own.store, held.join(rows, on=key, how="anti"), evidence.now, kind)
         return rows
 
-    rows, written = write_days(context, space, made, "namespace", "memory_id", "term")
-    passed = evidence.decided.reasons.filter(pl.col("reason") == PROPOSED).height
-    counted = rows.group_by("namespace").agg(
-        pl.len().alias("lessons"), pl.col("memory_id").n_unique().alias("memories"), pl.col("term").n_unique()
-    )
-    yield dg.MaterializeResult(
-        metadata={
-            **written,
+    last = [gate for (day, _), gate in decided.items() if day == days[-1]]
+    if kind == WORDS:
+        rows, written = write_days(context, space, made, "namespace", "memory_id", "term")
+        counted = rows.group_by("namespace").agg(
+            pl.len().alias("lessons"),
+            pl.col("memory_id").n_unique().alias("memories"),
+            pl.col("term").n_unique(),
+        )
+        told: dict[str, Any] = {
             "lessons": table(counted.sort("namespace")),
-            "proposals so far": passed,
-            "gates": table(_states(decided, days[-1])),
+            "proposals so far": evidence.decided.reasons.filter(pl.col("reason") == PROPOSED).height,
         }
-    )
+    else:
+        rows, written = write_days(context, space, made, "namespace", "memory_id", "query_id", "taken")
+        led = rows.filter(pl.col("taken") > 0).group_by("namespace")
+        counted = led.agg(
+            pl.len().alias("keys"),
+            pl.col("memory_id").n_unique().alias("memories"),
+            pl.col("query_id").n_unique().alias("questions"),
+        )
+        told = {
+            "keys": table(counted.sort("namespace")),
+            "selections so far": evidence.seen.reasons.filter(pl.col("reason") == PROPOSED).height,
+        }
+    yield dg.MaterializeResult(metadata={**written, **told, "gates": table(_states(last))})
 
 
 MEASURED = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
-    "evaluation_cycles", "learned_proposals", "learned_matches", "learned_effect", "learning_gate",
+    "evaluation_cycles", "learned_proposals", "search_views", "learned_matches", "learned_effect",
+    "learning_gate",
 )  # fmt: skip
 """Assets that the record of an evaluated day rests on."""
-PROPOSED_ASSETS = [learned_proposals, learned_matches, learned_effect, learning_gate]
+PROPOSED_ASSETS = [learned_proposals, search_views, learned_matches, learned_effect, learning_gate]
 """Those that anybody may run: they have no effect on a search."""
-GATED_ASSETS = [learned_triggers]
+GATED_ASSETS = [learned_triggers, search_keys]
 ASSETS = [*PROPOSED_ASSETS, *GATED_ASSETS]

@@ -277,13 +277,13 @@ def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
 def _next(gate: GateDecision) -> str:
     """What a person can do about a gate."""
     if gate.open:
-        return f"{gate.namespace}: nothing, the sensor learning_gate_opens asks for what is to be learned"
+        return f"{gate.name}: nothing, the sensor learning_gate_opens asks for what is to be learned"
     if gate.awaits_only_approval:
         return (
-            f"{gate.namespace}: look at the evidence, then approve (job approve_learning, or "
-            f"`slowwave learning approve -n {gate.namespace} --who NAME`), or not"
+            f"{gate.name}: look at the evidence, then approve (job approve_learning, or "
+            f"`slowwave learning approve -n {gate.namespace} --who NAME --kind {gate.kind}`), or not"
         )
-    return f"{gate.namespace}: it still lacks {', '.join(one.name for one in gate.missing)}"
+    return f"{gate.name}: it still lacks {', '.join(one.name for one in gate.missing)}"
 
 
 CHECKS = [

@@ -27,6 +27,14 @@ class Scope(Enum):
     since = "since"
 
 
+class Kind(Enum):
+    """What is learned."""
+
+    words = "words"
+    keys = "keys"
+
+
+_KINDS: dict[Kind, taught.Kind] = dict(zip(Kind, taught.KINDS, strict=True))
 _SCOPES: dict[Scope, taught.Scope] = dict(zip(Scope, taught.SCOPES, strict=True))
 
 
@@ -36,6 +44,7 @@ class Decision(dg.Config):
     namespace: str = Field(description="Whose learning.")
     who: str = Field(description="Who decides: a person's name. It is recorded.")
     why: str = Field("", description="Why, in words. It is recorded.")
+    kind: Kind = Field(Kind.words, description="words, or keys: past questions that lead somewhere.")
 
 
 class RollbackDecision(Decision):
@@ -52,17 +61,19 @@ def approve(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwave
     """Approve, with the evidence in the run's log."""
     learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
     try:
-        act = learning.approve(who=config.who, why=config.why)
+        act = learning.approve(who=config.who, why=config.why, kind=_KINDS[config.kind])
     except LearningError as error:
         raise _refused(error) from None
-    context.add_output_metadata(_metadata(act) | {"evidence": conditions_table([learning.gate()])})
+    now = learning.gate(_KINDS[config.kind])
+    context.add_output_metadata(_metadata(act) | {"evidence": conditions_table([now])})
 
 
 @dg.op(description="Withdraw the approval: nothing that was learned is used from now on.")
 def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
     """Withdraw."""
     try:
-        act = Learning(slowwave.space, config.namespace, PRINCIPAL).withdraw(who=config.who, why=config.why)
+        learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
+        act = learning.withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
     except LearningError as error:
         raise _refused(error) from None
     context.add_output_metadata(_metadata(act))
@@ -73,7 +84,9 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
     """Take back."""
     learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
     try:
-        done = learning.roll_back(_SCOPES[config.scope], config.value, who=config.who, why=config.why)
+        done = learning.roll_back(
+            _SCOPES[config.scope], config.value, who=config.who, why=config.why, kind=_KINDS[config.kind]
+        )
     except LearningError as error:
         raise _refused(error) from None
     assert done.act is not None
@@ -82,7 +95,7 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
         | {
             "lessons": done.proposed.height,
             "deleted rows": done.applied.height,
-            "terms that lost their effect": done.live,
+            f"{'terms' if done.kind == taught.WORDS else 'keys'} that lost their effect": done.live,
             "taken back": table(done.proposed.drop("term"), rows=60),
         }
     )

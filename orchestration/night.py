@@ -160,15 +160,17 @@ def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
 
 
 def learn_due(settings: Settings) -> list[dict[str, Any]]:
-    """Apply what is to be learned of the days behind an open gate, a run for each; a report for each run."""
+    """Apply what is to be learned of the days behind an open gate; a report for each run."""
     space = Workspace(settings)
     try:
-        due = _partitions(lessons.due_days(Evidence(space)), settings)
+        runs = lessons.due_runs(Evidence(space))
     finally:
         space.close()
     reports: list[dict[str, Any]] = []
-    for day in due:
-        reports.append(run_night(settings, day, day, job="learning"))
+    for first, last in runs:
+        if not (days := _partitions([first, last], settings)):
+            continue
+        reports.append(run_night(settings, days[0], days[-1], job="learning"))
         if not reports[-1]["success"]:
             break
     return reports

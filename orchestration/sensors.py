@@ -18,6 +18,7 @@ from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gates, gates_now
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
+from slowwave.scoring.feedback.learned import KINDS
 from slowwave.settings import load
 from slowwave.vaults.vault import fingerprint, is_there
 
@@ -121,20 +122,28 @@ def learning_gate_opens(
     """Ask for each day that has something to learn behind an open gate, once for each state of it."""
     evidence = Evidence(slowwave.space)
     today = slowwave.clock().date().isoformat()
-    due = [day for day in lessons.due_days(evidence) if slowwave.first_partition <= day <= today]
-    if due:
+    due = [
+        (max(first, slowwave.first_partition), min(last, today)) for first, last in lessons.due_runs(evidence)
+    ]
+    if due := [(first, last) for first, last in due if first <= last]:
         state = ids.digest(*(act.event_id for act in evidence.acts), str(evidence.evaluated))
-        requests = [dg.RunRequest(run_key=f"learn-{day}-{state}", partition_key=day) for day in due]
+        requests = [
+            dg.RunRequest(run_key=f"learn-{first}-{state}", partition_key=first)
+            if first == last
+            else _request(first, last, f"learn-{first}-{last}-{state}")
+            for first, last in due
+        ]
         return dg.SensorResult(run_requests=requests)
     if not evidence.evaluated:
         return dg.SkipReason("Nothing was evaluated yet, so nothing can be learned.")
     names = evidence.namespaces
     last = max(evidence.evaluated)
-    then = gates(evidence, [last], among=names[:TOLD])
-    says = [
-        now.describe() + ("" if before.open or not now.open else f", but before: {before.describe()}")
-        for now, before in zip(gates_now(evidence, names[:TOLD]), then.values(), strict=True)
-    ]
+    then = {kind: gates(evidence, [last], kind, among=names[:TOLD]) for kind in KINDS}
+    says = []
+    for now in gates_now(evidence, names[:TOLD]):
+        before = then[now.kind][last, now.namespace]
+        also = "" if before.open or not now.open else f", but before: {before.describe()}"
+        says.append(now.describe() + also)
     if len(names) > TOLD:
         says.append(f"and {len(names) - TOLD} more namespaces, see the asset learning_gate")
     told = " | ".join(says) or "nothing was ever searched"
@@ -150,8 +159,10 @@ def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:
 
 def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:
     """A request for these days as one run, once for each state."""
-    request = dg.RunRequest(
-        run_key=f"{why}-{ids.digest(first, last, *state)}",
-        tags={ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: last},
-    )
-    return dg.SensorResult(run_requests=[request])
+    return dg.SensorResult(run_requests=[_request(first, last, f"{why}-{ids.digest(first, last, *state)}")])
+
+
+def _request(first: str, last: str, key: str) -> dg.RunRequest:
+    """A request for these days as one run."""
+    tags = {ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: last}
+    return dg.RunRequest(run_key=key, tags=tags)

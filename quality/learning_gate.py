@@ -14,7 +14,8 @@ from typing import Any, Final, Literal
 
 from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.days import DAY
-from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
+from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW, WORDS, Kind
+from slowwave.scoring.feedback.noise import Noise
 from slowwave.scoring.intervals import wilson
 
 State = Literal["open", "closed", "insufficient"]
@@ -25,7 +26,7 @@ CONDITIONS: Final = (
     ENABLED, CYCLES, SEARCHES, DAYS, SHADOW_WEEK, NOISE, QUALITY, ISOLATION, REGRESSION, APPROVAL,
 )  # fmt: skip
 """Every condition, in the order in which they are shown; all must be open."""
-COLUMNS: Final = ("namespace", "condition", "state", "value", "bound", "number")
+COLUMNS: Final = ("namespace", "condition", "state", "value", "bound", "number", "kind")
 _ROUNDING = 1e-9  # 0.49 is not more than 2 % below 0.50, whatever binary fractions say
 
 
@@ -101,8 +102,7 @@ class GateEvidence:
         enabled: whether the setting lets anything be learned.
         progress: of the evaluation.
         first_proposal: moment of the first one that stands; None where there is none.
-        noisy: learned terms whose matches were mostly not used or judged irrelevant (count).
-        judged: learned terms with a verdict (count).
+        noise: how much of what was learned was mostly not used, or judged irrelevant, where it acts.
         effect: would-be effect of the proposals.
         leaks: ways by which learned terms reach the full-text search; None where that was not looked at.
         regression: why learning was found to make results worse, by the guard, since the last approval.
@@ -112,8 +112,7 @@ class GateEvidence:
     enabled: bool
     progress: Progress
     first_proposal: datetime | None
-    noisy: int
-    judged: int
+    noise: Noise
     effect: Effect
     leaks: tuple[str, ...] | None
     regression: str
@@ -151,6 +150,7 @@ class GateDecision:
     namespace: str
     as_of: datetime
     conditions: tuple[Condition, ...]
+    kind: Kind = WORDS
 
     @property
     def state(self) -> State:
@@ -187,10 +187,15 @@ class GateDecision:
         return SHADOW if any(one.name == SHADOW_WEEK for one in self.missing) else GATE_CLOSED
 
     def describe(self) -> str:
-        """In a line: "ada: 150/200 searches, 20/28 days, …"."""
+        """In a line: "ada, keys: 150/200 searches, 20/28 days, …"."""
         if self.open:
-            return f"{self.namespace}: open"
-        return f"{self.namespace}: {'; '.join(f'{one.name} {one.lacking}' for one in self.missing)}"
+            return f"{self.name}: open"
+        return f"{self.name}: {'; '.join(f'{one.name} {one.lacking}' for one in self.missing)}"
+
+    @property
+    def name(self) -> str:
+        """Whose gate it is, of what: words are what is meant where nothing is said."""
+        return self.namespace if self.kind == WORDS else f"{self.namespace}, {self.kind}"
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -199,7 +204,7 @@ class GateDecision:
             dict(
                 zip(
                     COLUMNS,
-                    (self.namespace, one.name, one.state, one.value, one.bound, one.number),
+                    (self.namespace, one.name, one.state, one.value, one.bound, one.number, self.kind),
                     strict=True,
                 )
             )
@@ -207,7 +212,9 @@ class GateDecision:
         ]
 
 
-def decide_gate(namespace: str, evidence: GateEvidence, as_of: datetime, bounds: GateBounds) -> GateDecision:
+def decide_gate(
+    namespace: str, evidence: GateEvidence, as_of: datetime, bounds: GateBounds, kind: Kind = WORDS
+) -> GateDecision:
     """Whether what use taught may be applied, and each reason why not.
 
     Args:
@@ -215,18 +222,21 @@ def decide_gate(namespace: str, evidence: GateEvidence, as_of: datetime, bounds:
         evidence: as of the moment.
         as_of: the moment (aware).
         bounds: what is asked for.
+        kind: of learning.
     """
-    return GateDecision(namespace, as_of, tuple(_conditions(evidence, as_of, bounds)))
+    return GateDecision(namespace, as_of, tuple(_conditions(evidence, as_of, bounds, kind)), kind)
 
 
-def _conditions(evidence: GateEvidence, as_of: datetime, bounds: GateBounds) -> Iterable[Condition]:
+def _conditions(
+    evidence: GateEvidence, as_of: datetime, bounds: GateBounds, kind: Kind
+) -> Iterable[Condition]:
     done = evidence.progress
     yield Condition(ENABLED, "on" if evidence.enabled else "off", "on", _met(evidence.enabled))
     yield _count(CYCLES, done.cycles, bounds.cycles, "closed")
     yield _count(SEARCHES, done.searches, bounds.cycle_queries, "evaluated", done.open_searches)
     yield _count(DAYS, done.days, bounds.cycle_days, "of closed cycles", done.open_days)
     yield _shadow(evidence.first_proposal, as_of, bounds.shadow_days)
-    yield _noise(evidence.noisy, evidence.judged, bounds)
+    yield _noise(evidence.noise, bounds, "terms" if kind == WORDS else "keys")
     yield _quality(evidence.effect, bounds)
     yield _isolation(evidence.leaks)
     bound = "none since the approval"
@@ -255,13 +265,17 @@ def _shadow(first: datetime | None, as_of: datetime, days: float) -> Condition:
     return Condition(SHADOW_WEEK, f"{shown:.1f}/{days:g} days", bound, state, passed)
 
 
-def _noise(noisy: int, judged: int, bounds: GateBounds) -> Condition:
-    bound = f"below {bounds.noise:.0%} of {bounds.noise_terms:,} terms or more"
-    if judged < bounds.noise_terms:
-        return Condition(NOISE, f"{noisy:,} of {judged:,} terms with a verdict", bound, "insufficient")
-    rate = noisy / judged
-    value = f"{rate:.1%} ({noisy:,} of {judged:,} terms; up to {wilson(noisy, judged)[1]:.1%})"
-    return Condition(NOISE, value, bound, _met(rate < bounds.noise), rate)
+def _noise(noise: Noise, bounds: GateBounds, unit: str) -> Condition:
+    bound = f"below {bounds.noise:.0%} of {bounds.noise_terms:,} {unit} or more"
+    if noise.judged < bounds.noise_terms or not isfinite(noise.share):
+        value = f"{noise.noisy:,} of {noise.judged:,} {unit} with a verdict"
+        return Condition(NOISE, value, bound, "insufficient")
+    counts = f"{noise.noisy:,} of {noise.judged:,} {unit}"
+    if noise.share == noise.noisy / noise.judged:
+        value = f"{noise.share:.1%} ({counts}; up to {wilson(noise.noisy, noise.judged)[1]:.1%})"
+    else:  # of what they did, and not of their number
+        value = f"{noise.share:.1%} of what was added ({counts})"
+    return Condition(NOISE, value, bound, _met(noise.share < bounds.noise), noise.share)
 
 
 def _quality(effect: Effect, bounds: GateBounds) -> Condition:

@@ -41,3 +41,5 @@ def require_rising(**values: float | None) -> None:
 
 COEFFICIENT = 0.7
 """Share of its cap that a full match of learned terms is worth, at most (rule 3.8)."""
+CROWD = 3
+"""Voices of a namespace from which what one says alone is bounded: he, and the two whom he must not outdo."""

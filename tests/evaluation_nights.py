@@ -34,7 +34,7 @@ from slowwave.settings import EmbeddingSettings, Settings, load
 TABLES = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
     "evaluation_cycles", "cycle_scores", "cycle_judgments", "learned_proposals", "learned_matches",
-    "learned_effect", "learning_gate", "learning_log",
+    "learned_effect", "learning_gate", "learning_log", "search_views",
 )  # fmt: skip
 NOW = "2026-05-01T12:00:00+00:00"
 BASE = """\

@@ -179,11 +179,16 @@ class Nights:
 def refusal(done: dg.ExecuteInProcessResult) -> dg.AssetObservation:
     """Why a run was refused: it made nothing, failed nothing (so nobody is alerted), and says why.
 
+    Of words, where it was to apply both.
+
     A check that was not run counts as skipped in a run that did not fail, and is red in one that did.
     """
     assert done.success
     assert not done.get_asset_materialization_events()
     assert not done.get_asset_check_evaluations()
     assert not [one for one in done.all_events if one.is_step_failure or one.is_step_up_for_retry]
-    (said,) = [one for one in done.all_events if one.event_type_value == "ASSET_OBSERVATION"]
-    return said.asset_observation_data.asset_observation
+    said = [one for one in done.all_events if one.event_type_value == "ASSET_OBSERVATION"]
+    observed = [one.asset_observation_data.asset_observation for one in said]
+    assert observed
+    words = [one for one in observed if one.asset_key.path[-1] == "learned_triggers"]
+    return words[0] if words else observed[0]

@@ -78,6 +78,7 @@ states = st.builds(
     feedback_count=st.integers(0, 6),
     not_useful_at=st.lists(moments, max_size=9).map(tuple),
     learned=st.floats(0, 1),
+    key=st.floats(0, 0.4) | st.just(0.0),
     strength=st.floats(0, 1),
 )
 confidences = st.sampled_from(
@@ -124,6 +125,7 @@ policies = st.builds(
     effectiveness_from=st.integers(3, 6),
     highly_effective=st.floats(0, 1),
     learned_cap=st.floats(0, 0.15),
+    key_weight=st.floats(0, 0.4),
     confidence_point=st.floats(0, 0.1),
     negative_feedback=st.booleans(),
     negative_step=st.floats(0, 0.1),

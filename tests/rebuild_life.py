@@ -160,6 +160,14 @@ def _write_what_takes_weeks(space: Workspace) -> None:
             {"trigger_id": "t2", "term": "keel", "weight": 1.0, "expires_at": march.at(3), **common},
         ),
         (
+            "search_keys",
+            {"key_id": "k1", "query_id": "q", "taken": 0.7, "expires_at": march.at(90), **common},
+        ),
+        (
+            "search_keys",
+            {"key_id": "k2", "query_id": "q", "taken": 0.0, "expires_at": march.at(3), **common},
+        ),
+        (
             "learned_matches",
             {"match_id": "m", "term": "boat", "relevant": True, **common, "day": march.name(20)},
         ),

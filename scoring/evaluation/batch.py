@@ -23,6 +23,7 @@ _STATE: Final = pl.Struct(
         "feedback_count": pl.Int64,
         "not_useful_at": pl.List(pl.String),
         "learned": pl.Float64,
+        "key": pl.Float64,
     }
 )
 CANDIDATES: Final[dict[str, Any]] = {
@@ -187,7 +188,7 @@ class _Known:
 
     def states(self) -> dict[str, Any]:
         rows, of = self._entries("states")
-        rows = rows.unnest("value").with_columns(of=pl.Series(of, dtype=pl.Int64))
+        rows = rows.drop("key").unnest("value").with_columns(of=pl.Series(of, dtype=pl.Int64))
         votes = rows.filter(pl.col("of") >= 0, pl.col("not_useful_at").list.len() > 0)
         votes = votes.select("of", "not_useful_at").explode("not_useful_at")
         votes = votes.with_columns(at=moments(votes["not_useful_at"])).drop_nulls("at")
@@ -195,6 +196,7 @@ class _Known:
             "effectiveness": self._values(of, _float(rows, "effectiveness"), 0.5),
             "feedback_count": self._values(of, _int(rows.fill_null(0), "feedback_count"), 0),
             "learned": self._values(of, _float(rows.fill_null(0.0), "learned"), 0.0),
+            "key": self._values(of, _float(rows.fill_null(0.0), "key"), 0.0),
             "voted": _int(votes, "of"),
             "voted_at": _seconds(votes["at"]),
         }

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slowwave.scoring.evaluation.replay import Variant
 from slowwave.scoring.ranking import SEEDS, RankingPolicy
-from slowwave.scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR
+from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, TRIGGER, VECTOR
 
 STAGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "no MPAB": {"mpab": False},
@@ -40,11 +40,12 @@ def seeds(policy: RankingPolicy) -> RankingPolicy:
 def baselines(policy: RankingPolicy) -> tuple[Variant, ...]:
     """What is easily had without this project: one channel, both by their ranks, the seeds' constants."""
     fused = replace(policy, trigger_weight=0.0, learned_cap=0.0, **off(STAGES))
+    others = {TRIGGER, LEARNED, KEYS}
     return (
-        _named("BM25 alone", replace(fused, fusion="convex", vector_weight=0.0), {VECTOR, TRIGGER, LEARNED}),
-        _named("vectors alone", replace(fused, fusion="convex", vector_weight=1.0), {BM25, TRIGGER, LEARNED}),
-        _named("RRF", replace(fused, fusion="rrf"), {TRIGGER, LEARNED}),
-        _named("seeds", seeds(policy)),
+        _named("BM25 alone", replace(fused, fusion="convex", vector_weight=0.0), {VECTOR, *others}),
+        _named("vectors alone", replace(fused, fusion="convex", vector_weight=1.0), {BM25, *others}),
+        _named("RRF", replace(fused, fusion="rrf"), others),
+        _named("seeds", seeds(policy), {KEYS}),
     )
 
 
@@ -52,13 +53,17 @@ def _named(name: str, policy: RankingPolicy, without: Iterable[str] = ()) -> Var
     return Variant(name, replace(policy, name=name), frozenset(without))
 
 
-def without_channels(policy: RankingPolicy) -> tuple[Variant, ...]:
+def without_channels(policy: RankingPolicy, *, keys: bool = False) -> tuple[Variant, ...]:
     """The policy without each channel.
 
     Without a channel none abstains: the signal that decides it is made of what the channels say.
+
+    Args:
+        policy: the whole.
+        keys: whether search keys are a channel; where they are off, there is nothing to take away.
     """
     sure = replace(policy, abstention_floor=0.0)
-    channels = (VECTOR, BM25, TRIGGER, LEARNED)
+    channels = (VECTOR, BM25, TRIGGER, LEARNED, *([KEYS] if keys else []))
     return tuple(Variant(f"without {name}", sure, frozenset({name})) for name in channels)
 
 

@@ -29,7 +29,10 @@ RESULTS: Final = pl.Schema(
     }
 )
 _CHANNELS_OF_CODE: Final = pl.Series(
-    [list(compress(CHANNELS, [code >> at & 1 for at in range(len(CHANNELS))])) for code in range(16)],
+    [
+        list(compress(CHANNELS, [code >> at & 1 for at in range(len(CHANNELS))]))
+        for code in range(1 << len(CHANNELS))
+    ],
     dtype=pl.List(pl.String),
 )
 
@@ -125,7 +128,7 @@ def abstentions(batch: Batch, variants: Sequence[Variant]) -> pl.DataFrame:
     for variant in variants:
         columns = batch.columns.without(variant.without)
         found = columns.starts[1:] > columns.starts[:-1]
-        signal = np.where(found, signals(columns), 0.0)
+        signal = np.where(found, signals(columns, variant.policy.key_weight), 0.0)
         parts.append(
             pl.DataFrame(
                 {

@@ -29,8 +29,6 @@ DRAWS = 2_000
 HIT = Measure("hit_rate", 1)
 FIGURES = (HIT, MRR)
 """What a week is measured by."""
-WORDS = "words"
-"""What is learned: the kind of rows that name none."""
 
 _COUNTS = ("searches", "measured", "questions", "applied", "changed", "would_change")
 _WON = ("wins", "ties", "losses")

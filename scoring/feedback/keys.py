@@ -35,8 +35,18 @@ def taken(evidence: pl.Expr, share: pl.Expr, policy: KeyTeaching) -> pl.Expr:
     return evidence * share.clip(0.0, 1.0) ** policy.power
 
 
+def examined(rank: pl.Expr, policy: KeyTeaching) -> pl.Expr:
+    """The chance that a result was looked at, in (0, 1] (rule 7.3).
+
+    Args:
+        rank: at which it was shown, from 1.
+        policy: constants.
+    """
+    return rank.cast(pl.Float64) ** -policy.bias
+
+
 def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFrame:
-    """What is known of each question and memory at a moment.
+    """What is known of each question, memory and principal at a moment.
 
     Who asks the same again has one voice, the mean of what was done each time, with the age of the last. Of
     a memory's keys the newest few stay; where it was taken by one that does not stay, it was not looked at
@@ -48,18 +58,18 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
         policy: constants.
 
     Returns:
-        ``namespace``, ``query_id``, ``memory_id``, ``taken`` and ``examined`` (sums over people, each
-        weighted by its age), ``voices`` (that took it, count), ``last`` (that one did); sorted. Only memories
-        that have a key, in questions that are one.
+        ``namespace``, ``query_id``, ``memory_id``, ``principal``, ``taken`` and ``examined`` (weighted by
+        age), ``last`` (that the principal asked); sorted. Only memories that have a key, in questions that
+        are one.
     """
     voice = ["namespace", "query_id", "memory_id", "principal"]
-    left = (1 - (pl.lit(as_of) - pl.col("at")) / policy.ttl).clip(0.0, 1.0)
+    left = (1 - (pl.lit(as_of) - pl.col("last")) / policy.ttl).clip(0.0, 1.0)
     voices = (
         views.group_by(voice)
-        .agg(pl.col("taken", "examined").mean(), pl.col("at").max())
+        .agg(pl.col("taken", "examined").mean(), last=pl.col("at").max())
         .with_columns(left=left)
         .filter(pl.col("left") > 0)
-        .sort("at", *voice, descending=[True, False, False, False, False])
+        .sort("last", *voice, descending=[True, False, False, False, False])
     )
     key = pl.col("taken") > 0
     place = pl.when(key).then(key.cum_sum().over("namespace", "memory_id"))
@@ -70,16 +80,12 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
     known = kept.join(keys, on=["namespace", "query_id"], how="semi").join(
         keys, on=["namespace", "memory_id"], how="semi"
     )
-    return (
-        known.group_by("namespace", "query_id", "memory_id")
-        .agg(
-            taken=(pl.col("taken") * pl.col("left")).sum(),
-            examined=(pl.col("examined") * pl.col("left")).sum(),
-            voices=key.sum(),
-            last=pl.col("at").filter(key).max(),
-        )
-        .sort("namespace", "query_id", "memory_id")
-    )
+    return known.select(
+        *voice,
+        taken=pl.col("taken") * pl.col("left"),
+        examined=pl.col("examined") * pl.col("left"),
+        last="last",
+    ).sort(voice)
 
 
 def keys_of(
@@ -93,13 +99,16 @@ def keys_of(
         number: row of `vectors` of each question.
         memory: number of each memory; those that have none are left out.
     """
-    there = folded.filter(pl.col("memory_id").is_in(list(memory)), pl.col("query_id").is_in(list(number)))
-    questions = there["query_id"].unique(maintain_order=True)
-    counts = there["query_id"].rle().struct.field("len").to_numpy() if there.height else np.zeros(0, np.int64)
+    there = folded.filter(
+        pl.col("memory_id").is_in(list(memory)), pl.col("query_id").is_in(list(number))
+    ).sort("query_id", "memory_id", "principal")
+    questions = there.group_by("query_id", maintain_order=True).len()
     return Keys(
-        vectors[[number[one] for one in questions]],
-        np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+        vectors[[number[one] for one in questions["query_id"]]],
+        np.concatenate([[0], np.cumsum(questions["len"].to_numpy(), dtype=np.int64)]),
         np.array([memory[one] for one in there["memory_id"]], dtype=np.int64),
+        (there["principal"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
         there["taken"].to_numpy(),
         there["examined"].to_numpy(),
+        folded.filter(pl.col("taken") > 0)["principal"].n_unique(),
     )

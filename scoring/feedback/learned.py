@@ -30,6 +30,12 @@ REASONS: Final = (
 PROPOSED: Final = "proposed"
 """Passed everything but the gate, which decides between the last three reasons."""
 
+Kind = Literal["words", "keys"]
+WORDS: Final = "words"
+KEYS: Final = "keys"
+KINDS: Final[tuple[Kind, ...]] = (WORDS, KEYS)
+"""What use teaches: words of questions (rule 5), and questions as keys to what they led to (rule 7)."""
+
 Scope = Literal["everything", "memory", "search", "principal", "since"]
 SCOPES: Final[tuple[Scope, ...]] = ("everything", "memory", "search", "principal", "since")
 

@@ -116,16 +116,18 @@ class KeyTeaching:
         events: keys that a memory is taught in any `window_hours` (count).
         window_hours: of that limit.
         eligible_hours: age from which a text may be taught.
+        bias: a result at rank r is looked at with probability r^-bias.
     """
 
     used: float = 0.7
-    power: float = 4.0
+    power: float = 1.0
     excluded_ranks: int = 0
     ttl_days: float = 180.0
-    per_memory: int = 8
+    per_memory: int = 32
     events: int = 3
     window_hours: float = 8.0
     eligible_hours: float = 72.0
+    bias: float = 0.5
 
     @property
     def ttl(self) -> timedelta:

@@ -26,12 +26,11 @@ from slowwave.scoring.feedback.coded import Integers, turns
 from slowwave.scoring.feedback.effectiveness import SUMS, growth
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE, in_force
+from slowwave.scoring.promised import CROWD
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-CROWD = 3
-"""Voices of a namespace from which each is one vote: he, and the two whom he must not outdo (count)."""
 REACH = 0.2
 """Most that one voice of a crowd changes the score of a memory, whatever it says, with the default policies:
 a tenth by effectiveness (three parts in ten of a third), a tenth by the negative multiplier."""

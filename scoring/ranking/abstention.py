@@ -20,17 +20,23 @@ answer with so many in Chinese, and with more in Thai and English.
 """
 
 
-def signals(columns: Columns) -> Floats:
+def signals(columns: Columns, key_weight: float = 0.4) -> Floats:
     """How sure it is, for each of n searches, that one of its candidates is an answer: (n,), in [0, 1].
 
     The best of ``(cosine + .2 · coverage) / 1.2``, coverage being the share of the query's words that a
     chunk has. It is absolute: fused scores are not, because BM25 is scaled by the query's own best. It tells
     that a memory is about something else; it cannot tell that it is about this and does not say it. Where the
-    embedding model does not know the language of the query, as far as it does not, coverage alone speaks. A
-    memory whose trigger phrase the query says is always an answer.
+    embedding model does not know the language of the query, as far as it does not, coverage alone speaks.
+    What search keys add to a memory is added here, too: questions like this one had an answer. A memory whose
+    trigger phrase the query says is always an answer.
+
+    Args:
+        columns: the candidates.
+        key_weight: most that search keys count, as in the score (rule 7.3).
     """
     near = bounded((finite(columns.cosine) + COVERAGE * columns.coverage) / (1 + COVERAGE), 0.0, 1.0)
     heard = columns.say * near + (1 - columns.say) * columns.coverage**WORDS_ALONE
+    heard = np.minimum(heard + bounded(columns.key, 0.0, key_weight)[columns.memory], 1.0)
     best = greatest(heard, columns.chunk_starts)
     return np.where(columns.phrase_said, 1.0, best)
 

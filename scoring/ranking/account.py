@@ -15,7 +15,8 @@ from slowwave.scoring.ranking.scored import Scored
 from slowwave.scoring.ranking.sparse_recall import Injection
 
 _TERMS = (
-    "score", "best", "semantic", "served", "combined", "learned", "trusted", "multiplier", "penalty", "clamp",
+    "score", "best", "semantic", "served", "combined", "learned", "key", "trusted", "multiplier", "penalty",
+    "clamp",
 )  # fmt: skip
 
 
@@ -98,6 +99,10 @@ class Account:
         rows.append(Contribution("effectiveness", "feedback", votes, weight * term["served"]))
         if term["learned"]:
             rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))
+        if term["key"]:
+            led = self._candidates.led.get(name)
+            why = led.describe() if led else "similar searches"
+            rows.append(Contribution("key", "search_keys", why, term["key"]))
         rows.append(Contribution("confidence", trusted.field, trusted.tier, term["trusted"]))
         if term["penalty"]:
             votes = f"{len(state.not_useful_at)} not useful"

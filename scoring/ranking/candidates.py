@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,10 @@ VECTOR = "vector"
 BM25 = "bm25"
 TRIGGER = "trigger"
 LEARNED = "learned"
+KEYS = "keys"
 TITLE = "title"
+
+_QUERY_CHARACTERS = 60  # of a past query, that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class MemoryState:
         feedback_count: data points behind it (count).
         not_useful_at: moments of not-useful votes (rule 3.7), any order.
         learned: boost of learned triggers for this query, in [0, 1] (rule 5).
+        key: what search keys add for this query, in [0, .4] (rule 7.3).
         strength: in [0, 1]; shown, without weight in a ranking (rule 4.2).
     """
 
@@ -40,9 +44,40 @@ class MemoryState:
     not_useful_at: tuple[datetime, ...] = ()
     learned: float = 0.0
     strength: float = 1.0
+    key: float = 0.0
 
 
 NEUTRAL = MemoryState()
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """Why search keys lift a memory, for people (rule 7.5); no ranking needs it.
+
+    Attributes:
+        count: past searches like this one that led to it (count).
+        nearest: greatest cosine of this query and one of theirs.
+        query: what the nearest asked, where who asks now may see it; else empty.
+        at: its moment; None where nobody knows.
+    """
+
+    count: int
+    nearest: float
+    query: str = ""
+    at: datetime | None = None
+
+    def describe(self) -> str:
+        """In a few words; a long query is cut."""
+        said = f"{self.count:,} similar search{'' if self.count == 1 else 'es'}, nearest {self.nearest:.2f}"
+        query = " ".join(self.query.split())
+        if not query:
+            return said
+        if len(query) > _QUERY_CHARACTERS:
+            query = f"{query[: _QUERY_CHARACTERS - 1].rstrip()}…"
+        if self.at is None:
+            return f"{said} (“{query}”)"
+        day = self.at.astimezone(UTC)
+        return f"{said} (“{query}”, {day.day} {day:%B})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +103,7 @@ class Candidates:
         states: what use has taught, by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one has superseded; only where they were asked for.
+        led: why search keys lift a memory, where they do; for people alone, so it is not kept.
         vector_say: how well the embedding model knows the query's language, in [0, 1]; the vector channel
             has so much of its weight.
         bm25_bound: BM25 that no chunk exceeds for this query (`Bm25.scores`); NaN where nobody knows.
@@ -89,6 +125,7 @@ class Candidates:
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
+    led: Mapping[str, Led] = field(default_factory=dict)
     vector_say: float = 1.0
     bm25_bound: float = math.nan
 
@@ -114,11 +151,13 @@ class Candidates:
 
     def channels(self, at: int) -> tuple[str, ...]:
         """Every channel that found the candidate."""
+        state = self.states.get(self.memory_ids[at], NEUTRAL)
         found = (
             (VECTOR, self.vector_rank[at] > 0),
             (BM25, self.bm25_rank[at] > 0),
             (TRIGGER, self.memory_ids[at] in self.triggers),
-            (LEARNED, self.states.get(self.memory_ids[at], NEUTRAL).learned > 0),
+            (LEARNED, state.learned > 0),
+            (KEYS, state.key > 0),
         )
         return tuple(name for name, here in found if here)
 
@@ -132,7 +171,7 @@ class Candidates:
         return {name: float(value) for name, value in values.items() if not np.isnan(value)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold and `from_dict` takes back exactly."""
+        """Plain data that JSON can hold and `from_dict` takes back exactly; without `led`."""
         return {
             "chunk_id": list(self.chunk_ids),
             "memory_id": list(self.memory_ids),
@@ -166,9 +205,9 @@ class Candidates:
             bm25_rank=np.array(data["bm25_rank"], dtype=np.int64),
             ordinal=np.array(data["ordinal"], dtype=np.int64),
             chunk_count=np.array(data["chunk_count"], dtype=np.int64),
-            **{
-                name: np.array(data[name] or [], dtype=np.float64) for name in ("title", "coverage", "rerank")
-            },
+            title=np.array(data["title"] or [], dtype=np.float64),
+            coverage=np.array(data["coverage"] or [], dtype=np.float64),
+            rerank=np.array(data["rerank"] or [], dtype=np.float64),
             triggers={memory: (str(phrase), float(s)) for memory, (phrase, s) in data["triggers"].items()},
             follows=data["follows"],
             states={memory: _state(one) for memory, one in data["states"].items()},
@@ -184,13 +223,14 @@ def _nullable(values: Floats) -> list[float | None]:
 
 
 def _state_data(state: MemoryState) -> dict[str, Any]:
-    return {
+    data = {
         "effectiveness": state.effectiveness,
         "feedback_count": state.feedback_count,
         "not_useful_at": [moment.isoformat() for moment in state.not_useful_at],
         "learned": state.learned,
         "strength": state.strength,
     }
+    return {**data, "key": state.key} if state.key else data
 
 
 def _state(data: Mapping[str, Any]) -> MemoryState:

@@ -15,12 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from slowwave.scoring.ranking.candidates import BM25, LEARNED, TRIGGER, VECTOR, Candidates, Floats, Integers
+from slowwave.scoring.ranking.candidates import (
+    BM25,
+    KEYS,
+    LEARNED,
+    TRIGGER,
+    VECTOR,
+    Candidates,
+    Floats,
+    Integers,
+)
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
 
-CHANNELS = (BM25, LEARNED, TRIGGER, VECTOR)
+CHANNELS = (BM25, KEYS, LEARNED, TRIGGER, VECTOR)
 """Every channel, by name; the first is bit 1 of a code, the next bit 2, and so on."""
 
 
@@ -38,7 +47,7 @@ class Columns:
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
         number: (m,) place of the memory's id in the list of ids that came with the columns.
         trigger: (m,) strength of the triggered phrase, 0 where none was.
-        effectiveness, feedback_count, learned: (m,) as in `MemoryState`.
+        effectiveness, feedback_count, learned, key: (m,) as in `MemoryState`.
         points: (m,) of confidence.
         superseded: (m,) whether a newer memory has superseded it.
         voted: (v,) memory of each not-useful vote.
@@ -67,6 +76,7 @@ class Columns:
     effectiveness: Floats
     feedback_count: Integers
     learned: Floats
+    key: Floats
     points: Floats
     superseded: Flags
     voted: Integers
@@ -106,7 +116,8 @@ class Columns:
     @cached_property
     def found_by(self) -> Codes:
         """Channels that found each chunk, (c,), a bit each in the order of `CHANNELS`."""
-        of_memory = (self.learned > 0) * _bit(LEARNED) | (self.trigger > 0) * _bit(TRIGGER)
+        taught = (self.learned > 0) * _bit(LEARNED) | (self.key > 0) * _bit(KEYS)
+        of_memory = taught | (self.trigger > 0) * _bit(TRIGGER)
         own = (self.bm25_rank > 0) * _bit(BM25) | (self.vector_rank > 0) * _bit(VECTOR)
         code: Codes = own | of_memory[self.memory]
         return code
@@ -136,6 +147,8 @@ class Columns:
             changed["phrase_said"] = np.zeros_like(kept.phrase_said)
         if LEARNED in channels:
             changed["learned"] = np.zeros_like(kept.learned)
+        if KEYS in channels:
+            changed["key"] = np.zeros_like(kept.key)
         return replace(kept, **changed)
 
     def _only(self, chunks: Flags) -> Columns:
@@ -164,7 +177,9 @@ _OF_SEARCHES = ("as_of", "phrase_said", "vector_say", "bm25_bound")
 _OF_CHUNKS = (
     "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
 )  # fmt: skip
-_OF_MEMORIES = ("number", "trigger", "effectiveness", "feedback_count", "learned", "points", "superseded")
+_OF_MEMORIES = (
+    "number", "trigger", "effectiveness", "feedback_count", "learned", "key", "points", "superseded",
+)  # fmt: skip
 _POINTERS = ("voted", "follower", "followed")
 
 
@@ -181,7 +196,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
     place = dict(zip(names, range(len(names)), strict=True))
     memory = np.array([place[name] for name in in_order], dtype=np.int64)
     size = len(names)
-    trigger, learned, points = np.zeros(size), np.zeros(size), np.zeros(size)
+    trigger, learned, key, points = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
     effectiveness, feedback_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
     for name, (_, strength) in candidates.triggers.items():
         if name in place:
@@ -194,7 +209,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         if name in place:
             at = place[name]
             effectiveness[at], feedback_count[at] = state.effectiveness, state.feedback_count
-            learned[at] = state.learned
+            learned[at], key[at] = state.learned, state.key
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
     pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
     known = [(here, there) for here, there in pairs if here is not None and there is not None]
@@ -213,6 +228,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         effectiveness=effectiveness,
         feedback_count=feedback_count,
         learned=learned,
+        key=key,
         points=points,
         superseded=np.array([name in candidates.superseded for name in names], dtype=np.bool_),
         voted=np.array([at for at, _ in votes], dtype=np.int64),

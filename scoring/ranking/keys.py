@@ -2,76 +2,63 @@
 
 A past search is a key to the memories that were taken from it. A new query near some keys lifts those
 memories, by how near they are and by how often who looked took them: a memory that was shown and not taken is
-lifted less, and one that stood in front earns nothing by that.
+lifted less, and one that stood in front earns nothing by that. What several questions led to is lifted more
+than what one did, however often that one was asked. In a crowd a few do not lift a memory far by themselves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor
 
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.scoring.key_policy import KeyPolicy
+from slowwave.scoring.promised import CROWD
 from slowwave.scoring.ranking.candidates import Floats, Integers
 
 FEWEST_QUERIES = 50
 """Logged queries from which the threshold follows from them (count)."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPolicy:
-    """How keys lift.
-
-    Attributes:
-        weight: most that they add to a score.
-        prior: looks without taking that every memory starts with, as near as its nearest key.
-        nearest: searches that a query is compared with at most, the nearest (count).
-        quantile: of the cosines between different queries of the namespace, above which two ask the same.
-    """
-
-    weight: float = 0.4
-    prior: float = 1.0
-    nearest: int = 50
-    quantile: float = 0.995
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.weight <= 1:
-            raise ValueError(f"weight = {self.weight} is not in 0 … 1")
-        if not self.prior > 0:
-            raise ValueError(f"prior = {self.prior} is not above 0")
-        if self.nearest < 1:
-            raise ValueError(f"nearest = {self.nearest} is not 1 or more")
-        if not 0 < self.quantile < 1:
-            raise ValueError(f"quantile = {self.quantile} is not between 0 and 1")
+MOST_QUERIES = 2_000
+"""Logged queries that are compared with each other for it, at most (count)."""
+_DIGITS = 12  # in which two voices are missed alike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """n past searches of a namespace, and what was shown in each of the memories that have a key.
+    """n past questions of a namespace, and what was shown in each of the memories that have a key.
 
     Attributes:
-        vectors: of the queries, of length 1, (n, dimension).
-        starts: where the rows of each search begin, and p at the end, (n + 1,).
-        memory: number of the memory, (p,).
+        vectors: of the questions, of length 1, (n, dimension).
+        starts: where the rows of each question begin, and p at the end, (n + 1,).
+        memory: number of the memory, (p,); a row for each voice that asked.
+        voice: number of the principal who asked, (p,).
         taken: evidence that it was what was looked for, in [0, 1], (p,); 0 where it was only shown.
         examined: chance that its rank was looked at, in [0, 1], (p,).
+        crowd: voices of the namespace that taught any key (count).
     """
 
     vectors: npt.NDArray[np.float32]
     starts: Integers
     memory: Integers
+    voice: Integers
     taken: Floats
     examined: Floats
+    crowd: int
 
     def __post_init__(self) -> None:
         if len(self.starts) != len(self.vectors) + 1 or self.starts[-1] != len(self.memory):
             raise ValueError(
                 f"{len(self.starts)} starts for {len(self.vectors)} searches, {len(self.memory)} rows"
             )
-        if not len(self.memory) == len(self.taken) == len(self.examined):
+        if not len(self.memory) == len(self.voice) == len(self.taken) == len(self.examined):
             raise ValueError(
-                f"{len(self.memory)} memories, {len(self.taken)} taken, {len(self.examined)} examined"
+                f"{len(self.memory)} memories, {len(self.voice)} voices, {len(self.taken)} taken, "
+                f"{len(self.examined)} examined"
             )
+        if self.crowd < 0:
+            raise ValueError(f"crowd = {self.crowd} is below 0")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,26 +68,86 @@ class Lifts:
     Attributes:
         memory: numbers of memories that are lifted, ascending, (m,).
         lift: what is added to their scores, above 0, (m,).
-        search: past searches that the query is near to, the nearest first, (k,).
+        led: near questions from which each was taken (count), (m,).
+        nearest: place of the nearest of those questions in the keys, (m,).
+        search: places of the past questions that the query is near to, the nearest first, (k,).
         near: how near, in (0, 1], (k,).
     """
 
     memory: Integers
     lift: Floats
+    led: Integers
+    nearest: Integers
     search: Integers
     near: Floats
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """r rows of keys that are near to a query.
+
+    Attributes:
+        group: what each is summed into, from 0, (r,).
+        turn: place of its question among the near ones, (r,).
+        near: nearness of its question, (r,).
+        voice: see `Keys`, (r,).
+        taken: see `Keys`, (r,).
+        examined: see `Keys`, (r,).
+    """
+
+    group: Integers
+    turn: Integers
+    near: Floats
+    voice: Integers
+    taken: Floats
+    examined: Floats
+
+    def at(self, rows: npt.NDArray[np.bool_] | Integers, group: Integers | None = None) -> _Rows:
+        """Some of them, summed into other groups where these are given."""
+        return _Rows(
+            self.group[rows] if group is None else group,
+            self.turn[rows],
+            self.near[rows],
+            self.voice[rows],
+            self.taken[rows],
+            self.examined[rows],
+        )
+
+
 def nearness(cosine: npt.NDArray[np.floating], threshold: float) -> Floats:
     """``max(0, (cosine - threshold) / (1 - threshold))``, at most 1 (rule 7.2); shape of `cosine`."""
+    if not threshold < 1:
+        raise ValueError(f"threshold = {threshold} is not below 1")
     near: Floats = np.clip((np.asarray(cosine, dtype=np.float64) - threshold) / (1 - threshold), 0.0, 1.0)
     return near
 
 
+def near_of(
+    cosines: npt.NDArray[np.floating], threshold: float, policy: KeyPolicy
+) -> tuple[Integers, Floats]:
+    """Which past questions a query is near to: their places, the nearest first, and how near, (k,) each.
+
+    Args:
+        cosines: of the query with each of them, (n,).
+        threshold: see `nearness`.
+        policy: how many at most.
+    """
+    near = nearness(cosines, threshold)
+    search = np.flatnonzero(near)
+    search = search[np.argsort(-near[search], kind="stable")][: policy.nearest]
+    return search, near[search]
+
+
 def threshold_of(
-    vectors: npt.NDArray[np.float32], low: float, high: float, otherwise: float, quantile: float = 0.995
+    vectors: npt.NDArray[np.float32],
+    low: float,
+    high: float,
+    otherwise: float,
+    quantile: float = KeyPolicy().quantile,
 ) -> float:
     """The cosine above which two queries ask the same, a high quantile of those of different ones (rule 7.2).
+
+    Of more than `MOST_QUERIES` so many are compared, always the same ones of the same number.
 
     Args:
         vectors: of the distinct logged queries of a namespace, of length 1, (n, dimension).
@@ -111,38 +158,100 @@ def threshold_of(
     """
     if len(vectors) < FEWEST_QUERIES:
         return otherwise
+    if len(vectors) > MOST_QUERIES:
+        vectors = vectors[np.random.default_rng(0).choice(len(vectors), MOST_QUERIES, replace=False)]
     cosines = vectors @ vectors.T
     pairs = cosines[np.triu_indices(len(vectors), k=1)]
     return min(max(float(np.quantile(pairs, quantile)), low), high)
 
 
-def lifts(keys: Keys, cosines: npt.NDArray[np.floating], threshold: float, policy: KeyPolicy) -> Lifts:
-    """What past searches add to the score of each memory (rule 7.3).
+def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lifts:
+    """What past questions add to the score of each memory (rule 7.3).
 
-    ``weight · max W · Σ W·taken ÷ (Σ W·examined + prior · max W)``, the fraction with its max W at most 1; W
-    is the nearness of the query to a search, and max W that to the nearest search from which the memory was
-    taken.
+    ``weight · min(1, max W · Σ W·taken ÷ (Σ W·examined + prior · max W) · 2n ÷ (n + 1))``; W is the nearness
+    of the query to a question, max W that to the nearest question from which the memory was taken, and n the
+    number of those questions. From `CROWD` voices on it is at most what it would be without the rows of any
+    one voice, and without those of the strongest `minority_of` them, and ``reach · CROWD ÷ voices``: the more
+    there are, the less do a few alone.
 
     Args:
-        keys: past searches.
-        cosines: of the query with each of them, (n,).
-        threshold: see `nearness`.
+        keys: past questions.
+        search: places of those that the query is near to, the nearest first, (k,); so many count as the
+            policy says.
+        near: how near, in (0, 1], (k,).
         policy: how keys lift.
+
+    Raises:
+        ValueError: there are not as many places as numbers that say how near.
     """
-    near = nearness(cosines, threshold)
-    search = np.flatnonzero(near)
-    search = search[np.argsort(-near[search], kind="stable")][: policy.nearest]
+    if len(search) != len(near):
+        raise ValueError(f"{len(search)} searches, {len(near)} of them with a nearness")
+    there = np.flatnonzero(near > 0)[: policy.nearest]
+    search, near = search[there], near[there]
     counts = keys.starts[search + 1] - keys.starts[search]
-    rows = np.repeat(keys.starts[search] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-    rows = rows + np.arange(counts.sum())
-    weight = np.repeat(near[search], counts)
-    memory, place = np.unique(keys.memory[rows], return_inverse=True)
-    size, taken = len(memory), keys.taken[rows]
+    rows, turn = _ranges(keys.starts[search], counts), np.repeat(np.arange(len(search)), counts)
+    memory, group = np.unique(keys.memory[rows], return_inverse=True)
+    shown = _Rows(group, turn, near[turn], keys.voice[rows], keys.taken[rows], keys.examined[rows])
+    lift, led = _lift(shown, len(memory), policy)
+    if keys.crowd >= CROWD:
+        reach = policy.reach * CROWD / keys.crowd
+        lift = _bounded(shown, lift, policy, reach, minority_of(keys.crowd, policy))
+    took = shown.taken > 0
+    first = np.full(len(memory), len(search), dtype=np.int64)
+    np.minimum.at(first, group[took], turn[took])
+    up = lift > 0
+    return Lifts(memory[up], lift[up], led[up], search[first[up]], search, near)
+
+
+def _ranges(starts: Integers, counts: Integers) -> Integers:
+    """So many numbers from each start, one after the other, (sum of counts,)."""
+    ends = np.cumsum(counts)
+    return np.repeat(starts - (ends - counts), counts) + np.arange(counts.sum())
+
+
+def _lift(rows: _Rows, size: int, policy: KeyPolicy) -> tuple[Floats, Integers]:
+    """The lift of each group without regard to voices, and the questions from which it was taken, (size,)."""
+    took = rows.taken > 0
     best = np.zeros(size)
-    np.maximum.at(best, place, np.where(taken > 0, weight, 0.0))
-    wanted = np.bincount(place, weights=weight * taken, minlength=size)
-    looked = np.bincount(place, weights=weight * keys.examined[rows], minlength=size)
+    np.maximum.at(best, rows.group[took], rows.near[took])
+    wanted = np.bincount(rows.group, rows.near * rows.taken, minlength=size)
+    looked = np.bincount(rows.group, rows.near * rows.examined, minlength=size)
+    searches = int(rows.turn.max(initial=0)) + 1
+    pairs = np.unique(rows.group[took] * searches + rows.turn[took])
+    led = np.bincount(pairs // searches, minlength=size)
     of_looks = np.divide(wanted, looked + policy.prior * best, out=np.zeros(size), where=best > 0)
-    lift = policy.weight * np.minimum(best * of_looks, 1.0)
-    there = lift > 0
-    return Lifts(memory[there], lift[there], search, near[search])
+    return policy.weight * np.minimum(best * of_looks * 2 * led / (led + 1), 1.0), led
+
+
+def minority_of(crowd: int, policy: KeyPolicy) -> int:
+    """Voices of a crowd that may agree on what is wrong (count): a share of them, and at least one.
+
+    Args:
+        crowd: voices (count).
+        policy: has the share.
+    """
+    return max(1, floor(policy.minority * crowd + 1e-9))
+
+
+def _bounded(rows: _Rows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:
+    """Lifts that so few voices raise by no more than their reach, (m,), of those of all voices."""
+    rows = rows.at(np.argsort(rows.group, kind="stable"))
+    high = (rows.taken > 0) & (lift > reach)[rows.group]  # only who took it can have lifted it
+    pairs = np.unique(np.stack([rows.group[high], rows.voice[high]]), axis=1)
+    memory, voice = pairs
+    starts = np.searchsorted(rows.group, memory)
+    counts = np.searchsorted(rows.group, memory, side="right") - starts
+    pair, every = np.repeat(np.arange(len(memory)), counts), _ranges(starts, counts)
+    others = rows.voice[every] != voice[pair]
+    without, _ = _lift(rows.at(every[others], pair[others]), len(memory), policy)
+    bounded = lift.copy()
+    np.minimum.at(bounded, memory, without + reach)
+    if minority > 1:
+        strongest = np.lexsort((voice, without.round(_DIGITS), memory))  # who is missed most
+        first = np.searchsorted(memory, memory)
+        few = strongest[np.arange(len(memory)) - first < minority]
+        voices = int(rows.voice.max(initial=0)) + 1
+        many = ~np.isin(rows.group * voices + rows.voice, memory[few] * voices + voice[few])
+        left, _ = _lift(rows.at(many), len(lift), policy)
+        bounded = np.minimum(bounded, left + reach)
+    return bounded

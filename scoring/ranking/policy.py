@@ -44,6 +44,7 @@ class RankingPolicy:
         effectiveness_from: data points from which effectiveness counts, 3 at least (count).
         highly_effective: effectiveness from which a result is flagged, compared at two decimals.
         learned_cap: most that learned triggers add (rule 3.8); .15 at most (rule 5).
+        key_weight: most that search keys add, .4 at most (rule 7.3); 0 switches them off.
         confidence_point: worth of one point of confidence (rule 3.6).
         negative_feedback: whether not-useful votes lower a score (rule 3.7).
         negative_step: what one fresh vote takes from the multiplier, a tenth at most.
@@ -78,6 +79,7 @@ class RankingPolicy:
     effectiveness_from: int = 3
     highly_effective: float = 0.8
     learned_cap: float = 0.15
+    key_weight: float = 0.4
     confidence_point: float = 0.01
     negative_feedback: bool = True
     negative_step: float = 0.1
@@ -153,7 +155,12 @@ def _version(policy: RankingPolicy) -> str:
     return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
 
 
-BEFORE: dict[str, float] = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf}
+BEFORE: dict[str, float] = {
+    "sparse_keeps": 0,
+    "soft_from": 1.0,
+    "bm25_reach": math.inf,
+    "key_weight": 0.4,
+}
 """Parameters that are younger than the journal, with what every ranking did before there were any; a policy
 that has these values has the version that it had then."""
 
@@ -171,6 +178,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "effectiveness_from": (3, 1_000_000),
     "highly_effective": (0, 1),
     "learned_cap": (0, CAP),
+    "key_weight": (0, 0.4),
     "confidence_point": (0, 0.1),
     "negative_step": (0, 0.1),
     "negative_floor": (0.3, 1),

@@ -1,8 +1,8 @@
 """From candidate chunks to ranked memories (rule 3): one pass, the same on every machine.
 
-fusion → MPAB → neighbours → cross-encoder → effectiveness → learned → confidence → negative multiplier →
-squeeze into [0, 1] → order → cut → recall of short memories; a search that finds nothing near enough
-abstains.
+fusion → MPAB → neighbours → cross-encoder → effectiveness → learned → search keys → confidence → negative
+multiplier → squeeze into [0, 1] → order → cut → recall of short memories; a search that finds nothing near
+enough abstains.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ class Scored:
         served: (m,) effectiveness that counted.
         combined: (m,) of these two.
         learned: (m,) what learned triggers add.
+        key: (m,) what search keys add.
         trusted: (m,) what confidence adds.
         multiplier: (m,) of not-useful votes.
         penalty: (m,) what it takes, 0 or less.
@@ -51,7 +52,8 @@ class Scored:
         self.combined = served.combined(self.semantic, self.served, policy.effectiveness_weight)
         self.learned = bounded(columns.learned, 0.0, min(policy.learned_cap, CAP))
         self.trusted = policy.confidence_point * columns.points
-        raised = self.combined + self.learned + self.trusted
+        self.key = bounded(columns.key, 0.0, policy.key_weight)
+        raised = self.combined + self.learned + self.key + self.trusted
         self.multiplier = self._penalties()
         # A penalty is never a gain: what is below zero already stays where it is.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
@@ -152,7 +154,7 @@ class Shown:
     """
 
     def __init__(self, scored: Scored, columns: Columns, policy: RankingPolicy, limit: Integers) -> None:
-        self.signal = signals(columns)
+        self.signal = signals(columns, policy.key_weight)
         self.abstained = self.signal < policy.abstention_floor
         self.order = scored.order()
         room = np.where(self.abstained, 0, limit)

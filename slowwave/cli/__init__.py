@@ -22,6 +22,7 @@ from slowwave.cli import (  # noqa: F401
     find,
     gate,
     judge,
+    learned,  # after it: they are commands of its group
     learning,
     mcp,
     rebuild,

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 COLOURS = {
     "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1",
     "mpab": "medium_purple", "neighbour": "plum2", "rerank": "dark_orange", "effectiveness": "grey62",
-    "learned": "deep_pink2", "confidence": "turquoise2", "negative_feedback": "red", "clamp": "red3",
+    "learned": "deep_pink2", "key": "pink1", "confidence": "turquoise2", "negative_feedback": "red",
+    "clamp": "red3",
 }  # fmt: skip
 MEANING = {
     "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase",
     "mpab": "its other chunks", "neighbour": "the turn beside it", "rerank": "cross-encoder",
-    "effectiveness": "how it served (.5: nobody said)", "learned": "learned", "confidence": "confidence",
-    "negative_feedback": "not useful", "clamp": "held to [0, 1]",
+    "effectiveness": "how it served (.5: nobody said)", "learned": "learned", "key": "similar searches",
+    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "held to [0, 1]",
 }  # fmt: skip
 BAR = 48  # characters of a score of 1
 

@@ -1,22 +1,23 @@
-"""The commands about learning: status, approve, withdraw, rollback, terms, proposals, log."""
+"""The commands about learning with which people decide: status, approve, withdraw, rollback."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.cli.gate import gates
-from slowwave.views.section import Column, Columns, Mark, Section, Table, numbers
-from slowwave.views.tables import rich_table, show
+from slowwave.views.section import Column, Columns, Mark, Table
+from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.learning.review import TakenBack
     from slowwave.quality.learning_gate import GateDecision
+    from slowwave.scoring.feedback.learned import Kind
 
 learning = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +30,13 @@ Why = Annotated[str, typer.Option(help="Why, in words. It is recorded.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Limit = Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")]
 
+Kinds = Annotated[
+    str, typer.Option("--kind", help="words, keys (past questions that lead somewhere) or both.")
+]
+OneKind = Annotated[str, typer.Option("--kind", help="words, or keys: past questions that lead somewhere.")]
+
+BOTH = "both"
+_OF = {"words": "Learning", "keys": "Learning of search keys"}
 _SHOWN = 20  # memories whose lessons are taken back
 _UNUSED = "nothing that was learned is used."
 _USED = "nothing more is applied; what was applied before is used until it expires."
@@ -38,62 +46,97 @@ _USED = "nothing more is applied; what was applied before is used until it expir
 @learning.command("status")
 @reports_errors
 def learning_status(namespace: Namespace = "", json: Json = False) -> None:
-    """Learning gate: whether it is open, each condition of it, and what was learned."""
+    """Learning gate: whether it is open for words and for search keys, its conditions, what was learned."""
     with open_namespace(namespace) as memory:
         status = memory.learning.status()
     if json:
-        print_json(_decided(status.gate) | {"terms": status.terms, "proposals": status.proposals})
+        of_keys = _decided(status.key_gate) | {"keys": status.keys, "selections": status.selections}
+        print_json(
+            _decided(status.gate)
+            | {"terms": status.terms, "proposals": status.proposals, "search_keys": of_keys}
+        )
         return
-    _print_gate(status.gate)
-    out.print("Terms: " + ", ".join(f"{count:,} {name}" for name, count in status.terms.items()))
-    if status.proposals:
-        told = ", ".join(f"{count:,} {name}" for name, count in status.proposals.items())
-        out.print(f"Selections: {told}", highlight=False)
-    if status.gate.awaits_only_approval:
-        out.print("Only a person's approval is missing: [bold]slowwave learning approve --who NAME[/]")
+    for gate, name, states, became in (
+        (status.gate, "Terms", status.terms, status.proposals),
+        (status.key_gate, "Keys", status.keys, status.selections),
+    ):
+        _print_gate(gate)
+        out.print(f"{name}: " + ", ".join(f"{count:,} {state}" for state, count in states.items()))
+        if became:
+            told = ", ".join(f"{count:,} {reason}" for reason, count in became.items())
+            out.print(f"Selections: {told}", highlight=False)
+        if gate.awaits_only_approval:
+            out.print(
+                f"Only a person's approval is missing: "
+                f"[bold]slowwave learning approve --who NAME --kind {gate.kind}[/]"
+            )
 
 
 @learning.command("approve")
 @reports_errors
 def learning_approve(
-    who: Who, why: Why = "", yes: Yes = False, namespace: Namespace = "", json: Json = False
+    who: Who,
+    why: Why = "",
+    kind: Kinds = "both",
+    yes: Yes = False,
+    namespace: Namespace = "",
+    json: Json = False,
 ) -> None:
-    """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn."""
+    """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn.
+
+    Words and search keys are approved apart; of both, those are that only an approval is missing of.
+    """
     from slowwave.learning.review import RefusedError
 
+    kinds, done = kinds_of(kind), dict[Any, Any]()
     with open_namespace(namespace) as memory:
-        decision = memory.learning.gate()
+        gates_now = [memory.learning.gate(one) for one in kinds]
         if not json:
-            _print_gate(decision)
-        if not decision.awaits_only_approval and not decision.open:
-            raise RefusedError(decision)
-        if decision.open:
-            if not json:
-                out.print("It is approved already. Nothing was recorded.")
-        elif not yes:
-            _ask(f"Let selections teach {memory.namespace} from today on, approved by {who}?")
-        act = memory.learning.approve(who=who, why=why)
+            for gate in gates_now:
+                _print_gate(gate)
+        ready = [gate for gate in gates_now if gate.awaits_only_approval or gate.open]
+        if not ready:
+            raise RefusedError(gates_now[0])
+        for gate in ready:
+            if gate.open:
+                if not json:
+                    out.print(f"{_OF[gate.kind]} is approved already. Nothing was recorded.")
+            elif not yes:
+                what = "selections teach" if gate.kind == "words" else "past questions lead searches in"
+                _ask(f"Let {what} {memory.namespace} from today on, approved by {who}?")
+            done[gate.kind] = memory.learning.approve(who=who, why=why, kind=gate.kind)
     if json:
-        print_json(act)
-    elif not decision.open:
+        print_json(_told(done, kind))
+    elif not all(gate.open for gate in ready):
         out.print(
             f"Approved by [bold]{escape(who)}[/]. What selections teach from today on is applied, night by "
-            f"night. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
+            f"night{_also(done)}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
         )
 
 
 @learning.command("withdraw")
 @reports_errors
-def learning_withdraw(who: Who, why: Why = "", namespace: Namespace = "", json: Json = False) -> None:
+def learning_withdraw(
+    who: Who, why: Why = "", kind: Kinds = "both", namespace: Namespace = "", json: Json = False
+) -> None:
     """Withdraw the approval: nothing that was learned is used from now on. It is kept, not deleted."""
+    from slowwave.learning.acts import LearningError
+
+    kinds, done, refused = kinds_of(kind), dict[Any, Any](), None
     with open_namespace(namespace) as memory:
-        act = memory.learning.withdraw(who=who, why=why)
+        for one in kinds:
+            try:
+                done[one] = memory.learning.withdraw(who=who, why=why, kind=one)
+            except LearningError as error:
+                refused = refused or error
+    if refused is not None and not done:
+        raise refused
     if json:
-        print_json(act)
+        print_json(_told(done, kind))
         return
     out.print(
-        f"Withdrawn by [bold]{escape(who)}[/]. Searches are from now on as if nothing had been learned. "
-        f"[dim]slowwave learning rollback deletes it.[/]"
+        f"Withdrawn by [bold]{escape(who)}[/]. Searches are from now on as if nothing had been learned"
+        f"{_of(done)}. [dim]slowwave learning rollback deletes it.[/]"
     )
 
 
@@ -107,6 +150,7 @@ def learning_rollback(
     principal: Annotated[str, typer.Option(help="What this person or program taught.")] = "",
     since: Annotated[str, typer.Option(help="What was taught at this moment or later (ISO, UTC).")] = "",
     why: Why = "",
+    kind: Kinds = "both",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what it would take back.")] = False,
     yes: Yes = False,
     namespace: Namespace = "",
@@ -116,23 +160,29 @@ def learning_rollback(
     scope, value = _scope(
         everything, {"memory": memory, "search": search, "principal": principal, "since": since}
     )
+    kinds = kinds_of(kind)
     with open_namespace(namespace) as home:
-        tried = home.learning.would_take_back(scope, value)
+        found = [home.learning.would_take_back(scope, value, kind=one) for one in kinds]
         if not json:
-            _print_taken_back(tried)
+            _print_taken_back(found)
         if not dry_run:
             if not who.strip():
-                _fail("Say who decides: --who NAME. It is recorded.")
+                fail("Say who decides: --who NAME. It is recorded.")
             if not yes:
                 _ask(f"Take it back in {home.namespace}?")
             with bars(quiet=json):
-                tried = home.learning.roll_back(scope, value, who=who, why=why)
+                found = [home.learning.roll_back(scope, value, who=who, why=why, kind=one) for one in kinds]
     if json:
-        print_json({
-            "dry_run": dry_run, "scope": tried.rollback.scope, "value": tried.rollback.value,
-            "lessons": tried.proposed, "deleted": tried.applied["trigger_id"].to_list(),
-            "live_terms": tried.live, "act": tried.act,
-        })  # fmt: skip
+        told: dict[Any, Any] = {
+            one.kind: {
+                "kind": one.kind, "dry_run": dry_run, "scope": one.rollback.scope,
+                "value": one.rollback.value, "lessons": one.proposed,
+                "deleted": one.applied[one.applied.columns[0]].to_list(), "live_terms": one.live,
+                "act": one.act,
+            }
+            for one in found
+        }  # fmt: skip
+        print_json(_told(told, kind))
     elif dry_run:
         out.print("Nothing was changed. Without --dry-run it is done.")
     else:
@@ -142,106 +192,45 @@ def learning_rollback(
         )
 
 
-@learning.command("terms")
-@reports_errors
-def learning_terms(
-    state: Annotated[str, typer.Option(help="Only proposed, live, expired or 'taken back'.")] = "",
-    memory: Annotated[str, typer.Option(help="Only of this memory (id), also of a secret one.")] = "",
-    limit: Limit = 50,
-    namespace: Namespace = "",
-    json: Json = False,
-) -> None:
-    """The words that selections taught memories, and whether they have an effect."""
-    with open_namespace(namespace) as home:
-        rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
-    if json:
-        print_json(rows.head(limit))
-        return
-    if rows.is_empty():
-        out.print("No such terms." if state or memory else "No selection has taught anything yet.")
-        return
-    counts = numbers("questions", "people", "weight", "until")
-    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
-    cells = [
-        [row["term"], row["title"], row["memory_id"], row["state"], row["questions"], row["principals"],
-         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
-        for row in rows.head(limit).iter_rows(named=True)
-    ]  # fmt: skip
-    _show("Learned terms", columns, cells, rows.height)
-
-
-@learning.command("proposals")
-@reports_errors
-def learning_proposals(
-    reason: Annotated[str, typer.Option(help="Only with this reason, for instance rate_limited.")] = "",
-    limit: Limit = 20,
-    namespace: Namespace = "",
-    json: Json = False,
-) -> None:
-    """Selections, the newest first: what each could teach, and why most teach nothing."""
-    with open_namespace(namespace) as home:
-        rows = home.learning.proposals(reason=reason, limit=None)
-    if json:
-        print_json(rows.head(limit))
-        return
-    if rows.is_empty():
-        out.print(
-            f"No selection with the reason {escape(reason)}." if reason else "No selection is known yet."
-        )
-        return
-    cells = [
-        [f"{row['selected_at']:%F}", row["reason"], "?" if row["rank"] is None else str(row["rank"]),
-         row["principal"], row["query"], row["title"] or row["memory_id"], row["taught"]]
-        for row in rows.head(limit).iter_rows(named=True)
-    ]  # fmt: skip
-    columns: Columns = [
-        Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected", "teaches",
-    ]  # fmt: skip
-    _show("Selections", columns, cells, rows.height)
-
-
-@learning.command("log")
-@reports_errors
-def learning_log(
-    action: Annotated[
-        str,
-        typer.Option(help="Only add, refresh, expire, rollback, refuse, approve, withdraw or regression."),
-    ] = "",
-    limit: Limit = 20,
-    namespace: Namespace = "",
-    json: Json = False,
-) -> None:
-    """The audit log: everything that was learned, refused, taken back and decided, the newest first."""
-    with open_namespace(namespace) as home:
-        rows = home.learning.log(action=action, limit=None)
-    if json:
-        print_json(rows.head(limit))
-        return
-    if rows.is_empty():
-        out.print("Nothing is in the log.")
-        return
-    columns: Columns = [
-        Column("when (UTC)", whole=True),
-        Column("what", whole=True),
-        "why",
-        "who",
-        "memory",
-        "term",
-    ]
-    cells = [
-        [f"{row['at']:%F %H:%M}", row["action"], row["reason"] or row["detail"], row["principal"],
-         row["memory_id"], row["term"]]
-        for row in rows.head(limit).iter_rows(named=True)
-    ]  # fmt: skip
-    _show("Log of learning", columns, cells, rows.height)
-
-
 # -- parts -----------------------------------------------------------------------------------------
+
+
+def kinds_of(kind: str) -> Sequence[Kind]:
+    """The kinds of learning that are meant: one, or both."""
+    from slowwave.scoring.feedback.learned import KINDS
+
+    found = [one for one in KINDS if kind in (one, "both")]
+    if not found:
+        fail(f"--kind {kind}: say words, keys or both.")
+    return found
+
+
+def _of(done: Mapping[Any, Any]) -> str:
+    """Of which kind it is said, where it is one alone."""
+    names = {"words": " of words", "keys": " of search keys"}
+    return names[next(iter(done))] if len(done) == 1 else ""
+
+
+def _also(done: Mapping[Any, Any]) -> str:
+    """What comes in at once."""
+    return "; of search keys what was proposed before comes in, too" if "keys" in done else ""
+
+
+def _told(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - whatever is told of each kind
+    """What programs are told: of one kind alone, or of words, with that of search keys under their name."""
+    from dataclasses import asdict
+
+    if kind != BOTH:
+        return next(iter(done.values()))
+    plain = {of: one if isinstance(one, dict) else asdict(one) for of, one in done.items()}
+    keys = {"search_keys": plain["keys"]} if "keys" in plain else {}
+    return plain.get("words", {}) | keys
 
 
 def _print_gate(decision: GateDecision) -> None:
     """The gate in a line, and its conditions as a table."""
-    out.print(f"Learning in [bold]{escape(decision.namespace)}[/] is {_says(decision)}", highlight=False)
+    where = f"{_OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
+    out.print(f"{where} is {_says(decision)}", highlight=False)
     columns: Columns = [Column("condition", whole=True), Column("state", whole=True), "is", "needs"]
     rows = [
         [one["condition"], Mark(one["state"], one["state"]), one["value"], one["bound"]]
@@ -261,39 +250,44 @@ def _says(decision: GateDecision) -> str:
     return f"[yellow]closed until there is enough evidence[/]: {then}"
 
 
-def _print_taken_back(tried: TakenBack) -> None:
+def _print_taken_back(found: Sequence[TakenBack]) -> None:
+    asked = found[0].rollback
+    of = f"{asked.scope} {asked.value}".strip()
+    if all(tried.proposed.is_empty() for tried in found):
+        out.print(f"Nothing that is known yet was taught by {escape(of)}." if asked.value else
+                  "Nothing is proposed or learned yet.", highlight=False)  # fmt: skip
+    for tried in found:
+        if tried.proposed.height:
+            _print_lessons(tried, of)
+
+
+def _print_lessons(tried: TakenBack, of: str) -> None:
+    """What would be taken back of a kind: a row a memory."""
     import polars as pl
 
-    of = f"{tried.rollback.scope} {tried.rollback.value}".strip()
-    rows = tried.proposed
-    if rows.is_empty():
-        out.print(f"Nothing that is known yet was taught by {escape(of)}." if tried.rollback.value else
-                  "Nothing is proposed or learned yet.", highlight=False)  # fmt: skip
-        return
+    words, rows = tried.kind == "words", tried.proposed
+    what, unit = ("lessons", "terms") if words else ("selections as keys", "keys")
+    deleted = tried.applied if words else tried.applied.filter(pl.col("taken") > 0)
     out.print(
-        f"{rows.height:,} lessons would be taken back ({escape(of)}): {tried.applied.height:,} applied, "
-        f"{rows.height - tried.applied.height:,} only proposed; {tried.live:,} terms lose their effect.",
+        f"{rows.height:,} {what} would be taken back ({escape(of)}): {deleted.height:,} applied, "
+        f"{rows.height - deleted.height:,} only proposed; {tried.live:,} {unit} lose their effect.",
         highlight=False,
     )
+    terms = pl.col("term").unique().sort() if words else pl.col("term").n_unique()
     by = rows.group_by("memory_id").agg(
-        lessons=pl.len(), terms=pl.col("term").unique().sort(), who=pl.col("principal").unique().sort()
+        lessons=pl.len(), terms=terms, who=pl.col("principal").unique().sort()
     )
     top = by.sort("lessons", "memory_id", descending=[True, False]).head(_SHOWN)
-    columns: Columns = [Column("memory", whole=True), "lessons", "terms", "taught by"]
+    names = ("lessons", "terms") if words else ("selections", "questions")
+    columns: Columns = [Column("memory", whole=True), *names, "taught by"]
     out.print(rich_table(Table(columns, top.rows(), left_out=by.height - top.height)))
-
-
-def _show(title: str, columns: Columns, cells: Sequence[list[object]], rows: int) -> None:
-    """The first of so many rows, under a title that says how many there are."""
-    table = Table(columns, cells, left_out=rows - len(cells), option="--limit")
-    show(Section(f"{title}: {rows:,}", [table]))
 
 
 def _scope(everything: bool, given: dict[str, str]) -> tuple[Any, str]:
     """What is to be taken back: exactly one of the options."""
     named = {name: value for name, value in given.items() if value}
     if len(named) + everything != 1:
-        _fail("Say what to take back, one of: --everything, --memory, --search, --principal, --since.")
+        fail("Say what to take back, one of: --everything, --memory, --search, --principal, --since.")
     return ("everything", "") if everything else next(iter(named.items()))
 
 
@@ -304,7 +298,8 @@ def _ask(question: str) -> None:
         raise typer.Exit(1)
 
 
-def _fail(message: str) -> None:
+def fail(message: str) -> None:
+    """End with an error for people."""
     from slowwave.learning.acts import LearningError
 
     raise LearningError(message)

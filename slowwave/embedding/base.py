@@ -52,6 +52,8 @@ class ModelProfile:
         thresholds: cosines from which two texts are duplicates, can be merged, or concern each other.
         recall_distance: cosine distance up to which a short memory is recalled (rule 3.5).
         abstention_floor: signal below which a search shows nothing (rule 3.9); 0 where nobody measured it.
+        alike: least and greatest cosine from which two questions may count as alike, and the one that is used
+            while a namespace has too few of them to tell (rule 7.2).
     """
 
     vector_weight: float
@@ -59,6 +61,7 @@ class ModelProfile:
     thresholds: Thresholds = field(default_factory=Thresholds)
     recall_distance: float = 0.20
     abstention_floor: float = 0.0
+    alike: tuple[float, float, float] = (0.75, 0.90, 0.80)
 
 
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
@@ -71,6 +74,7 @@ _PROFILES = {
         thresholds=Thresholds(duplicate=0.94, merge=0.87, conflict=0.61),
         recall_distance=0.28,
         abstention_floor=0.2,
+        alike=(0.65, 0.85, 0.72),
     ),
 }
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)

@@ -11,7 +11,8 @@ import polars as pl
 
 from slowwave.journal.kinds.search import Search
 from slowwave.scoring.days import day_of
-from slowwave.scoring.evaluation.trend import WORDS, Course, course, trend
+from slowwave.scoring.evaluation.trend import Course, course, trend
+from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.measures import MRR
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.store.frames import quote
@@ -59,11 +60,8 @@ def trend_until(space: Workspace, as_of: datetime, namespace: str = "") -> Trend
     """
     store = space.store.of(namespace) if namespace else space.store
     until = f"day <= {quote(day_of(as_of))}"
-    names = store.specs["learned_effect"].schema.names
-    effect = store.scan("learned_effect", until, columns=[*_EFFECT, *({_KIND} & set(names))])
-    if _KIND not in effect.columns:
-        effect = effect.with_columns(kind=pl.lit(WORDS))
-    effect = effect.with_columns(pl.col(_KIND).replace("", WORDS).fill_null(WORDS)).drop_nulls(MRR.column)
+    effect = store.scan("learned_effect", until, columns=[*_EFFECT, _KIND])
+    effect = effect.with_columns(pl.col(_KIND).fill_null(WORDS)).drop_nulls(MRR.column)
     here = f"{until} AND (imported_from IS NULL OR imported_from = '')"
     searches = store.scan("searches", here, columns=["namespace", "day"])
     shown = store.scan("interleavings", until, columns=_IN_TURN)
@@ -95,9 +93,11 @@ def _kind(space: Workspace, searches: Sequence[str], other: str) -> str:
     for name in searches:
         said: Search | None = entries[name].payload if name in entries else None  # type: ignore[assignment]
         if said and said.get("interleaving") and said.get("policy"):
-            return WORDS if _without(RankingPolicy.logged(said["policy"])) == other else ""
-    return WORDS if _without(space.policy) == other else ""
+            return _unknown(RankingPolicy.logged(said["policy"]), other)
+    return _unknown(space.policy, other)
 
 
-def _without(policy: RankingPolicy) -> str:
-    return replace(policy, learned_cap=0.0).version
+def _unknown(policy: RankingPolicy, other: str) -> str:
+    """What a ranking of this version does not know, if it is `policy` but for that."""
+    known = {WORDS: replace(policy, learned_cap=0.0), KEYS: replace(policy, key_weight=0.0)}
+    return next((kind for kind, one in known.items() if one.version == other), "")

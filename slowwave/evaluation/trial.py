@@ -58,7 +58,7 @@ def named(space: Workspace, name: str) -> Tried | None:
     if name == LOGGED:
         return None
     everything = space.settings.evaluation.model_copy(update={"shadow": True, "ablations": True})
-    known = {one.variant.name: one for one in variants(space.policy, everything, space.policy_of)}
+    known = {one.variant.name: one for one in variants(space.policy, everything, space.policy_of, keys=True)}
     if name in known:
         return known[name]
     if not Path(name).expanduser().is_file():

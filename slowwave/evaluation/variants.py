@@ -49,6 +49,8 @@ def variants(
     policy: RankingPolicy,
     settings: EvaluationSettings,
     read: Callable[[Path], RankingPolicy] = read_policy,
+    *,
+    keys: bool = False,
 ) -> list[Tried]:
     """Everything that is tried, the ranking in force first; nothing where shadow scoring is off.
 
@@ -56,6 +58,7 @@ def variants(
         policy: the one in force.
         settings: names the shadow policies, and whether what is left without each part is tried.
         read: gives the policy of a file that they name.
+        keys: whether search keys are on, so that what is left without them is tried, too.
 
     Raises:
         SettingsError: a policy file cannot be read, or has the name of something else that is tried.
@@ -65,7 +68,7 @@ def variants(
     own = [Tried(Variant(IN_FORCE, policy), "in force")]
     own += [Tried(one, "baseline") for one in panel.baselines(policy)]
     if settings.ablations:
-        own += [Tried(one, "channel") for one in panel.without_channels(policy)]
+        own += [Tried(one, "channel") for one in panel.without_channels(policy, keys=keys)]
         own += [Tried(one, "stage") for one in panel.without_stages(policy)]
     taken = {LOGGED, *(one.variant.name for one in own)}
     if clash := sorted(taken.intersection(settings.shadow_policies)):

@@ -19,6 +19,7 @@ from slowwave.embedding.bundled import is_word
 from slowwave.journal.kinds.note import text_in
 from slowwave.quality.divergence import Statement
 from slowwave.quality.tenure import Similarity, tenures
+from slowwave.quality.titles import is_from_first_words
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -140,8 +141,10 @@ def of_text(rows: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
 
 def _statement(entry: Entry) -> Statement:
     title, content = entry.payload.get("title"), text_in(entry.payload)
+    title = title if isinstance(title, str) else ""
+    given = "" if is_from_first_words(title, content or "") else title
     return Statement(
-        title if isinstance(title, str) else "", entry.subject,
+        given, entry.subject,  # a title that follows from the text says nothing beside it
         entry.event_id if content is None else content,  # erased or malformed: like no other
     )  # fmt: skip
 

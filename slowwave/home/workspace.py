@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from slowwave.notes.chunking import Chunker
     from slowwave.quality.admission import AdmissionPolicy
     from slowwave.quality.learning_bounds import GateBounds
-    from slowwave.scoring.feedback.policy import LearningPolicy
+    from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
     from slowwave.scoring.feedback.usage import UsagePolicy
+    from slowwave.scoring.key_policy import KeyPolicy
     from slowwave.store import Store
 
 _NO_PARAMETERS = {"candidates", "policy_file"}  # settings of the ranking that are not of its policy
@@ -296,6 +297,22 @@ class Workspace:
 
         names = {part.name for part in fields(LearningPolicy)}
         return LearningPolicy(**self.settings.learning.model_dump(include=names))
+
+    @cached_property
+    def key_teaching(self) -> KeyTeaching:
+        """What searches teach as keys."""
+        from slowwave.scoring.feedback.policy import KeyTeaching
+
+        names = {part.name for part in fields(KeyTeaching)}
+        return KeyTeaching(**self.settings.search_keys.model_dump(include=names))
+
+    @cached_property
+    def key_policy(self) -> KeyPolicy:
+        """How keys lift: by what the ranking in force lets them add."""
+        from slowwave.scoring.key_policy import KeyPolicy
+
+        names = {part.name for part in fields(KeyPolicy)} - {"weight"}
+        return KeyPolicy(weight=self.policy.key_weight, **self.settings.search_keys.model_dump(include=names))
 
     @cached_property
     def gate_bounds(self) -> GateBounds:

@@ -23,7 +23,7 @@ from slowwave.journal.kinds.learning import (
     why_and_detail,
 )
 from slowwave.quality.learning_gate import Approval
-from slowwave.scoring.feedback.learned import SCOPES, Rollback, Scope
+from slowwave.scoring.feedback.learned import SCOPES, WORDS, Kind, Rollback, Scope
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -46,7 +46,8 @@ class Act:
         ordered_at: its moment among all acts (`slowwave.journal.Entry.ordered_at`).
         who: a person; of a regression: the guard.
         why: in words.
-        detail: what else was written: the evidence that was shown, or scope and value of a rollback.
+        detail: what else was written: which kind of learning it is about (both, where nothing is said), the
+            evidence that was shown, or scope and value of a rollback.
     """
 
     namespace: str
@@ -57,6 +58,11 @@ class Act:
     detail: Mapping[str, Any]
     event_id: str
     ordered_at: datetime
+
+    def about(self, kind: Kind) -> bool:
+        """Whether it decides about this kind; what names none does about all, but an approval is of words."""
+        said = self.detail.get("kind")
+        return said == kind or (said is None and (kind == WORDS or self.action != APPROVE))
 
 
 def acts(journal: Journal, namespace: str | None = None, *, until: datetime | None = None) -> list[Act]:
@@ -91,10 +97,12 @@ def as_said_by(decided: list[Act], now: datetime) -> list[Act]:
     return [act if act.at < now else replace(act, at=now - _JUST_NOW) for act in decided]
 
 
-def rollbacks(decided: list[Act]) -> list[Rollback]:
-    """What of it takes something back; a regression takes back everything."""
+def rollbacks(decided: list[Act], kind: Kind = WORDS) -> list[Rollback]:
+    """What of it takes something of a kind back; a regression takes back everything."""
     found = []
     for act in decided:
+        if not act.about(kind):
+            continue
         if act.action == ROLLBACK:
             scope, value = act.detail["scope"], act.detail["value"]
             found.append(Rollback(act.namespace, act.at, scope, value, act.ordered_at))
@@ -103,10 +111,14 @@ def rollbacks(decided: list[Act]) -> list[Rollback]:
     return found
 
 
-def last_word(decided: list[Act]) -> tuple[Approval | None, str]:
+def last_word(decided: list[Act], kind: Kind = WORDS) -> tuple[Approval | None, str]:
     """Of the acts of one namespace: the last approval or withdrawal, and the regression found after it."""
     approval, regression = None, ""
     for act in decided:
+        if not act.about(kind):
+            continue
+        if act.action == WITHDRAW and approval is None:
+            continue  # of what was never approved, nothing is withdrawn
         if act.action in (APPROVE, WITHDRAW):
             approval, regression = Approval(act.who, act.at, act.action == APPROVE, act.why), ""
         elif act.action == REGRESSION:
@@ -114,18 +126,18 @@ def last_word(decided: list[Act]) -> tuple[Approval | None, str]:
     return approval, regression
 
 
-def approved(decided: list[Act]) -> bool:
-    """Whether the last word of one namespace is an approval that no regression followed."""
-    approval, regression = last_word(decided)
+def approved(decided: list[Act], kind: Kind = WORDS) -> bool:
+    """Whether the last word of one namespace on a kind is an approval that no regression followed."""
+    approval, regression = last_word(decided, kind)
     return approval is not None and approval.given and not regression
 
 
-def approved_namespaces(decided: Iterable[Act]) -> list[str]:
-    """Namespaces with an approval that stands."""
+def approved_namespaces(decided: Iterable[Act], kind: Kind = WORDS) -> list[str]:
+    """Namespaces with an approval of a kind that stands."""
     by_namespace: dict[str, list[Act]] = {}
     for act in decided:
         by_namespace.setdefault(act.namespace, []).append(act)
-    return sorted(namespace for namespace, mine in by_namespace.items() if approved(mine))
+    return sorted(namespace for namespace, mine in by_namespace.items() if approved(mine, kind))
 
 
 def write_act(

@@ -1,8 +1,9 @@
 """What learning does, or would do: rows of ``learned_matches`` and ``learned_effect``.
 
-Both look at searches with the terms that were known before the day on which they were asked, so no search is
-measured with what it taught itself. What was proposed is tried on the candidates that a search considered: a
-memory that nothing but a proposed term would have found is not among them and counts as not found.
+Both look at searches with the words and the search keys that were known before the day on which they were
+asked, so no search is measured with what it taught itself. What was proposed is tried on the candidates that
+a search considered: a memory that nothing but what was proposed would have found is not among them and counts
+as not found.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
+from slowwave.common.ids import normalised_query
 from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
@@ -22,11 +24,14 @@ from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.evaluation.variants import IN_FORCE, Tried
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.learning.evidence import Evidence
+from slowwave.learning.questions import vectors_of
 from slowwave.scoring.days import day_start
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 from slowwave.scoring.evaluation.replay import Batch, Variant
 from slowwave.scoring.evaluation.replay import replay as ranked_again
+from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind
 from slowwave.scoring.measures import EFFECT_COLUMNS, OF_LEARNING
+from slowwave.scoring.ranking.candidates import KEYS as KEY_CHANNEL
 from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import learnable
 from slowwave.store.frames import one_of
@@ -39,7 +44,12 @@ _TOUCHED = {
     "day": pl.String, "namespace": pl.String, "search_id": pl.String, "memory_id": pl.String,
     "term": pl.String, "weight": pl.Float64, "share": pl.Float64,
 }  # fmt: skip
+_LED = {name: _TOUCHED[name] for name in ("day", "namespace", "search_id", "memory_id", "term", "share")} | {
+    "lift": pl.Float64
+}
 PLAIN, WITH = "plain", "learned"
+CHANNEL = {WORDS: LEARNED, KEYS: KEY_CHANNEL}
+"""By which what was learned of each kind finds memories."""
 
 
 def touched(evidence: Evidence, searches: pl.DataFrame) -> pl.DataFrame:
@@ -68,13 +78,51 @@ def touched(evidence: Evidence, searches: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def led(evidence: Evidence, searches: pl.DataFrame) -> pl.DataFrame:
+    """Where the search keys that were known at the start of a search's day lead it.
+
+    Args:
+        evidence: up to the last day of the searches.
+        searches: ``day`` (asked), ``namespace``, ``search_id``, ``query_id``, ``query``.
+
+    Returns:
+        A row a search, memory and past question (``term``) that leads there, with the ``lift`` of the memory
+        and the question's ``share`` of it: what it adds to the score.
+    """
+    rows: list[tuple[object, ...]] = []
+    with progress.task("where keys lead", searches.height) as advance:
+        for (namespace,), mine in searches.group_by("namespace", maintain_order=True):
+            vectors = _vectors(evidence, str(namespace), mine)
+            for (day,), asked in mine.group_by("day", maintain_order=True):
+                keys = evidence.keys_at(str(namespace), day_start(str(day)))
+                if len(keys):
+                    for search, question in asked.select("search_id", "query_id").iter_rows():
+                        rows += [
+                            (day, namespace, search, memory, past, share * lift, lift)
+                            for memory, lift, past, share in keys.parts(vectors[question])
+                        ]
+                advance(asked.height)
+    return pl.DataFrame(rows, schema=_LED, orient="row")
+
+
+def _vectors(evidence: Evidence, namespace: str, searches: pl.DataFrame) -> dict[str, np.ndarray]:
+    """The vector of each question of some searches, by its id."""
+    known = evidence.questions(namespace)
+    found = {name: known.vectors[at] for name, at in known.number.items()}
+    asked = searches.select("query_id", "query").unique("query_id", keep="first", maintain_order=True)
+    lacking = asked.filter(~pl.col("query_id").is_in(list(known.names)))
+    plain = [normalised_query(query) for query in lacking["query"]]
+    made = vectors_of(evidence.space.embedder, plain)
+    return found | dict(zip(lacking["query_id"], made, strict=True))
+
+
 def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     """Rows of ``learned_matches``: searches that were first spoken of on these days.
 
-    A memory that a term brings to mind was wanted if a person or a heard judge says so, or if it was used; it
-    was not if they say so, or it was rated unhelpful, or was passed over: shown above a result that was used.
-    What is below that nobody may have looked at (Joachims and others, "Accurately Interpreting Clickthrough
-    Data as Implicit Feedback", 2005).
+    A memory that a term or a past question brings to mind was wanted if a person or a heard judge says so, or
+    if it was used; it was not if they say so, or it was rated unhelpful, or was passed over: shown above a
+    result that was used. What is below that nobody may have looked at (Joachims and others, "Accurately
+    Interpreting Clickthrough Data as Implicit Feedback", 2005).
     """
     store, last = space.store, max(days)
     clicked = clicked_results(store, last).filter(pl.col("day").is_in(list(days)))
@@ -86,10 +134,12 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         "searches", "search_id", heard["search_id"].to_list(),
         columns=["day", "namespace", "search_id", "query", "occurred_at", "shown"],
     )  # fmt: skip
-    found = touched(Evidence(space, last), asked.drop("shown"))
+    asked = with_query_ids(asked)
+    evidence, about = Evidence(space, last), asked.drop("shown")
+    found = pl.concat([_found(evidence, about, kind) for kind in KINDS])
     if found.is_empty():
         return empty
-    asked = with_query_ids(asked.join(found, on="search_id", how="semi"))
+    asked = asked.join(found, on="search_id", how="semi")
     ranks = shown_rows(asked, "search_id").select("search_id", "memory_id", "rank")
     said = clicked.select("search_id", "memory_id", "clicked")
     ranks = ranks.join(said, on=["search_id", "memory_id"], how="left")
@@ -115,9 +165,22 @@ def match_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         .filter(pl.col("evidence").is_not_null())
     )  # fmt: skip
     return told.with_columns(
-        match_id=pl.concat_str("search_id", "memory_id", "term", separator=":"),
+        match_id=_named(pl.concat_str("search_id", "memory_id", "term", separator=":")),
         relevant=pl.coalesce(pl.col("grade") > 0, pl.col("evidence") == "used"),
     ).select(empty.columns)
+
+
+def _found(evidence: Evidence, searches: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """Memories that what was learned of a kind brings to mind: a row for each part that it has in it."""
+    found = touched(evidence, searches) if kind == WORDS else led(evidence, searches)
+    columns = ["day", "namespace", "search_id", "memory_id", "term"]
+    share = pl.lit(None, pl.Float64) if kind == WORDS else pl.col("share")
+    return found.select(*columns, share=share, kind=pl.lit(kind))
+
+
+def _named(key: pl.Expr) -> pl.Expr:
+    """The key of a row of a kind; one of words has the name that it had before there was anything else."""
+    return pl.when(pl.col("kind") == WORDS).then(key).otherwise(pl.concat_str("kind", key, separator=":"))
 
 
 def _judged(space: Workspace, asked: pl.DataFrame) -> pl.DataFrame:
@@ -149,25 +212,48 @@ def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     )
     if scored.is_empty():
         return empty
-    asked = asked.join(scored, on="search_id", how="semi")
-    found = (
-        touched(Evidence(space, max(days)), asked)
-        .group_by("search_id", "memory_id")
-        .agg(pl.col("share").sum())
-    )
-    shown = store.scan("channel_attribution", f"{one_of('day', days)} AND channel = '{LEARNED}'",
+    asked = with_query_ids(asked.join(scored, on="search_id", how="semi"))
+    evidence = Evidence(space, max(days))
+    return pl.concat([_effect(evidence, asked, scored, days, kind) for kind in KINDS])
+
+
+def _effect(
+    evidence: Evidence, asked: pl.DataFrame, scored: pl.DataFrame, days: Sequence[str], kind: Kind
+) -> pl.DataFrame:
+    """Rows of ``learned_effect`` of a kind.
+
+    Args:
+        evidence: up to the last of the days.
+        asked: the judged searches.
+        scored: their figures.
+        days: that they are of.
+        kind: of learning.
+    """
+    space, store = evidence.space, evidence.space.store
+    empty = store.empty("learned_effect")
+    found = _boosts(evidence, asked, kind)
+    shown = store.scan("channel_attribution", f"{one_of('day', days)} AND channel = '{CHANNEL[kind]}'",
                        columns=["search_id"])  # fmt: skip
     about = asked.join(pl.concat([found.select("search_id"), shown]).unique(), on="search_id", how="semi")
-    changed = _measured(space, about, found) if about.height else None
+    changed = _measured(space, about.drop("query_id"), found, kind) if about.height else None
     rows = scored.with_columns(
-        effect_id="search_id", moved=pl.lit(value=False), live=pl.lit(value=False),
+        moved=pl.lit(value=False), live=pl.lit(value=False), kind=pl.lit(kind),
         **{f"{name}_learned": name for name in _COLUMNS},
-    ).select(empty.columns)  # fmt: skip
+    ).with_columns(effect_id=_named(pl.col("search_id"))).select(empty.columns)  # fmt: skip
     if changed is None:
         return rows
     mine = rows.drop("moved", "live", *EFFECT_COLUMNS)
     others = rows.join(changed, on="search_id", how="anti")
     return pl.concat([others, mine.join(changed, on="search_id").select(empty.columns)])
+
+
+def _boosts(evidence: Evidence, searches: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """What was learned of a kind would add to the scores of memories: search_id, memory_id, boost."""
+    if kind == KEYS:
+        return led(evidence, searches).group_by("search_id", "memory_id").agg(boost=pl.col("lift").first())
+    most = evidence.space.learning_policy.coefficient * evidence.space.policy.learned_cap
+    found = touched(evidence, searches)
+    return found.group_by("search_id", "memory_id").agg(boost=most * pl.col("share").sum())
 
 
 def _known_then(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
@@ -181,20 +267,21 @@ def _known_then(space: Workspace, searches: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([empty, *grades])
 
 
-def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame, kind: Kind) -> pl.DataFrame:
     """The figures of some searches without what was learned and with it.
 
     Args:
         space: has the journal and the judgments.
         about: the searches.
-        found: ``search_id``, ``memory_id`` and ``share``: what was proposed would bring to mind.
+        found: ``search_id``, ``memory_id`` and ``boost``: what was proposed would add.
+        kind: of learning.
     """
     days = about["day"].unique().sort().to_list()
     searches = searches_of(space, days).join(about, on="search_id", how="semi")
     grades = _known_then(space, searches)
     results, flags = [], []
     with progress.task("what learning would show", searches.height) as advance:
-        for part, live in _both(space, searches, found):
+        for part, live in _both(space, searches, found, kind):
             results.append(part)
             flags.append(live)
             advance(live.height)
@@ -223,11 +310,10 @@ def _measured(space: Workspace, about: pl.DataFrame, found: pl.DataFrame) -> pl.
 
 
 def _both(
-    space: Workspace, searches: pl.DataFrame, found: pl.DataFrame
+    space: Workspace, searches: pl.DataFrame, found: pl.DataFrame, kind: Kind
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """For each slice of the searches: the results without and with, and where what was learned was live."""
     policy = space.policy
-    most = space.learning_policy.coefficient * policy.learned_cap
     wanted = ["search_id", "variant", "rank", "memory_id"]
     for (namespace,), mine in searches.sort("namespace").group_by("namespace", maintain_order=True):
         days = mine["day"].unique().sort().to_list()
@@ -235,9 +321,9 @@ def _both(
             places = part.searches.select("search", "search_id")
             whole = part.batch.columns
             live = np.zeros(len(part.batch), dtype=np.bool_)
-            live[whole.search[whole.learned > 0]] = True
-            bare = replace(part.batch, columns=whole.without({LEARNED}))
-            proposed = _with_boosts(bare, places, found, most)
+            live[whole.search[(whole.learned if kind == WORDS else whole.key) > 0]] = True
+            bare = replace(part.batch, columns=whole.without({CHANNEL[kind]}))
+            proposed = _with_boosts(bare, places, found, kind)
             parts = [
                 ranked_again(bare, [Variant(PLAIN, policy)], depth=None),
                 ranked_again(proposed, [Variant(WITH, policy)], depth=None).filter(
@@ -251,14 +337,15 @@ def _both(
             yield rows, places.select("search_id", live=pl.Series(live[places["search"].to_numpy()]))
 
 
-def _with_boosts(batch: Batch, places: pl.DataFrame, found: pl.DataFrame, most: float) -> Batch:
-    """The searches with what learned terms would add to their memories."""
+def _with_boosts(batch: Batch, places: pl.DataFrame, found: pl.DataFrame, kind: Kind) -> Batch:
+    """The searches with what was learned of a kind would add to their memories."""
     columns = batch.columns
     memories = pl.DataFrame(
         {"search": columns.search, "memory_id": batch.memory_ids.gather(columns.number)},
         schema_overrides={"search": pl.Int64},
     )
-    shares = found.join(places, on="search_id").select("search", "memory_id", "share")
-    known = memories.join(shares, on=["search", "memory_id"], how="left", maintain_order="left")
-    learned = most * known["share"].fill_null(0.0).to_numpy()
-    return replace(batch, columns=replace(columns, learned=learned))
+    boosts = found.join(places, on="search_id").select("search", "memory_id", "boost")
+    known = memories.join(boosts, on=["search", "memory_id"], how="left", maintain_order="left")
+    added = known["boost"].fill_null(0.0).to_numpy()
+    changed = replace(columns, learned=added) if kind == WORDS else replace(columns, key=added)
+    return replace(batch, columns=changed)

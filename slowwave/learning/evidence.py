@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,10 +13,24 @@ from slowwave.evaluation.cycles import own_cycles
 from slowwave.feedback.texts import in_force, of_text, texts
 from slowwave.home.ledger import EVALUATION, Record
 from slowwave.learning.acts import Act, acts, approved, as_said_by, rollbacks
-from slowwave.learning.applied import in_use, lessons_of
-from slowwave.learning.isolation import TABLE, prove
+from slowwave.learning.applied import TABLES, in_use, lessons_of
+from slowwave.learning.isolation import prove
+from slowwave.learning.keys import KeyIndex, key_rules
+from slowwave.learning.questions import Questions, questions_in
 from slowwave.scoring.evaluation import Cycle
-from slowwave.scoring.feedback.learned import PROPOSAL, Decided, Rollback, decide, live, standing
+from slowwave.scoring.feedback.key_teaching import SEEN, DecidedViews, decide_views
+from slowwave.scoring.feedback.learned import (
+    KEYS,
+    KINDS,
+    PROPOSAL,
+    WORDS,
+    Decided,
+    Kind,
+    Rollback,
+    decide,
+    live,
+    standing,
+)
 from slowwave.store.frames import one_of, quote
 
 if TYPE_CHECKING:
@@ -44,6 +58,8 @@ class Evidence:
         self.until = until or self.now.astimezone(UTC).date().isoformat()
         self._parts: dict[str, dict[str, pl.DataFrame]] = {}
         self._cycles: dict[tuple[str, str], list[Cycle]] = {}
+        self._questions: dict[str, Questions] = {}
+        self._indexes: dict[tuple[str, datetime], KeyIndex] = {}
 
     @cached_property
     def namespaces(self) -> list[str]:
@@ -61,9 +77,9 @@ class Evidence:
         return said if self.among is None else [act for act in said if act.namespace in self.among]
 
     @cached_property
-    def rollbacks(self) -> list[Rollback]:
-        """What of it takes something back."""
-        return rollbacks(self.acts)
+    def rollbacks(self) -> Mapping[Kind, list[Rollback]]:
+        """What of it takes something of each kind back."""
+        return {kind: rollbacks(self.acts, kind) for kind in KINDS}
 
     @cached_property
     def proposals(self) -> pl.DataFrame:
@@ -73,12 +89,31 @@ class Evidence:
     @cached_property
     def decided(self) -> Decided:
         """What became of them."""
-        return decide(self.proposals.select(*PROPOSAL), self.rollbacks, self.space.learning_policy)
+        return decide(self.proposals.select(*PROPOSAL), self.rollbacks[WORDS], self.space.learning_policy)
+
+    @cached_property
+    def views(self) -> pl.DataFrame:
+        """Rows of ``search_views``."""
+        return self._up_to_the_day("search_views")
+
+    @cached_property
+    def seen(self) -> DecidedViews:
+        """What became of them."""
+        return decide_views(self.views.select(*SEEN), self.space.key_teaching)
 
     @cached_property
     def texts(self) -> pl.DataFrame:
-        """Of the memories that they are about."""
-        return texts(self.space, self.proposals["memory_id"].unique().to_list())
+        """Of the memories that proposals and views are about."""
+        taught = self.views.filter("selected")["memory_id"]
+        return texts(self.space, pl.concat([self.proposals["memory_id"], taught]).unique().to_list())
+
+    def questions(self, namespace: str) -> Questions:
+        """Of a namespace, of which anything was said."""
+        if namespace not in self._questions:
+            self._questions[namespace] = questions_in(
+                self.space.store, namespace, self.space.embedder.dimension
+            )
+        return self._questions[namespace]
 
     @cached_property
     def evaluated(self) -> dict[str, Record]:
@@ -88,20 +123,25 @@ class Evidence:
     @cached_property
     def applied(self) -> pl.DataFrame:
         """Rows of ``learned_triggers``."""
-        return self.space.store.read(TABLE, self._mine())
+        return self.space.store.read(TABLES[WORDS], self._mine())
+
+    @cached_property
+    def applied_keys(self) -> pl.DataFrame:
+        """Rows of ``search_keys``."""
+        return self.space.store.scan(TABLES[KEYS], self._mine())
 
     @cached_property
     def leaks(self) -> tuple[str, ...]:
         """Ways by which what was learned reaches the full-text search, as it is now."""
         return prove(self.space.store)
 
-    def matches(self, namespace: str) -> pl.DataFrame:
-        """Rows of ``learned_matches`` of a namespace."""
-        return self._of("learned_matches", namespace)
+    def matches(self, namespace: str, kind: Kind) -> pl.DataFrame:
+        """Rows of ``learned_matches`` of a namespace and kind."""
+        return of_kind(self._of("learned_matches", namespace), kind)
 
-    def effect(self, namespace: str) -> pl.DataFrame:
-        """Rows of ``learned_effect`` of a namespace."""
-        return self._of("learned_effect", namespace)
+    def effect(self, namespace: str, kind: Kind) -> pl.DataFrame:
+        """Rows of ``learned_effect`` of a namespace and kind."""
+        return of_kind(self._of("learned_effect", namespace), kind)
 
     def cycles(self, namespace: str, until: str) -> list[Cycle]:
         """The cycles of what was asked and said in a namespace, as of the end of a day."""
@@ -119,12 +159,26 @@ class Evidence:
     def standing(self, namespace: str, as_of: datetime) -> pl.DataFrame:
         """Lessons of a namespace that stood at a moment, the expired among them."""
         mine = self.decided.lessons.filter(pl.col("namespace") == namespace)
-        return standing(mine, self.rollbacks, as_of)
+        return standing(mine, self.rollbacks[WORDS], as_of)
+
+    def standing_views(self, namespace: str, as_of: datetime) -> pl.DataFrame:
+        """What had been seen in a namespace and stood at a moment, the expired among it."""
+        mine = self.seen.views.filter(pl.col("namespace") == namespace)
+        return standing(mine, self.rollbacks[KEYS], as_of)
+
+    def keys_at(self, namespace: str, as_of: datetime) -> KeyIndex:
+        """Search keys as they would be at a moment if every selection before it had been applied."""
+        at = (namespace, as_of)
+        if at not in self._indexes:
+            views = self.standing_views(namespace, as_of).filter(pl.col("expires_at") > as_of)
+            views = of_text(views, in_force(self.texts, as_of))
+            self._indexes[at] = KeyIndex(views, self.questions(namespace), as_of, key_rules(self.space))
+        return self._indexes[at]
 
     def would_be(self, as_of: datetime) -> pl.DataFrame:
         """Terms that would have an effect at a moment if every proposal before it had been applied."""
         lessons = of_text(self.decided.lessons, in_force(self.texts, as_of))
-        return live(standing(lessons, self.rollbacks, as_of), as_of, self.space.learning_policy)
+        return live(standing(lessons, self.rollbacks[WORDS], as_of), as_of, self.space.learning_policy)
 
     def live(self, applied: pl.DataFrame | None = None) -> pl.DataFrame:
         """Terms that have an effect on searches of one namespace now.
@@ -133,10 +187,25 @@ class Evidence:
             applied: if this were all that was applied; None: what is.
         """
         lessons = lessons_of(self.applied if applied is None else applied)
-        if not in_use(self.space) or not approved(self.acts) or self.leaks:
+        if not in_use(self.space, WORDS) or not approved(self.acts) or self.leaks:
             lessons = lessons.clear()
         lessons = of_text(lessons, in_force(self.texts))
-        return live(standing(lessons, self.rollbacks, self.now), self.now, self.space.learning_policy)
+        lessons = standing(lessons, self.rollbacks[WORDS], self.now)
+        return live(lessons, self.now, self.space.learning_policy)
+
+    def live_keys(self, applied: pl.DataFrame | None = None) -> pl.DataFrame:
+        """Rows of ``search_keys`` that led somewhere and have an effect on searches of one namespace now.
+
+        Args:
+            applied: if this were all that was applied; None: what is.
+        """
+        rows = (self.applied_keys if applied is None else applied).with_columns(taught_at="at")
+        if not in_use(self.space, KEYS) or not approved(self.acts, KEYS) or self.leaks:
+            rows = rows.clear()
+        rows = of_text(
+            rows.filter(pl.col("taken") > 0, pl.col("expires_at") > self.now), in_force(self.texts)
+        )
+        return standing(rows, self.rollbacks[KEYS], self.now)
 
     def _mine(self) -> str | None:
         return None if self.among is None else one_of("namespace", self.among)
@@ -154,3 +223,8 @@ class Evidence:
             self._parts[table] = {str(name): mine for (name,), mine in parts.items()}
         found = self._parts[table].get(namespace)
         return self.space.store.empty(table) if found is None else found
+
+
+def of_kind(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """Rows of a kind; one that says none is from before there were keys, and of words."""
+    return rows.filter(pl.col("kind").fill_null(WORDS) == kind)

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.learning.acts import last_word
+from slowwave.learning.applied import in_use
 from slowwave.learning.evidence import Evidence
 from slowwave.quality.learning_gate import Effect, GateDecision, GateEvidence, Progress, decide_gate
 from slowwave.scoring.days import day_end, last_day
 from slowwave.scoring.evaluation.comparison import Comparison, compare
-from slowwave.scoring.feedback.learned import well_taught
+from slowwave.scoring.feedback import noise
+from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, well_taught
+from slowwave.scoring.feedback.noise import Noise
 from slowwave.scoring.measures import MRR
 
 if TYPE_CHECKING:
@@ -24,33 +27,37 @@ DRAWS = 2_000
 """Of the intervals beside the conditions; none of them is decided by an interval (count)."""
 
 
-def gate(space: Workspace, namespace: str, day: str = "") -> GateDecision:
-    """What the gate of a namespace says.
+def gate(space: Workspace, namespace: str, day: str = "", kind: Kind = WORDS) -> GateDecision:
+    """What the gate of a namespace says of a kind of learning.
 
     Args:
         space: has the evidence.
         namespace: whose gate.
         day: at whose end, by the evidence of then; empty, or a day that is not over: now.
+        kind: of learning.
     """
     evidence = Evidence(space, day, among=[namespace])
-    return decide(evidence, namespace, min(day_end(day), evidence.now) if day else evidence.now)
+    return decide(evidence, namespace, min(day_end(day), evidence.now) if day else evidence.now, kind)
 
 
 def gates_now(evidence: Evidence, among: Sequence[str] | None = None) -> list[GateDecision]:
-    """What the gates say now, of some namespaces or of all that are asked about.
+    """What the gates say now of each kind of learning, of some namespaces or of all that are asked about.
 
     Args:
         evidence: up to today.
         among: namespaces.
     """
     return [
-        decide(evidence, name, evidence.now) for name in (evidence.namespaces if among is None else among)
+        decide(evidence, name, evidence.now, kind)
+        for name in (evidence.namespaces if among is None else among)
+        for kind in KINDS
     ]
 
 
 def gates(
     evidence: Evidence,
     days: Sequence[str],
+    kind: Kind,
     *,
     among: Sequence[str] | None = None,
     open_cycle: bool = True,
@@ -62,13 +69,14 @@ def gates(
     Args:
         evidence: up to the last of the days, or a later one.
         days: in question.
+        kind: of learning.
         among: namespaces.
         open_cycle: whether to say how far the open cycle is; it is only known as it is on the last day.
     """
     last = max(days)
     return {
         (day, namespace): decide(
-            evidence, namespace, min(day_end(day), evidence.now), last, open_cycle=open_cycle
+            evidence, namespace, min(day_end(day), evidence.now), kind, last, open_cycle=open_cycle
         )
         for namespace in (evidence.namespaces if among is None else among)
         for day in days
@@ -76,15 +84,27 @@ def gates(
 
 
 def decide(
-    evidence: Evidence, namespace: str, as_of: datetime, until: str = "", *, open_cycle: bool = True
+    evidence: Evidence,
+    namespace: str,
+    as_of: datetime,
+    kind: Kind = WORDS,
+    until: str = "",
+    *,
+    open_cycle: bool = True,
 ) -> GateDecision:
     """The gate of a namespace at a moment, by what was known then; see `evidence_at`."""
-    then = evidence_at(evidence, namespace, as_of, until, open_cycle=open_cycle)
-    return decide_gate(namespace, then, as_of, evidence.space.gate_bounds)
+    then = evidence_at(evidence, namespace, as_of, kind, until, open_cycle=open_cycle)
+    return decide_gate(namespace, then, as_of, evidence.space.gate_bounds, kind)
 
 
 def evidence_at(
-    evidence: Evidence, namespace: str, as_of: datetime, until: str = "", *, open_cycle: bool = True
+    evidence: Evidence,
+    namespace: str,
+    as_of: datetime,
+    kind: Kind = WORDS,
+    until: str = "",
+    *,
+    open_cycle: bool = True,
 ) -> GateEvidence:
     """What was known of a namespace at a moment; whether the store is isolated is looked at now.
 
@@ -92,22 +112,23 @@ def evidence_at(
         evidence: up to the moment, or a later one.
         namespace: whose gate.
         as_of: the moment.
+        kind: of learning.
         until: the day of the cycle that is open; empty: the last one of the evidence.
         open_cycle: whether to say how far that is.
     """
     space = evidence.space
-    lessons = evidence.standing(namespace, as_of)
-    noisy, judged = _noise(evidence, namespace, lessons, as_of)
-    approval, regression = last_word(evidence.acts_of(namespace, as_of))
-    first = lessons["taught_at"].min()
+    taught = evidence.standing(namespace, as_of)
+    if kind == KEYS:
+        taught = evidence.standing_views(namespace, as_of).filter(pl.col("taken") > 0)
+    approval, regression = last_word(evidence.acts_of(namespace, as_of), kind)
+    first = taught["taught_at"].min()
     assert first is None or isinstance(first, datetime)
     return GateEvidence(
-        enabled=space.settings.learning.enabled,
+        enabled=in_use(space, kind),
         progress=_progress(evidence, namespace, as_of, until or evidence.until, open_cycle=open_cycle),
         first_proposal=first,
-        noisy=noisy,
-        judged=judged,
-        effect=_would_be_effect(evidence, namespace, first, as_of),
+        noise=_noise(evidence, namespace, taught, as_of, kind),
+        effect=_would_be_effect(evidence, namespace, first, as_of, kind),
         leaks=evidence.leaks,
         regression=regression,
         approval=approval,
@@ -115,7 +136,14 @@ def evidence_at(
 
 
 def compared(
-    evidence: Evidence, namespace: str, metric: str, first: str, as_of: datetime, *, live: bool = False
+    evidence: Evidence,
+    namespace: str,
+    metric: str,
+    first: str,
+    as_of: datetime,
+    kind: Kind,
+    *,
+    live: bool = False,
 ) -> Comparison:
     """By query, the searches of some days without what was learned and with it.
 
@@ -125,9 +153,11 @@ def compared(
         metric: column.
         first: the first day.
         as_of: the end of the last one.
+        kind: of learning.
         live: only searches whose results what was learned has changed.
     """
-    rows = evidence.effect(namespace).filter(pl.col("day").is_between(pl.lit(first), pl.lit(last_day(as_of))))
+    days = pl.col("day").is_between(pl.lit(first), pl.lit(last_day(as_of)))
+    rows = evidence.effect(namespace, kind).filter(days)
     if live:
         rows = rows.filter("live", "moved")
     by_query = rows.group_by("query_id").agg(pl.col(metric).mean(), pl.col(f"{metric}_learned").mean())
@@ -152,22 +182,25 @@ def _progress(
     return done
 
 
-def _noise(evidence: Evidence, namespace: str, lessons: pl.DataFrame, as_of: datetime) -> tuple[int, int]:
-    """Learned terms whose matches were mostly not wanted, and those with a verdict, of the last weeks.
+def _noise(evidence: Evidence, namespace: str, taught: pl.DataFrame, as_of: datetime, kind: Kind) -> Noise:
+    """How much of what was learned brought up what nobody wanted, in the last weeks.
 
-    Also of terms that have expired meanwhile; not of those that have no effect without what was taken back.
+    Also of what has expired meanwhile; not of what has no effect without what was taken back.
     """
-    policy = evidence.space.learning_policy
-    term = ["namespace", "memory_id", "term"]
+    policy = evidence.space.learning_policy if kind == WORDS else evidence.space.key_teaching
     first = (as_of - policy.ttl).date().isoformat()
-    recent = evidence.matches(namespace).filter(pl.col("day") > first, pl.col("day") <= last_day(as_of))
-    stand = well_taught(lessons, policy)
-    verdicts = recent.join(stand, on=term, how="semi").group_by(term).agg(pl.col("relevant").mean())
-    return verdicts.filter(pl.col("relevant") < 0.5).height, verdicts.height
+    recent = evidence.matches(namespace, kind).filter(pl.col("day") > first, pl.col("day") <= last_day(as_of))
+    if kind == KEYS:
+        stand = taught.select("memory_id", term="query_id").unique()
+        return noise.of_keys(recent.join(stand, on=["memory_id", "term"], how="semi"))
+    stand = well_taught(taught, evidence.space.learning_policy)
+    return noise.of_terms(recent.join(stand, on=["memory_id", "term"], how="semi"))
 
 
-def _would_be_effect(evidence: Evidence, namespace: str, first: datetime | None, as_of: datetime) -> Effect:
+def _would_be_effect(
+    evidence: Evidence, namespace: str, first: datetime | None, as_of: datetime, kind: Kind
+) -> Effect:
     if first is None:
         return Effect()
-    found = compared(evidence, namespace, MRR.column, first.date().isoformat(), as_of)
+    found = compared(evidence, namespace, MRR.column, first.date().isoformat(), as_of, kind)
     return Effect(found.n, found.baseline, found.candidate, found.low, found.high)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.evaluation.truth import asked_of
 from slowwave.journal.kinds.learning import REGRESSION
 from slowwave.learning.acts import Act, acts, approved_namespaces, last_word, rollbacks, write_act
+from slowwave.learning.applied import without
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import DRAWS, compared
 from slowwave.learning.lessons import taken_back
@@ -16,6 +16,7 @@ from slowwave.learning.log import log_acts
 from slowwave.scoring.days import day_end, last_day
 from slowwave.scoring.evaluation.comparison import Comparison
 from slowwave.scoring.evaluation.interleaving import preference
+from slowwave.scoring.feedback.learned import KINDS, WORDS, Kind
 from slowwave.scoring.measures import OF_LEARNING
 from slowwave.store.frames import quote
 
@@ -26,7 +27,7 @@ GUARD = "regression guard"
 
 
 def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
-    """Take back everything and close the gate of each namespace whose results learning makes worse.
+    """Take back everything of a kind and close its gate, of each namespace whose results it makes worse.
 
     Args:
         space: of the tables and the journal.
@@ -35,45 +36,46 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
     Returns:
         Why, by namespace.
     """
-    found = {}
+    found: dict[str, str] = {}
     heal(space)
-    if not (names := approved_namespaces(acts(space.journal))):
-        return {}
-    evidence = Evidence(space, day, among=names)
-    for namespace in names:
-        if why := regression(evidence, namespace, day_end(day)):
-            found[namespace] = why
-            _close(space, namespace, why)
+    for kind in KINDS:
+        names = approved_namespaces(acts(space.journal), kind)
+        evidence = Evidence(space, day, among=names)
+        for namespace in names:
+            if why := regression(evidence, namespace, day_end(day), kind):
+                told = why if kind == WORDS else f"{kind}: {why}"
+                found[namespace] = "; ".join(filter(None, [found.get(namespace), told]))
+                _close(space, namespace, why, kind)
     return found
 
 
-def regression(evidence: Evidence, namespace: str, as_of: datetime) -> str:
+def regression(evidence: Evidence, namespace: str, as_of: datetime, kind: Kind = WORDS) -> str:
     """Why learning makes results worse; empty where nothing says that it does (rule 6.8).
 
     Looked at are the searches since the approval whose results it changed: without it, from the same
     candidates (MRR@5 and nDCG@10), and what people used where both were shown in turn. Nothing is asked
     while it is not approved.
     """
-    approval, found = last_word(evidence.acts_of(namespace, as_of))
+    approval, found = last_word(evidence.acts_of(namespace, as_of), kind)
     # An old day that is looked at again says nothing against a later approval.
-    last = last_word(evidence.acts_of(namespace))
+    last = last_word(evidence.acts_of(namespace), kind)
     if approval is None or not approval.given or found or last != (approval, ""):
         return ""
     since = approval.at.date().isoformat()
     for measure in OF_LEARNING:
-        measured = compared(evidence, namespace, measure.column, since, as_of, live=True)
+        measured = compared(evidence, namespace, measure.column, since, as_of, kind, live=True)
         if measured.verdict == "worse":
             return f"{measure} of the searches that it changed: {measured.describe()}"
-    online = _online(evidence.space, namespace, since, as_of)
+    online = _online(evidence.space, namespace, since, as_of, kind)
     if online.verdict == "better":
         return f"results without it are used more than those with it: {online.describe()}"
     return ""
 
 
-def _online(space: Workspace, namespace: str, since: str, as_of: datetime) -> Comparison:
+def _online(space: Workspace, namespace: str, since: str, as_of: datetime, kind: Kind) -> Comparison:
     """Which results were used where those without what was learned were shown in turn (rule 6.6)."""
-    without = replace(space.policy, learned_cap=0.0).version
-    where = f"day >= {quote(since)} AND day <= {quote(last_day(as_of))} AND policy_b = {quote(without)}"
+    other = without(space.policy, kind).version
+    where = f"day >= {quote(since)} AND day <= {quote(last_day(as_of))} AND policy_b = {quote(other)}"
     rows = space.store.of(namespace).scan(
         "interleavings", where, columns=["search_id", "credit_a", "credit_b"]
     )
@@ -92,7 +94,7 @@ def heal(space: Workspace) -> None:
         _take_back(space, act)
 
 
-def _close(space: Workspace, namespace: str, why: str) -> None:
+def _close(space: Workspace, namespace: str, why: str, kind: Kind) -> None:
     act = write_act(
         space.journal,
         namespace,
@@ -100,12 +102,13 @@ def _close(space: Workspace, namespace: str, why: str) -> None:
         who=GUARD,
         why=why,
         at=space.now(),
-        detail={"scope": "everything"},
+        detail={"scope": "everything", "kind": kind},
     )
     log_acts(space.store, [act])
     _take_back(space, act)
 
 
 def _take_back(space: Workspace, act: Act) -> None:
-    for rollback in rollbacks([act]):
-        taken_back(space.store, rollback, log=REGRESSION if act.action == REGRESSION else "")
+    for kind in KINDS:
+        for rollback in rollbacks([act], kind):
+            taken_back(space.store, rollback, kind, log=REGRESSION if act.action == REGRESSION else "")

@@ -3,7 +3,8 @@
 Three things are looked at: which columns have a full-text index, against what each table may have; and
 whether a canary is found, by a query that names no column and by one that asks the index alone. The canary is
 a row of ``learned_triggers`` in a namespace that nobody can open, with a term that no text has and nobody
-knows. It has to be looked for: LanceDB searches a column that is named by a scan, also where no index is.
+knows, and beside it a question of that term with a vector of zeros. It has to be looked for: LanceDB
+searches a column that is named by a scan, also where no index is.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from slowwave.store.tenancy import within
 from slowwave.store.text import full_text, full_text_columns
 
 TABLE: Final = "learned_triggers"
+QUESTIONS: Final = "question_vectors"
+"""Has the texts of questions that are search keys; other tables of keys have their ids alone."""
 SEARCHED: Final = "chunks"
 """The one table that is searched by text."""
 
@@ -34,7 +37,7 @@ _MINE = within(CANARY_NAMESPACE)
 
 def canary(store: Store) -> str:
     """The term of the canary, written first where there is none."""
-    while not (term := _canary(store)):
+    while not (term := _canary(store, TABLE)):
         fresh = f"canary{secrets.token_hex(12)}"
         row = {
             "trigger_id": CANARY_NAMESPACE, "namespace": CANARY_NAMESPACE, "day": CANARY_NAMESPACE,
@@ -42,12 +45,21 @@ def canary(store: Store) -> str:
         }  # fmt: skip
         # Of two processes that write it at once, the first one's stays.
         store.upsert(TABLE, pl.DataFrame([row]), insert_only=True)
+    if _canary(store, QUESTIONS) != term:
+        vector = [0.0] * store.identity.dimension
+        row = {"query_id": CANARY_NAMESPACE, "namespace": CANARY_NAMESPACE, "query": term, "vector": vector}
+        kind = {"vector": pl.Array(pl.Float32, store.identity.dimension)}
+        store.upsert(QUESTIONS, pl.DataFrame([row], schema_overrides=kind))
     return term
 
 
-def _canary(store: Store) -> str:
-    """The term of the canary; empty where there is none."""
-    return "".join(store.read(TABLE, _MINE, columns=["term"])["term"][:1])
+_SAYS: Final = {TABLE: "term", QUESTIONS: "query"}
+"""Where the canary is, and the column that has its term."""
+
+
+def _canary(store: Store, name: str) -> str:
+    """The term of the canary in a table; empty where there is none."""
+    return "".join(store.read(name, _MINE, columns=[_SAYS[name]])[_SAYS[name]][:1])
 
 
 def prove(store: Store, tables: Collection[str] | None = None, *, plant: bool = True) -> tuple[str, ...]:
@@ -59,7 +71,7 @@ def prove(store: Store, tables: Collection[str] | None = None, *, plant: bool = 
         plant: write the canary where there is none; without one the indexes alone are looked at.
     """
     names = store.specs if tables is None else tables
-    term = canary(store) if plant else _canary(store)
+    term = canary(store) if plant else _canary(store, TABLE)
     return tuple(problem for name in names for problem in _problems(store, name, term))
 
 
@@ -85,10 +97,12 @@ class Watch:
 
     Args:
         store: the tables.
+        table: has what was learned.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, table: str = TABLE) -> None:
         self._store = store
+        self._names = (TABLE, SEARCHED) if table == TABLE else (table, QUESTIONS, SEARCHED)
         self._lock = threading.Lock()
         self._proven: dict[str, int] = {}
 
@@ -96,7 +110,7 @@ class Watch:
         """As of `prove`."""
         with self._lock:
             try:
-                versions = {name: int(self._store.table(name).version) for name in (TABLE, SEARCHED)}
+                versions = {name: self._store.version(name) for name in self._names}
                 changed = [name for name, version in versions.items() if version != self._proven.get(name)]
                 if not changed:
                     return ()
@@ -115,9 +129,11 @@ def _problems(store: Store, name: str, term: str) -> Iterator[str]:
         yield f"{name}.{column} has a full-text index"
     if not term:
         return
-    if name in (TABLE, SEARCHED) and _found_by_default(store, name, term):
+    if name in (*_SAYS, SEARCHED) and _found_by_default(store, name, term):
         yield f"a term that was only learned is found in {name} by a text query"
-    if name == TABLE and _found(table.search(MatchQuery(term, "term"), query_type="fts").fast_search()):
+    if name not in _SAYS:
+        return
+    if _found(table.search(MatchQuery(term, _SAYS[name]), query_type="fts").fast_search()):
         yield f"a term that was only learned is in a full-text index of {name}"
 
 

@@ -1,120 +1,186 @@
-"""Rows of ``learned_triggers``: those that should be there, those that are due, and those taken back."""
+"""What was learned and is applied: rows that should be there, those that are due, and those taken back.
+
+Words are rows of ``learned_triggers``, search keys are rows of ``search_keys``; whatever is done with one is
+done with the other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
+from slowwave.feedback.pending import stretches
 from slowwave.learning.acts import approved_namespaces
-from slowwave.learning.applied import lessons_of
+from slowwave.learning.applied import TABLES, lessons_of
 from slowwave.learning.evidence import Evidence
-from slowwave.learning.gate import gates
-from slowwave.learning.isolation import TABLE
+from slowwave.learning.gate import decide, gates
 from slowwave.learning.log import append
-from slowwave.scoring.feedback.learned import Rollback, standing
+from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, Rollback, standing
 from slowwave.store.database import batches
 from slowwave.store.frames import one_of, quote
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    from slowwave.quality.learning_gate import GateDecision
     from slowwave.store import Store
 
+KEY: Final[Mapping[Kind, str]] = {WORDS: "trigger_id", KEYS: "key_id"}
+"""Key of the table of each kind."""
 
-def taught(evidence: Evidence, opened: Iterable[tuple[str, str]]) -> pl.DataFrame:
-    """Rows of ``learned_triggers`` of the days on which the gate of a namespace was open.
+
+def taught(evidence: Evidence, opened: Iterable[tuple[str, str]], kind: Kind = WORDS) -> pl.DataFrame:
+    """Rows of the table of a kind, of days and namespaces whose gate lets them in.
 
     What was taken back or has expired by the moment of the question is not there.
 
     Args:
         evidence: up to the last of the days.
         opened: day and namespace.
+        kind: of learning.
     """
     pairs = pl.DataFrame(list(opened), schema={"day": pl.String, "namespace": pl.String}, orient="row")
-    lessons = standing(evidence.decided.lessons, evidence.rollbacks, evidence.now)
-    days = evidence.proposals.select("proposal_id", "day")
-    rows = lessons.filter(pl.col("expires_at") > evidence.now).join(days, on="proposal_id")
-    return (
-        rows.join(pairs, on=["day", "namespace"], how="semi")
-        .with_columns(
+    if kind == WORDS:
+        rows = evidence.decided.lessons.join(
+            evidence.proposals.select("proposal_id", "day"), on="proposal_id"
+        ).with_columns(
             trigger_id=pl.concat_str("proposal_id", "term", separator=":"),
-            added_at="taught_at",
-            weight=pl.lit(1.0),
-        )
-        .select(evidence.space.store.specs[TABLE].schema.names)
+            added_at="taught_at", weight=pl.lit(1.0),
+        )  # fmt: skip
+    else:
+        rows = evidence.seen.views.join(evidence.views.select("view_id", "day"), on="view_id")
+        rows = rows.with_columns(key_id="view_id")
+    stand = standing(rows, evidence.rollbacks[kind], evidence.now).filter(pl.col("expires_at") > evidence.now)
+    return stand.join(pairs, on=["day", "namespace"], how="semi").select(
+        evidence.space.store.specs[TABLES[kind]].schema.names
     )
 
 
-def due_days(evidence: Evidence) -> list[str]:
-    """Evaluated days of which something is to be learned that is not there yet; in order.
+def opened(
+    evidence: Evidence, days: Sequence[str], kind: Kind, *, among: Sequence[str] | None = None
+) -> dict[tuple[str, str], GateDecision]:
+    """What decides whether something of a day may be applied, by day and namespace.
 
-    Days so old that all they taught has expired are never due.
+    Words of a day come in by the gate at its end. Of keys, what was proposed before the gate opened comes in
+    when it opens: it is what the evidence was measured with; and nothing does once it was withdrawn.
+
+    Args:
+        evidence: up to the last of the days; of keys up to today.
+        days: in question.
+        kind: of learning.
+        among: namespaces; None is all.
+    """
+    decided = gates(evidence, days, kind, among=among)
+    if kind == WORDS:
+        return decided
+    now = {namespace: decide(evidence, namespace, evidence.now, kind) for _, namespace in decided}
+    return {
+        (day, namespace): one if one.open and now[namespace].used else now[namespace]
+        for (day, namespace), one in decided.items()
+    }
+
+
+def due_runs(evidence: Evidence) -> list[tuple[str, str]]:
+    """The first and the last day of each run that applies what is due.
+
+    Days of words are runs of their own, each behind the gate at its end; those of keys alone, which all come
+    in when their gate opens, go together. Days so old that all they taught has expired are never due.
 
     Args:
         evidence: of all namespaces, up to today.
     """
-    store = evidence.space.store
-    first = (evidence.now - evidence.space.learning_policy.ttl).date().isoformat()
+    words, keys = (_due(evidence, kind) for kind in KINDS)
+    return sorted([*((day, day) for day in words), *stretches(sorted(keys - words))])
+
+
+def _due(evidence: Evidence, kind: Kind) -> set[str]:
+    """Evaluated days of which something of a kind is to be applied that is not there yet."""
+    store, space = evidence.space.store, evidence.space
+    ttl = space.learning_policy.ttl if kind == WORDS else space.key_teaching.ttl
+    first = (evidence.now - ttl).date().isoformat()
     days = sorted(day for day in evidence.evaluated if first <= day <= evidence.until)
-    if not days or not approved_namespaces(evidence.acts):
-        return []
-    proposed = evidence.proposals.filter(pl.col("day").is_in(days), pl.col("refusal").is_null())
-    wanted = taught(evidence, proposed.select("day", "namespace").unique().iter_rows())
-    there = store.read(TABLE, columns=["trigger_id"])
-    lacking = wanted.join(there, on="trigger_id", how="anti").select("day", "namespace").unique()
+    if not days or not (names := approved_namespaces(evidence.acts, kind)):
+        return set()
+    proposed = evidence.proposals if kind == WORDS else evidence.views
+    wanted = proposed.filter(pl.col("day").is_in(days), pl.col("namespace").is_in(names))
+    wanted = taught(evidence, wanted.select("day", "namespace").unique().iter_rows(), kind)
+    there = store.scan(TABLES[kind], columns=[KEY[kind]])
+    lacking = wanted.join(there, on=KEY[kind], how="anti").select("day", "namespace").unique()
     if lacking.is_empty():
-        return []
-    on, among = (lacking[name].unique().to_list() for name in ("day", "namespace"))
-    decided = gates(evidence, on, among=among)
-    return sorted({day for day, namespace in lacking.iter_rows() if decided[day, namespace].open})
+        return set()
+    on, among = (lacking[name].unique().sort().to_list() for name in ("day", "namespace"))
+    decided = opened(evidence, on, kind, among=among)
+    return {day for day, namespace in lacking.iter_rows() if decided[day, namespace].open}
 
 
-def taken_back(store: Store, act: Rollback, log: str = "") -> pl.DataFrame:
+def taken_back(store: Store, act: Rollback, kind: Kind = WORDS, log: str = "") -> pl.DataFrame:
     """Delete what a rollback takes back; every row of it is in the audit log first.
 
     Args:
-        store: of the table.
+        store: of the tables.
         act: the rollback; it is in the journal already.
+        kind: of learning.
         log: what the audit log says of it.
 
     Returns:
         The rows that are gone.
     """
-    mine = store.read(TABLE, within(act.namespace))
-    gone = mine.join(lessons_of(mine).filter(act.hits()), on=["proposal_id", "term"], how="semi")
+    gone = hit(store.read(TABLES[kind], within(act.namespace)), act, kind)
     if gone.is_empty():
         return gone
+    name = f"{act.scope} {act.value}".strip()
     append(
         store,
-        gone.select(
-            "namespace", "memory_id", "term", "search_id", "principal",
+        _told(gone, kind).drop("expires_at").with_columns(
             at=pl.lit(act.at), action=pl.lit("rollback"), reason=pl.lit(log or act.scope),
-            detail=pl.concat_str(pl.lit(f"{act.scope} {act.value}".strip() + "; "), "trigger_id"),
+            detail=pl.concat_str(pl.lit(f"{name}; "), "detail"),
         ),
     )  # fmt: skip
-    _delete(store, gone["trigger_id"].to_list())
+    _delete(store, kind, gone)
     return gone
 
 
-def swept(store: Store, now: datetime) -> pl.DataFrame:
-    """Delete what has expired; the audit log says it first. Returns the rows that are gone."""
+def hit(rows: pl.DataFrame, act: Rollback, kind: Kind) -> pl.DataFrame:
+    """Those rows of the table of a kind that a rollback is about."""
+    if kind == WORDS:
+        return rows.join(lessons_of(rows).filter(act.hits()), on=["proposal_id", "term"], how="semi")
+    return rows.with_columns(taught_at="at").filter(act.hits()).drop("taught_at")
+
+
+def swept(store: Store, now: datetime) -> int:
+    """Delete what has expired, of every kind; the audit log says it first. Returns how much is gone."""
     moment = now.astimezone(UTC).isoformat(timespec="microseconds")
-    gone = store.read(TABLE, f"expires_at <= CAST({quote(moment)} AS TIMESTAMP)")
-    if gone.is_empty():
-        return gone
-    append(
-        store,
-        gone.select(
-            "namespace", "memory_id", "term", "search_id", "principal",
-            at="expires_at", action=pl.lit("expire"), reason=pl.lit("ttl"), detail="trigger_id",
-        ),
-    )  # fmt: skip
-    _delete(store, gone["trigger_id"].to_list())
-    return gone
+    return sum(_swept(store, kind, moment) for kind in KINDS)
 
 
-def _delete(store: Store, names: Sequence[str]) -> None:
-    for part in batches(names):
-        store.delete(TABLE, one_of("trigger_id", part))
+def _swept(store: Store, kind: Kind, moment: str) -> int:
+    gone = store.read(TABLES[kind], f"expires_at <= CAST({quote(moment)} AS TIMESTAMP)")
+    if gone.height:
+        told = _told(gone, kind).rename({"expires_at": "at"})
+        append(store, told.with_columns(action=pl.lit("expire"), reason=pl.lit("ttl")))
+        _delete(store, kind, gone)
+    return gone.height
+
+
+def _told(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """What the audit log says of rows of the table of a kind: of keys, those that led somewhere."""
+    term = pl.col("term") if kind == WORDS else pl.lit(None, pl.String).alias("term")
+    if kind == KEYS:
+        rows = rows.filter(pl.col("taken") > 0)
+    return rows.select(
+        "namespace",
+        "memory_id",
+        term,
+        "search_id",
+        "principal",
+        "expires_at",
+        detail=KEY[kind],
+        kind=pl.lit(kind),
+    )
+
+
+def _delete(store: Store, kind: Kind, rows: pl.DataFrame) -> None:
+    for part in batches(rows[KEY[kind]].to_list()):
+        store.delete(TABLES[kind], one_of(KEY[kind], part))

@@ -9,7 +9,7 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.learning.acts import Act
-from slowwave.scoring.feedback.learned import PROPOSED
+from slowwave.scoring.feedback.learned import PROPOSED, WORDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TABLE = "learning_log"
 UNTAUGHT = "not taught any more"
 _NAMED = ("action", "reason", "namespace", "at", "memory_id", "term", "search_id", "principal", "detail")
+_KIND = "kind"
 
 
 def append(store: Store, rows: pl.DataFrame) -> None:
@@ -28,14 +29,20 @@ def append(store: Store, rows: pl.DataFrame) -> None:
     Args:
         store: of the table.
         rows: ``action``, ``reason``, ``namespace``, ``at`` (time); and, where they are known, ``memory_id``,
-            ``term``, ``search_id``, ``principal``, ``detail``.
+            ``term``, ``search_id``, ``principal``, ``detail``, ``kind`` (of learning; words, where it is not
+            said).
     """
     empty = store.empty(TABLE)
-    lacking = [pl.lit(None, empty.schema[name]).alias(name) for name in _NAMED if name not in rows.columns]
+    named = (*_NAMED, _KIND)
+    lacking = [pl.lit(None, empty.schema[name]).alias(name) for name in named if name not in rows.columns]
     full = rows.with_columns(lacking)
+    # What is said of words has the name that it had before there was anything else.
+    kinds = full[_KIND].replace(WORDS, None)
     names = [
-        ids.digest("learning log", *("" if part is None else str(part) for part in row))
-        for row in full.select(_NAMED).iter_rows()
+        ids.digest(
+            "learning log", *("" if part is None else str(part) for part in row), *filter(None, [kind])
+        )
+        for row, kind in zip(full.select(_NAMED).iter_rows(), kinds, strict=True)
     ]
     made = full.with_columns(
         log_id=pl.Series(names, dtype=pl.String), day=pl.col("at").dt.strftime("%Y-%m-%d")
@@ -48,7 +55,9 @@ def append(store: Store, rows: pl.DataFrame) -> None:
 
 def write(store: Store, rows: Iterable[Mapping[str, Any]]) -> None:
     """The same, of rows as mappings."""
-    schema = {name: pl.String() for name in _NAMED if name != "at"} | {"at": pl.Datetime("us", "UTC")}
+    schema = {name: pl.String() for name in (*_NAMED, _KIND) if name != "at"} | {
+        "at": pl.Datetime("us", "UTC")
+    }
     frame = pl.DataFrame(
         [{**row, "at": row["at"].astimezone(UTC)} for row in rows], schema=schema, orient="row"
     )
@@ -61,7 +70,7 @@ def log_acts(store: Store, decided: Iterable[Act]) -> None:
     write(store, [
         {
             "action": act.action, "reason": act.why, "namespace": act.namespace, "at": act.at,
-            "principal": act.who,
+            "principal": act.who, "kind": act.detail.get("kind"),
             "detail": " ".join(str(act.detail[name]) for name in ("scope", "value") if name in act.detail),
         }
         for act in decided
@@ -69,23 +78,33 @@ def log_acts(store: Store, decided: Iterable[Act]) -> None:
 
 
 def log_refusals(
-    store: Store, evidence: Evidence, reasons: Mapping[tuple[str, str], str], days: list[str]
+    store: Store,
+    evidence: Evidence,
+    reasons: Mapping[tuple[str, str], str],
+    days: list[str],
+    kind: Kind = WORDS,
 ) -> None:
-    """Write why the proposals of some days teach nothing.
+    """Write why the selections of some days teach nothing.
 
     Args:
         store: of the table.
         evidence: up to the last of the days.
         reasons: of the gate, by day and namespace, where it was not open.
-        days: whose proposals.
+        days: whose selections.
+        kind: of learning.
     """
     gate = pl.DataFrame(
         [(day, namespace, reason) for (day, namespace), reason in reasons.items()],
         schema={"day": pl.String, "namespace": pl.String, "gate": pl.String}, orient="row",
     )  # fmt: skip
+    if kind == WORDS:
+        of, became, detail = evidence.proposals, evidence.decided.reasons, pl.col("terms").list.join(" ")
+    else:
+        of, became, detail = evidence.views, evidence.seen.reasons, pl.lit(None, pl.String)
+        of = of.rename({"at": "selected_at"})
     rows = (
-        evidence.proposals.filter(pl.col("day").is_in(days))
-        .join(evidence.decided.reasons, on="proposal_id")
+        of.filter(pl.col("day").is_in(days))
+        .join(became, on=became.columns[0])
         .join(gate, on=["day", "namespace"], how="left")
         .with_columns(reason=pl.when(pl.col("reason") == PROPOSED).then("gate").otherwise("reason"))
         .filter(pl.col("reason").is_not_null())
@@ -94,19 +113,21 @@ def log_refusals(
         store,
         rows.select(
             "namespace", "memory_id", "search_id", "principal", "reason",
-            at="selected_at", action=pl.lit("refuse"), detail=pl.col("terms").list.join(" "),
+            at="selected_at", action=pl.lit("refuse"), detail=detail, kind=pl.lit(kind),
         ),
     )  # fmt: skip
 
 
-def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame) -> None:
-    """Write what was learned: a term that the memory held already is refreshed, another one is added.
+def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame, kind: Kind = WORDS) -> None:
+    """Write what was learned: what the memory held already is refreshed, another term or key is added.
 
     Args:
         store: of the table.
-        rows: of ``learned_triggers``, new ones.
+        rows: of the table of a kind, new ones.
         before: those that were there.
+        kind: of learning.
     """
+    rows, before = (_lessons(part, kind) for part in (rows, before))
     held = ["namespace", "memory_id", "term"]
     new = rows.join(before.select("trigger_id"), on="trigger_id", how="anti").sort("added_at", "trigger_id")
     earlier = before.group_by(held).agg(earliest=pl.col("added_at").min())
@@ -116,27 +137,43 @@ def log_taught(store: Store, rows: pl.DataFrame, before: pl.DataFrame) -> None:
     append(
         store,
         marked.select(
-            *held, "search_id", "principal",
+            "namespace", "memory_id", _term(kind), "search_id", "principal", kind=pl.lit(kind),
             at="added_at", reason=pl.lit("applied"), detail="trigger_id",
             action=pl.when(first & ~again).then(pl.lit("add")).otherwise(pl.lit("refresh")),
         ),
     )  # fmt: skip
 
 
-def log_untaught(store: Store, rows: pl.DataFrame, at: datetime) -> None:
+def _lessons(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+    """Rows of the table of a kind as those of words: a past question stands for the term."""
+    if kind == WORDS:
+        return rows
+    return rows.filter(pl.col("taken") > 0).rename(
+        {"key_id": "trigger_id", "at": "added_at", "query_id": "term"}
+    )
+
+
+def _term(kind: Kind) -> pl.Expr:
+    """The term that the log names: of a key there is the search."""
+    return pl.col("term") if kind == WORDS else pl.lit(None, pl.String).alias("term")
+
+
+def log_untaught(store: Store, rows: pl.DataFrame, at: datetime, kind: Kind = WORDS) -> None:
     """Write what days that were worked on again do not teach any more.
 
     Args:
         store: of the table.
-        rows: of ``learned_triggers``, about to be gone.
+        rows: of the table of a kind, about to be gone.
         at: when.
+        kind: of learning.
     """
+    rows = _lessons(rows, kind)
     if rows.is_empty():
         return
     append(
         store,
         rows.select(
-            "namespace", "memory_id", "term", "search_id", "principal",
+            "namespace", "memory_id", _term(kind), "search_id", "principal", kind=pl.lit(kind),
             at=pl.lit(at.astimezone(UTC)), action=pl.lit("rollback"), reason=pl.lit(UNTAUGHT),
             detail="trigger_id",
         ),

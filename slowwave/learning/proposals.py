@@ -44,7 +44,7 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     store = space.store
     chosen = _selections(store, days)
     chosen = _provenance(store, chosen)
-    chosen = _memories(space, chosen)
+    chosen = with_lives(space, chosen)
     asked = _asked(chosen)
     chosen = chosen.join(asked.select("namespace", "query", "asked"), on=["namespace", "query"], how="left")
     chosen = chosen.with_columns(pl.col("asked").fill_null([]))
@@ -54,7 +54,7 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         chosen,
         _frequent(space, terms.explode("asked", "words").drop_nulls("asked")),
         space.learning_policy,
-        enabled=space.settings.learning.enabled,
+        enabled=space.settings.learning.enabled and space.settings.learning.words,
     )
     return rows.join(chosen.select("proposal_id", "day", "query"), on="proposal_id").select(
         store.specs["learned_proposals"].schema.names
@@ -116,13 +116,20 @@ def _provenance(store: Store, chosen: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _memories(space: Workspace, chosen: pl.DataFrame) -> pl.DataFrame:
+def with_lives(space: Workspace, chosen: pl.DataFrame) -> pl.DataFrame:
     """With when each memory first said so, when it was retired, and the terms of its trigger phrases.
 
     The age is that of the first save of the text that was selected, whatever date the note gives itself.
+
+    Args:
+        space: has the memories.
+        chosen: ``namespace``, ``memory_id``, ``text`` (that was selected).
+
+    Returns:
+        The rows with ``born_at``, ``gone_at`` and ``triggers``.
     """
     store = space.store
-    names = chosen["memory_id"].to_list()
+    names = chosen["memory_id"].unique().to_list()
     saved = store.read_by(
         "staged_notes",
         "memory_id",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -23,13 +23,12 @@ from slowwave.learning.acts import (
     rollbacks,
     write_act,
 )
-from slowwave.learning.applied import lessons_of
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import decide
 from slowwave.learning.log import log_acts
 from slowwave.learning.shown import STATES, State
 from slowwave.quality.learning_gate import APPROVAL, REGRESSION
-from slowwave.scoring.feedback.learned import Rollback, Scope, standing
+from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, Rollback, Scope, standing
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -49,8 +48,7 @@ class RefusedError(LearningError):
             if one.name not in (APPROVAL, REGRESSION)
         )
         super().__init__(
-            f"Learning of {decision.namespace} cannot be approved yet. Missing: {lacking}. "
-            f"Nothing was recorded."
+            f"Learning of {decision.name} cannot be approved yet. Missing: {lacking}. Nothing was recorded."
         )
 
 
@@ -59,14 +57,20 @@ class Status:
     """What is known of the learning of a namespace.
 
     Attributes:
-        gate: what it says now, condition by condition.
+        gate: what it says now of words, condition by condition.
         terms: of its memories, by state (count).
         proposals: by what became of them (count).
+        key_gate: what it says of search keys.
+        keys: of its memories, by state (count).
+        selections: by what became of them as keys (count).
     """
 
     gate: GateDecision
     terms: Mapping[State, int]
     proposals: Mapping[str, int]
+    key_gate: GateDecision
+    keys: Mapping[State, int]
+    selections: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +79,12 @@ class TakenBack:
 
     Attributes:
         rollback: what was asked.
-        applied: rows of ``learned_triggers`` that are gone, as they were.
-        proposed: lessons that no longer stand, the applied ones among them: ``memory_id``, ``term``,
-            ``search_id``, ``principal``, ``taught_at``.
-        live: terms that had an effect and have none any more (count).
+        applied: rows of ``learned_triggers`` or ``search_keys`` that are gone, as they were.
+        proposed: lessons that no longer stand, the applied ones among them: ``memory_id``, ``term`` (of a
+            key the id of the past question), ``search_id``, ``principal``, ``taught_at``.
+        live: terms or keys that had an effect and have none any more (count).
         act: as it is in the journal; None where it was only tried.
+        kind: of learning.
     """
 
     rollback: Rollback
@@ -87,6 +92,7 @@ class TakenBack:
     proposed: pl.DataFrame
     live: int
     act: Act | None = None
+    kind: Kind = WORDS
 
 
 @public_calls
@@ -104,18 +110,25 @@ class Learning:
 
     # -- what there is ---------------------------------------------------------------------------
 
-    def gate(self) -> GateDecision:
-        """What the learning gate says now."""
-        return self._gate(self._evidence())
+    def gate(self, kind: Kind = WORDS) -> GateDecision:
+        """What the learning gate says now of a kind: words or keys.
+
+        Raises:
+            LearningError: an unknown kind.
+        """
+        return self._gate(self._evidence(), _one(kind))
 
     def status(self) -> Status:
-        """The gate as it is now, and how many terms and proposals there are in which state."""
-        evidence = self._evidence()
-        terms = dict.fromkeys(STATES, 0)
-        terms.update(shown.terms(evidence, self._namespace)["state"].value_counts().iter_rows())
-        reasons = shown.proposals(evidence, self._namespace)["reason"].value_counts()
-        became = reasons.sort("count", "reason", descending=True)
-        return Status(self._gate(evidence), terms, dict(became.iter_rows()))
+        """The gates as they are now, and how many terms, keys and selections there are in which state."""
+        evidence, mine = self._evidence(), self._namespace
+        return Status(
+            self._gate(evidence, WORDS),
+            _by_state(shown.terms(evidence, mine)),
+            _became(shown.proposals(evidence, mine)),
+            self._gate(evidence, KEYS),
+            _by_state(shown.keys(evidence, mine)),
+            _became(shown.selections(evidence, mine)),
+        )
 
     def terms(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
         """Every term that a selection has taught a memory; those of a secret one only where it is named.
@@ -137,6 +150,40 @@ class Learning:
             raise LearningError(f"state = {state!r}: say {', '.join(STATES)}.")
         rows = shown.terms(self._evidence(), self._namespace, memory_id=memory_id)
         return rows.filter(state=state) if state else rows
+
+    def keys(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
+        """Every past question that led to a memory; those of a secret one only where it is named.
+
+        Args:
+            state: proposed, live, expired, taken back; empty: all.
+            memory_id: only of this memory; empty: of all.
+
+        Returns:
+            A row a memory and question: ``memory_id``, ``title``, ``query``, ``state``, ``times`` (searches
+            that led there, count), ``principals`` (distinct, count), ``taught_at`` (the last time),
+            ``expires_at``, ``weight`` (now, in [0, 1]), ``searches`` (their ids); live ones first, the newest
+            first.
+
+        Raises:
+            LearningError: an unknown state.
+        """
+        if state and state not in STATES:
+            raise LearningError(f"state = {state!r}: say {', '.join(STATES)}.")
+        rows = shown.keys(self._evidence(), self._namespace, memory_id=memory_id)
+        return rows.filter(state=state) if state else rows
+
+    def selections(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
+        """Every selection, and what became of it as a search key; the newest first.
+
+        Args:
+            reason: only with this one; empty: all.
+            limit: how many; None is all.
+
+        Returns:
+            ``proposal_id``, ``selected_at``, ``memory_id``, ``title``, ``query``, ``principal``, ``rank``,
+            ``search_id``, ``taken`` (how far it was what was looked for, in [0, 1]), ``reason``.
+        """
+        return shown.selections(self._evidence(), self._namespace, reason=reason, limit=limit)
 
     def proposals(self, *, reason: str = "", limit: int | None = 50) -> pl.DataFrame:
         """Every selection, and what became of what it could have taught; the newest first.
@@ -164,54 +211,59 @@ class Learning:
 
         Returns:
             ``at``, ``action``, ``reason``, ``memory_id``, ``term``, ``search_id``, ``principal``,
-            ``detail``, ``log_id``.
+            ``detail``, ``kind`` (of learning), ``log_id``.
         """
         return shown.log(self._space.store, self._namespace, action=action, limit=limit)
 
     # -- what people decide ----------------------------------------------------------------------
 
-    def approve(self, *, who: str, why: str = "") -> Act:
+    def approve(self, *, who: str, why: str = "", kind: Kind = WORDS) -> Act:
         """Approve that selections teach from today on; it stands until it is withdrawn or learning does harm.
+
+        Words and search keys are approved apart: each has evidence of its own.
 
         The evidence that was there is recorded with it. Where it is approved already nothing changes.
 
         Args:
             who: approves; a person's name.
             why: in words.
+            kind: words or keys.
 
         Returns:
             The approval that stands.
 
         Raises:
             RefusedError: something but the approval is missing; says what.
-            LearningError: nobody was named.
+            LearningError: nobody was named, or an unknown kind.
         """
-        standing = self._approval()
+        standing = self._approval(_one(kind))
         if standing is not None:
             return standing
         _named(who)
-        decision = self.gate()
+        decision = self.gate(kind)
         if not decision.awaits_only_approval:
             raise RefusedError(decision)
         conditions = [asdict(one) for one in decision.conditions]
-        return self._write(APPROVE, who, why, {"evidence": conditions, "as_of": decision.as_of.isoformat()})
+        shown_then = {"evidence": conditions, "as_of": decision.as_of.isoformat(), "kind": kind}
+        return self._write(APPROVE, who, why, shown_then)
 
-    def withdraw(self, *, who: str, why: str = "") -> Act:
+    def withdraw(self, *, who: str, why: str = "", kind: Kind = WORDS) -> Act:
         """Withdraw the approval: from now on nothing learned is used, and nothing more is learned.
 
         What was learned is kept: a new approval brings back what has not expired. `roll_back` deletes it.
 
         Raises:
-            LearningError: nothing is approved, or nobody was named.
+            LearningError: nothing is approved, nobody was named, or an unknown kind.
         """
-        given, _ = last_word(self._acts())
+        given, _ = last_word(self._acts(), _one(kind))
         if given is None or not given.given:
-            raise LearningError(
-                f"Learning of {self._namespace} is not approved. There is nothing to withdraw."
-            )
-        return self._write(WITHDRAW, who, why, {})
+            what = "Learning" if kind == WORDS else "Learning of search keys"
+            raise LearningError(f"{what} of {self._namespace} is not approved. There is nothing to withdraw.")
+        return self._write(WITHDRAW, who, why, {"kind": kind})
 
-    def roll_back(self, scope: Scope, value: str = "", *, who: str, why: str = "") -> TakenBack:
+    def roll_back(
+        self, scope: Scope, value: str = "", *, who: str, why: str = "", kind: Kind = WORDS
+    ) -> TakenBack:
         """Take back what was learned and proposed, as if it had never been taught.
 
         It also covers selections up to now that no night has looked at yet. When a night is running, it
@@ -222,24 +274,27 @@ class Learning:
             value: the memory's, search's or principal's id, or the moment (ISO); empty for everything.
             who: decides.
             why: in words.
+            kind: words or keys.
 
         Raises:
-            LearningError: an unknown scope, a value that is missing or too much, no moment, or nobody named.
+            LearningError: an unknown scope or kind, a value that is missing or too much, no moment, or nobody
+                named.
         """
         _named(who)
-        tried = self.would_take_back(scope, value)
+        tried = self.would_take_back(scope, value, kind=kind)
         asked = tried.rollback
-        act = self._write(ROLLBACK, who, why, {"scope": asked.scope, "value": asked.value}, at=asked.at)
-        [asked] = rollbacks([act])
-        gone = lessons.taken_back(self._space.store, asked)
+        detail = {"scope": asked.scope, "value": asked.value, "kind": kind}
+        act = self._write(ROLLBACK, who, why, detail, at=asked.at)
+        [asked] = rollbacks([act], kind)
+        gone = lessons.taken_back(self._space.store, asked, kind)
         with self._space.one_night(task(WAITING)):  # a night that began before may have written what it hits
-            more = lessons.taken_back(self._space.store, asked)
-        applied = pl.concat([gone, more]).unique("trigger_id", keep="first", maintain_order=True)
+            more = lessons.taken_back(self._space.store, asked, kind)
+        applied = pl.concat([gone, more]).unique(lessons.KEY[kind], keep="first", maintain_order=True)
         return TakenBack(
-            asked, shown.taken_back(self._space.store, applied, asked), tried.proposed, tried.live, act
+            asked, shown.taken_back(self._space.store, applied, asked), tried.proposed, tried.live, act, kind
         )
 
-    def would_take_back(self, scope: Scope, value: str = "") -> TakenBack:
+    def would_take_back(self, scope: Scope, value: str = "", *, kind: Kind = WORDS) -> TakenBack:
         """What `roll_back` would take back now.
 
         Raises:
@@ -247,16 +302,22 @@ class Learning:
         """
         evidence, store = self._evidence(), self._space.store
         asked = rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value)
-        rows = evidence.applied
-        hit = lessons_of(rows).filter(asked.hits())
-        stand = standing(shown.with_applied(evidence), evidence.rollbacks, asked.at).filter(asked.hits())
+        if _one(kind) == WORDS:
+            rows, all_lessons = evidence.applied, shown.with_applied(evidence)
+        else:
+            seen = shown.seen_with_applied(evidence).filter(pl.col("taken") > 0)
+            rows, all_lessons = evidence.applied_keys, seen.rename({"query_id": "term"})
+        live = evidence.live if kind == WORDS else _live_keys(evidence)
+        hit = lessons.hit(rows, asked, kind)
+        stand = standing(all_lessons, evidence.rollbacks[kind], asked.at).filter(asked.hits())
         columns = ["memory_id", "term", "search_id", "principal", "taught_at"]
-        left = evidence.live(rows.join(hit, on=["proposal_id", "term"], how="anti"))
+        left = live(rows.join(hit, on=lessons.KEY[kind], how="anti"))
         return TakenBack(
             asked,
-            shown.taken_back(store, rows.join(hit, on=["proposal_id", "term"], how="semi"), asked),
+            shown.taken_back(store, hit, asked),
             shown.taken_back(store, stand.select(columns).sort("taught_at", "memory_id", "term"), asked),
-            evidence.live().height - left.height,
+            live(None).height - left.height,
+            kind=kind,
         )
 
     # -- parts -----------------------------------------------------------------------------------
@@ -264,19 +325,19 @@ class Learning:
     def _acts(self) -> list[Act]:
         return acts(self._space.journal, self._namespace)
 
-    def _approval(self) -> Act | None:
-        """The approval that stands, if one does."""
+    def _approval(self, kind: Kind) -> Act | None:
+        """The approval of a kind that stands, if one does."""
         decided = self._acts()
-        if not approved(decided):
+        if not approved(decided, kind):
             return None
-        return [act for act in decided if act.action == APPROVE][-1]
+        return [act for act in decided if act.action == APPROVE and act.about(kind)][-1]
 
     def _evidence(self) -> Evidence:
         """What is known now."""
         return Evidence(self._space, among=[self._namespace])
 
-    def _gate(self, evidence: Evidence) -> GateDecision:
-        return decide(evidence, self._namespace, evidence.now)
+    def _gate(self, evidence: Evidence, kind: Kind) -> GateDecision:
+        return decide(evidence, self._namespace, evidence.now, kind)
 
     def _write(
         self, action: str, who: str, why: str, detail: Mapping[str, Any], *, at: datetime | None = None
@@ -290,6 +351,33 @@ class Learning:
         )  # fmt: skip
         log_acts(self._space.store, self._acts())
         return act
+
+
+def _live_keys(evidence: Evidence) -> Callable[[pl.DataFrame | None], pl.DataFrame]:
+    """Keys that have an effect: a row a memory and past question."""
+    return lambda applied: evidence.live_keys(applied).select("memory_id", "query_id").unique()
+
+
+def _by_state(rows: pl.DataFrame) -> dict[State, int]:
+    counts = dict.fromkeys(STATES, 0)
+    counts.update(rows["state"].value_counts().iter_rows())
+    return counts
+
+
+def _became(rows: pl.DataFrame) -> dict[str, int]:
+    """By what became of selections, the most frequent first (count)."""
+    return dict(rows["reason"].value_counts().sort("count", "reason", descending=True).iter_rows())
+
+
+def _one(kind: str) -> Kind:
+    """The kind, where it is one.
+
+    Raises:
+        LearningError: it is not.
+    """
+    if kind not in KINDS:
+        raise LearningError(f"kind = {kind!r}: say {' or '.join(KINDS)}.")
+    return WORDS if kind == WORDS else KEYS
 
 
 def _named(who: str) -> str:

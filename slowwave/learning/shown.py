@@ -10,9 +10,9 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.home.visibility import Viewer, closed_queries, sight, veiled
 from slowwave.learning.applied import lessons_of
-from slowwave.learning.evidence import Evidence
+from slowwave.learning.evidence import Evidence, of_kind
 from slowwave.learning.gate import decide
-from slowwave.scoring.feedback.learned import APPLIED, PROPOSED, standing
+from slowwave.scoring.feedback.learned import APPLIED, KEYS, PROPOSED, WORDS, Kind, standing
 from slowwave.store import quote
 from slowwave.store.tenancy import within
 
@@ -25,7 +25,7 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 """Of a term of a memory: taught, but without effect (yet); with effect; too old; taken back."""
 _ORDER = pl.Enum(["live", "proposed", "expired", "taken back"])
 _TERM = ["memory_id", "term"]
-_WORDS = ("title", "term", "detail", "query", "terms", "taught", "trigger_id")
+_WORDS = ("title", "term", "detail", "query", "terms", "taught", "trigger_id", "question")
 
 
 def listed(store: Store, namespace: str, rows: pl.DataFrame, *, named: Collection[str] = ()) -> pl.DataFrame:
@@ -62,7 +62,7 @@ def terms(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.Data
     """Rows of `slowwave.learning.review.Learning.terms`, of one memory or of all."""
     now, policy = evidence.now, evidence.space.learning_policy
     lessons = with_applied(evidence)
-    stand = standing(lessons, evidence.rollbacks, now)
+    stand = standing(lessons, evidence.rollbacks[WORDS], now)
     young = stand.filter(pl.col("expires_at") > now)
     found = (
         lessons.group_by(_TERM)
@@ -101,20 +101,44 @@ def proposals(
 
     Of a question that a secret memory was shown for no word is there.
     """
-    store = evidence.space.store
-    log = store.of(namespace).read("learning_log", "search_id IS NOT NULL")
-    key = ["search_id", "memory_id"]
-    done = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
-    kept = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
     taught = evidence.decided.lessons.group_by("proposal_id").agg(taught=pl.col("term").sort())
-    by_gate = decide(evidence, namespace, evidence.now).reason or PROPOSED
     found = (
         evidence.proposals.join(evidence.decided.reasons, on="proposal_id")
         .join(taught, on="proposal_id", how="left")
-        .join(done, on=key, how="left")
+        .with_columns(pl.col("taught").fill_null([]))
+    )
+    columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
+               "terms", "taught", "reason"]  # fmt: skip
+    return _selections(evidence, namespace, found, WORDS, reason, limit).select(columns)
+
+
+def selections(
+    evidence: Evidence, namespace: str, *, reason: str = "", limit: int | None = None
+) -> pl.DataFrame:
+    """Rows of `slowwave.learning.review.Learning.selections`.
+
+    Of a question that a secret memory was shown for no word is there.
+    """
+    found = evidence.views.filter("selected").join(evidence.seen.reasons, on="view_id")
+    found = found.rename({"view_id": "proposal_id", "at": "selected_at"})
+    columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
+               "taken", "reason"]  # fmt: skip
+    return _selections(evidence, namespace, found, KEYS, reason, limit).select(columns)
+
+
+def _selections(
+    evidence: Evidence, namespace: str, found: pl.DataFrame, kind: Kind, reason: str, limit: int | None
+) -> pl.DataFrame:
+    """Selections with what became of them, the newest first, without words of secret memories."""
+    store, key = evidence.space.store, ["search_id", "memory_id"]
+    log = of_kind(store.of(namespace).read("learning_log", "search_id IS NOT NULL"), kind)
+    done = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
+    kept = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
+    by_gate = decide(evidence, namespace, evidence.now, kind).reason or PROPOSED
+    found = (
+        found.join(done, on=key, how="left")
         .join(kept, on=key, how="left")
         .with_columns(
-            pl.col("taught").fill_null([]),
             reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
             .when(pl.col("done")).then(pl.lit(APPLIED))
             .otherwise(pl.coalesce("kept", pl.lit(by_gate))),
@@ -124,11 +148,64 @@ def proposals(
     if reason:
         found = found.filter(reason=reason)
     rows = titled(store, namespace, found if limit is None else found.head(limit))
+    return veiled(rows, _closed(evidence, namespace, rows), "query", "terms", "taught")
+
+
+def _closed(evidence: Evidence, namespace: str, rows: pl.DataFrame) -> pl.Expr:
+    """Whether the query of each row is one that a secret memory was shown for."""
     asked = pl.Series([ids.query_id(namespace, one or "") for one in rows["query"]], dtype=pl.String)
-    about = asked.is_in(sorted(closed_queries(store, namespace)))
-    columns = ["proposal_id", "selected_at", "memory_id", "title", "query", "principal", "rank", "search_id",
-               "terms", "taught", "reason"]  # fmt: skip
-    return veiled(rows, pl.lit(about), "query", "terms", "taught").select(columns)
+    return pl.lit(asked.is_in(sorted(closed_queries(evidence.space.store, namespace))))
+
+
+_KEY = ["memory_id", "query_id"]
+
+
+def keys(evidence: Evidence, namespace: str, *, memory_id: str = "") -> pl.DataFrame:
+    """Rows of `slowwave.learning.review.Learning.keys`, of one memory or of all."""
+    now = evidence.now
+    taken = seen_with_applied(evidence).filter(pl.col("taken") > 0)
+    stand = standing(taken, evidence.rollbacks[KEYS], now)
+    asked = evidence.views.select("query_id", "query").unique("query_id", keep="first", maintain_order=True)
+    found = (
+        taken.group_by(_KEY)
+        .agg(
+            pl.col("taught_at").max(),
+            pl.col("expires_at").max(),
+            times=pl.col("search_id").n_unique(),
+            principals=pl.col("principal").n_unique(),
+            searches=pl.col("search_id").unique().sort(),
+        )
+        .join(asked, on="query_id", how="left")
+        .join(evidence.live_keys().select(*_KEY, live=True).unique(), on=_KEY, how="left")
+        .join(stand.select(*_KEY, stands=True).unique(), on=_KEY, how="left")
+        .with_columns(pl.col("query").fill_null(""))
+        .with_columns(
+            state=pl.when(pl.col("live")).then(pl.lit("live"))
+            .when(pl.col("stands") & (pl.col("expires_at") > now)).then(pl.lit("proposed"))
+            .when(pl.col("stands")).then(pl.lit("expired"))
+            .otherwise(pl.lit("taken back")),
+            weight=((pl.col("expires_at") - now) / evidence.space.key_teaching.ttl).clip(0, 1),
+        )
+        .with_columns(order=pl.col("state").cast(_ORDER).to_physical())
+        .sort("order", "taught_at", *_KEY, descending=[False, True, False, False])
+    )  # fmt: skip
+    if memory_id:
+        found = found.filter(memory_id=memory_id)
+    rows = titled(evidence.space.store, namespace, found, named=[memory_id])
+    rows = veiled(rows, _closed(evidence, namespace, rows), "query")
+    rows = listed(evidence.space.store, namespace, rows, named=[memory_id])
+    columns = ["memory_id", "title", "query", "state", "times", "principals", "taught_at", "expires_at",
+               "weight", "searches"]  # fmt: skip
+    return rows.select(columns)
+
+
+def seen_with_applied(evidence: Evidence) -> pl.DataFrame:
+    """All that was seen and counts; also what was applied and later news of the same days would leave out."""
+    columns = ["view_id", "namespace", "memory_id", "search_id", "query_id", "principal", "taken",
+               "taught_at", "expires_at"]  # fmt: skip
+    applied = evidence.applied_keys.rename({"key_id": "view_id", "at": "taught_at"}).select(columns)
+    both = pl.concat([evidence.seen.views.select(columns), applied])
+    return both.unique("view_id", keep="first", maintain_order=True)
 
 
 def log(store: Store, namespace: str, *, action: str = "", limit: int | None = None) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 
 from slowwave.home.visibility import Viewer, sight
 from slowwave.memory import Memory
+from slowwave.scoring.feedback.learned import KEYS, WORDS, Kind
 from slowwave.views import mcp_wording as wording
 
 GATE_DAYS = 14
@@ -55,10 +56,14 @@ def _learning(memory: Memory) -> dict[str, Any]:
     """Whether what was selected teaches, and what keeps it from being applied."""
     if not memory.settings.learning.enabled:
         return {"enabled": False, "why": "The setting learning.enabled is off: nothing is learned."}
-    decision = memory.learning.gate()
+    return {"enabled": True} | _gate_of(memory, WORDS) | {"search_keys": _gate_of(memory, KEYS)}
+
+
+def _gate_of(memory: Memory, kind: Kind) -> dict[str, Any]:
+    """What keeps a kind of learning from being applied, if anything does."""
+    decision = memory.learning.gate(kind)
     lacking = [one.name for one in decision.missing]
     return {
-        "enabled": True,
         "gate": "open" if decision.open else "closed",
         "missing": lacking,
         "why": "What selections teach is applied."

@@ -10,12 +10,13 @@ import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
 from slowwave.feedback.states import MemoryStates
-from slowwave.learning.applied import LearnedTriggers
+from slowwave.learning.applied import LearnedTriggers, SearchKeys
+from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
 from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence
@@ -25,6 +26,9 @@ from slowwave.search.filters import Filters
 from slowwave.store import Store, one_of, quote
 from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
+
+if TYPE_CHECKING:
+    from slowwave.embedding.base import Vectors
 
 CONFIDENCE_LABELS = (
     "origin", "source_of_truth", "retrieval_priority", "memory_type", "sensitivity", "state", "source_kind",
@@ -50,8 +54,11 @@ class Knowledge(Protocol):
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """Memories that learned terms bring to mind, where learning may have an effect (rule 5)."""
 
+    def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
+        """Memories that search keys lead a question to, where they may have an effect (rule 7)."""
+
     def doubts(self, namespace: str) -> tuple[str, ...]:
-        """What a person should know of the last answer of `learned` for this namespace."""
+        """What a person should know of the last answers of `learned` and `led` for this namespace."""
 
 
 class _Triggers(NamedTuple):
@@ -69,10 +76,17 @@ class StoredKnowledge:
         store: has them.
         taught: what use has taught.
         learned: what selections have; None where nothing is.
+        keys: past questions that lead somewhere; None where there are none.
     """
 
-    def __init__(self, store: Store, taught: MemoryStates, learned: LearnedTriggers | None = None) -> None:
-        self._store, self._taught, self._learned = store, taught, learned
+    def __init__(
+        self,
+        store: Store,
+        taught: MemoryStates,
+        learned: LearnedTriggers | None = None,
+        keys: SearchKeys | None = None,
+    ) -> None:
+        self._store, self._taught, self._learned, self._keys = store, taught, learned, keys
         self._lock = threading.Lock()
         self._triggers: dict[str, _Triggers] = {}
 
@@ -102,9 +116,14 @@ class StoredKnowledge:
         """See `Knowledge`."""
         return self._learned.match(namespace, query, now) if self._learned else {}
 
+    def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
+        """See `Knowledge`."""
+        return self._keys.led(namespace, vector, now) if self._keys else {}
+
     def doubts(self, namespace: str) -> tuple[str, ...]:
         """See `Knowledge`."""
-        return self._learned.doubts(namespace) if self._learned else ()
+        told = [one.doubts(namespace) for one in (self._learned, self._keys) if one]
+        return tuple(dict.fromkeys(doubt for some in told for doubt in some))
 
     def _read_triggers(
         self, namespace: str, mark: tuple[int, tuple[str, ...]], known: _Triggers | None

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from slowwave.feedback.states import states_in
-from slowwave.learning.applied import learned_boost, learned_triggers
+from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
 from slowwave.search.channels.base import Channels
 from slowwave.search.channels.following import Snapshots
 from slowwave.search.channels.tables import TableChannels
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def knowledge_in(space: Workspace) -> StoredKnowledge:
     """What searches of a home know of its memories beside their text."""
     return space.part(
-        "knowledge", lambda: StoredKnowledge(space.store, states_in(space), learned_triggers(space))
+        "knowledge",
+        lambda: StoredKnowledge(space.store, states_in(space), learned_triggers(space), search_keys(space)),
     )
 
 

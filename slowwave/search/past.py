@@ -12,7 +12,8 @@ import polars as pl
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
-from slowwave.learning.applied import learned_boost, learned_triggers
+from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
+from slowwave.learning.keys import LedTo
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import acts_until
 from slowwave.lifecycle.past.log import DECISION, REFUSAL
@@ -33,6 +34,7 @@ from slowwave.store.labels import heirs
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
 
 
@@ -47,7 +49,8 @@ class _Knowledge:
         self._memories = memories
         self._triggers: dict[str, TriggerIndex] = {}
         taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
-        self._taught = StoredKnowledge(space.store, taught, learned_triggers(space, day))
+        keys = search_keys(space, day)
+        self._taught = StoredKnowledge(space.store, taught, learned_triggers(space, day), keys)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -71,6 +74,10 @@ class _Knowledge:
     def learned(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.learned(namespace, query, now)
+
+    def led(self, namespace: str, vector: Vectors, now: datetime) -> Mapping[str, LedTo]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.led(namespace, vector, now)
 
     def doubts(self, namespace: str) -> tuple[str, ...]:
         """See `slowwave.search.knowledge.Knowledge`."""

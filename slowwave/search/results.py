@@ -239,7 +239,7 @@ def formula(memory: RankedMemory, policy: RankingPolicy) -> str:
     weight = policy.effectiveness_weight
     added = {row.source: row.value for row in memory.contributions}
     text = f"{1 - weight:g} · {memory.semantic:.3f} + {weight:g} · {memory.effectiveness:.3f}"
-    for source in ("learned", "confidence"):
+    for source in ("learned", "key", "confidence"):
         if value := added.get(source, 0.0):
             text += f" {'+' if value > 0 else '-'} {abs(value):.3f} ({source})"
     if memory.multiplier != 1.0:

@@ -14,9 +14,12 @@ from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.recent import recent_votes
 from slowwave.feedback.texts import texts_in
+from slowwave.home.visibility import closed_queries
 from slowwave.journal import Entry, JournalError
+from slowwave.learning.applied import without
 from slowwave.notes.chunking import indexed_text
 from slowwave.scoring.days import day_end
+from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
@@ -63,6 +66,7 @@ def search(
     search_id = ids.new_event_id()
     other = _other(space, found, search_id) if as_of is None else None
     found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
+    found = _with_questions(space, namespace, found) if explain else found
     ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
     turns = None
     if other is not None:
@@ -152,9 +156,11 @@ def _other(space: Workspace, found: Found, search_id: str) -> RankingPolicy | No
     if space.settings.evaluation.interleave is not None:
         return space.interleaved_policy
     draw = int(ids.digest("interleave", search_id)[:8], 16) / 16**8
-    if draw >= space.settings.learning.interleave or not found.learned:
+    if draw >= space.settings.learning.interleave or not (found.learned or found.led):
         return None
-    return replace(space.policy, learned_cap=0.0)
+    # Of a search that both may change, each is left out half of the time.
+    keys = not found.learned or (bool(found.led) and ids.digest("left out", search_id)[0] in "01234567")
+    return without(space.policy, KEYS if keys else WORDS)
 
 
 def _reader(policy: RankingPolicy, other: RankingPolicy | None) -> RankingPolicy:
@@ -228,6 +234,19 @@ def _explained(
         )
         for result, one, policy in zip(results, ranking.results, policies, strict=True)
     )
+
+
+def _with_questions(space: Workspace, namespace: str, found: Found) -> Found:
+    """The candidates with the questions that lead to them, but no question that a secret memory answered."""
+    if not found.led:
+        return found
+    closed = closed_queries(space.store, namespace)
+    led = {
+        memory: replace(one, query="" if to.question in closed else to.text)
+        for memory, one in found.candidates.led.items()
+        for to in [found.led[memory]]
+    }
+    return replace(found, candidates=replace(found.candidates, led=led))
 
 
 def _by_term(

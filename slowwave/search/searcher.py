@@ -1,9 +1,9 @@
 """The candidates of one search: what two channels found, and what is known of the memories they found.
 
 Where the channels have to wait, words are looked up in a thread while the query is being embedded. Two kinds
-of memory cost another question: one that nothing but its trigger phrase or a learned term found, and a long
+of memory cost another question: one that nothing but its trigger phrase or what was learned found, and a long
 one whose title may be its own first line. Else the candidates carry all that a result shows. Of one that only
-a learned term found its nearest chunk is a candidate.
+a learned term or a search key found its nearest chunk is a candidate.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,11 @@ import pyarrow.compute as pc
 
 from slowwave.embedding import Embedder, knows
 from slowwave.feedback.tiers import COLUMN, tiers_of
+from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
-from slowwave.scoring.ranking.candidates import NEUTRAL
+from slowwave.scoring.ranking.candidates import NEUTRAL, Led
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.channels.base import DIGITS, Channels, Hits
@@ -33,7 +35,7 @@ from slowwave.search.knowledge import Knowledge, condition, confidence_of
 
 MAX_QUERY_CHARACTERS = 4_000
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
-LEARNED_MEMORIES = 10  # that nothing but a learned term found, the strongest (count)
+LEARNED_MEMORIES = 10  # that nothing but learned terms found, or search keys, the strongest of each (count)
 LEARNED_CHUNKS = 200  # read of them (count)
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 
@@ -47,6 +49,7 @@ class Found:
     embedding_ms: float
     total_ms: float
     learned: Mapping[str, Learned] = field(default_factory=dict)  # of memories of the candidates
+    led: Mapping[str, LedTo] = field(default_factory=dict)  # the same, by search keys
     warnings: tuple[str, ...] = ()
 
 
@@ -102,17 +105,22 @@ class Searcher:
         saying = ask(knows, self._embedder, query)
         vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
+        led = {} if now is None else self._knowledge.led(namespace, vector, now)
         nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
         learned = {} if asked is None else asked.result()
         others: list[Hits] = []
-        found = [nearest.memory_ids, text.result().memory_ids] if phrases or learned else []
+        found = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
         if lacking := set(phrases).difference(*found):
             others.append(chunks.of(sorted(lacking), where, TRIGGERED_CHUNKS))
             found.append(others[-1].memory_ids)
-        if lacking := set(learned).difference(phrases, *found):
-            best = sorted(lacking, key=lambda memory: (-learned[memory].share, memory))[:LEARNED_MEMORIES]
-            others.append(chunks.best_of_each(chunks.of(best, where, LEARNED_CHUNKS), vector))
+        taught = (
+            {name: one.share for name, one in learned.items()},
+            {name: one.lift for name, one in led.items()},
+        )
+        best = {name for strength in taught for name in _strongest(strength, [*phrases, *chain(*found)])}
+        if best:
+            others.append(chunks.best_of_each(chunks.of(sorted(best), where, LEARNED_CHUNKS), vector))
         merged = chunks.merged(nearest, text.result(), others, vector)
         channels, shown = merged.channels, merged.shown
         channels |= _words(query, channels, shown)
@@ -130,9 +138,14 @@ class Searcher:
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
-            states=self._states(namespace, there, learned),
+            states=self._states(namespace, there, learned, led),
             confidence=confidence_of(shown),
             superseded=_superseded(shown),
+            led={
+                memory: Led(one.count, one.nearest, "", one.at)
+                for memory, one in led.items()
+                if memory in there
+            },
             vector_say=round(saying.result(), DIGITS),
         )
         done = time.perf_counter()
@@ -142,6 +155,7 @@ class Searcher:
             (embedded - start) * 1e3,
             (done - start) * 1e3,
             {memory: one for memory, one in learned.items() if memory in there},
+            {memory: one for memory, one in led.items() if memory in there},
             () if now is None else self._knowledge.doubts(namespace),
         )
 
@@ -160,13 +174,20 @@ class Searcher:
         return np.where(mine.to_numpy(), 0.0, share)
 
     def _states(
-        self, namespace: str, there: Collection[str], learned: Mapping[str, Learned]
+        self,
+        namespace: str,
+        there: Collection[str],
+        learned: Mapping[str, Learned],
+        led: Mapping[str, LedTo],
     ) -> dict[str, MemoryState]:
-        """What use has taught of these memories, and what learned terms add for this query."""
+        """What use has taught of these memories, and what learned terms and search keys add to this query."""
         states = self._knowledge.states(namespace, there)
         for memory, one in learned.items():
             if memory in there:
                 states[memory] = replace(states.get(memory, NEUTRAL), learned=self._boost(one))
+        for memory, to in led.items():
+            if memory in there:
+                states[memory] = replace(states.get(memory, NEUTRAL), key=to.lift)
         return states
 
     def term_scores(
@@ -175,6 +196,12 @@ class Searcher:
         """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
         where = condition(self._knowledge, namespace, filters or Filters())
         return self._channels(namespace).term_scores(query_words, chunk_ids, where)
+
+
+def _strongest(strength: Mapping[str, float], known: Collection[str]) -> list[str]:
+    """Memories that nothing else found, the strongest; of equal ones the first."""
+    lacking = set(strength).difference(known)
+    return sorted(lacking, key=lambda memory: (-strength[memory], memory))[:LEARNED_MEMORIES]
 
 
 class _Done:

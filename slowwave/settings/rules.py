@@ -1,6 +1,6 @@
-"""Settings of the rules: the gate, reconsolidation, ranking, feedback, evaluation, judges, learning.
+"""Settings of the rules: the gate, reconsolidation, ranking, feedback, evaluation, judges.
 
-Defaults of feedback, learning and its gate are those of their policies, and stand there.
+Defaults of feedback are those of its policy, and stand there.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from slowwave.quality.learning_bounds import GateBounds
-from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
+from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.promised import require_rising
 from slowwave.settings.groups import Group
 
-_FEEDBACK, _LEARNING, _GATE = FeedbackPolicy(), LearningPolicy(), GateBounds()
+_FEEDBACK = FeedbackPolicy()
 
 
 class GateSettings(Group):
@@ -149,6 +148,9 @@ class RankingSettings(Group):
     )
     learned_cap: float | None = Field(
         None, ge=0, le=0.15, description="Most that learned triggers add to a score; unset: 0.15"
+    )
+    key_weight: float | None = Field(
+        None, ge=0, le=0.4, description="Most that search keys add to a score; 0 is off; unset: 0.4"
     )
     confidence_point: float | None = Field(
         None, ge=0, le=0.1, description="What one point of confidence adds to a score; unset: 0.01"
@@ -310,86 +312,3 @@ class JudgeSettings(Group):
     agreement: float = Field(
         0.80, ge=0.80, le=1, description="Agreement with labels by hand from which a judge's grades count"
     )
-
-
-class LearningSettings(Group):
-    """What selections teach (rule 5), and the gate before it (rule 6.7)."""
-
-    enabled: bool = Field(
-        False, description="Propose what could be learned; applied is nothing before the gate is open"
-    )
-    excluded_ranks: int = Field(
-        _LEARNING.excluded_ranks, ge=3, description="Best ranks of which a selection teaches nothing"
-    )
-    events: int = Field(
-        _LEARNING.events, ge=0, le=3, description="Learning events of a memory in `window_hours` (count)"
-    )
-    window_hours: float = Field(_LEARNING.window_hours, ge=8, description="Hours that this limit is about")
-    coefficient: float = Field(
-        _LEARNING.coefficient,
-        ge=0,
-        le=0.7,
-        description="Share of `ranking.learned_cap` that a full match is worth",
-    )
-    terms_per_selection: int = Field(
-        _LEARNING.terms_per_selection, ge=1, le=3, description="Terms that one selection teaches (count)"
-    )
-    terms_per_memory: int = Field(
-        _LEARNING.terms_per_memory, ge=1, le=8, description="Learned terms of a memory (count)"
-    )
-    ttl_days: float = Field(
-        _LEARNING.ttl_days, gt=0, le=30, description="Days until a term has faded to nothing"
-    )
-    eligible_hours: float = Field(
-        _LEARNING.eligible_hours, ge=72, description="Age from which a memory may learn (hours)"
-    )
-    least_queries: int = Field(
-        _LEARNING.least_queries,
-        ge=2,
-        description="Distinct questions that must have taught a term before it counts (count)",
-    )
-    least_principals: int = Field(
-        _LEARNING.least_principals,
-        ge=1,
-        description="Distinct people who must have; 2 or more where people do not trust each other",
-    )
-    frequent_share: float = Field(
-        _LEARNING.frequent_share,
-        gt=0,
-        le=0.1,
-        description="Share of the memories that have a word, above which it is no term",
-    )
-    frequent_from: int = Field(
-        _LEARNING.frequent_from,
-        ge=1,
-        le=5,
-        description="Memories that must have a word before that share counts (count)",
-    )
-    preference: Literal["question", "rare"] = Field(
-        _LEARNING.preference,
-        description="Which words of a question are taught first: in its order, or rare ones",
-    )
-    known_first: bool = Field(
-        _LEARNING.known_first,
-        description="Whether words that the memory is already learning come before new ones",
-    )
-    cycles: int = Field(_GATE.cycles, ge=2, description="Closed cycles before the gate opens (count)")
-    cycle_queries: int = Field(
-        _GATE.cycle_queries, ge=200, description="Distinct evaluated queries of these (count)"
-    )
-    cycle_days: int = Field(_GATE.cycle_days, ge=28, description="Days of these cycles")
-    shadow_days: float = Field(_GATE.shadow_days, ge=7, description="Days of proposals before any is applied")
-    noise: float = Field(_GATE.noise, gt=0, le=0.05, description="Share of noisy terms that closes the gate")
-    noise_terms: int = Field(
-        _GATE.noise_terms, ge=5, description="Terms with a verdict below which the share says nothing (count)"
-    )
-    loss: float = Field(_GATE.loss, ge=0, le=0.02, description="Relative loss of MRR@5 that closes the gate")
-    quality_queries: int = Field(
-        _GATE.quality_queries,
-        ge=20,
-        description="Queries below which the would-be effect says nothing (count)",
-    )
-    interleave: float = Field(
-        0.25, ge=0, le=1,
-        description="Share of the searches that learning changes which show both rankings in turn",
-    )  # fmt: skip

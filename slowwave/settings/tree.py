@@ -26,19 +26,19 @@ from slowwave.settings.groups import (
     NotesSettings,
     StoreSettings,
 )
+from slowwave.settings.learning import LearningSettings, SearchKeySettings
 from slowwave.settings.rules import (
     EvaluationSettings,
     FeedbackSettings,
     GateSettings,
     JudgeSettings,
-    LearningSettings,
     RankingSettings,
     ReconsolidationSettings,
 )
 
 CONFIG_FILE = "slowwave.toml"
-SECRET = re.compile(r"secret|password|token|key", re.IGNORECASE)
-"""Names of settings whose values are not shown."""
+SECRET = re.compile(r"secret|password|token|key(?!s(?![a-z])|_weight)", re.IGNORECASE)
+"""Names of settings whose values are not shown; search keys are none of them."""
 COVERED = "***"
 
 
@@ -65,6 +65,7 @@ class Settings(BaseSettings):
     evaluation: EvaluationSettings = EvaluationSettings()
     judge: JudgeSettings = JudgeSettings()
     learning: LearningSettings = LearningSettings()
+    search_keys: SearchKeySettings = SearchKeySettings()
     alerts: AlertSettings = AlertSettings()
     night: NightSettings = NightSettings()
     mcp: McpSettings = McpSettings()

@@ -226,6 +226,18 @@ def _texts(store: Store) -> None:
         store.delete("meta", f"starts_with(name, '{record}')")
 
 
+_OF_WHAT = ("learned_matches", "learned_effect", "learning_gate", "learning_log")
+_KEYS = ("search_views", "question_vectors", "search_keys")
+
+
+def _keys(store: Store) -> None:
+    """Tables of what past questions led to; every day is evaluated anew, so that what use taught is known."""
+    for name in _KEYS:
+        store.create_table(store.specs[name])
+    _columns_of_today(store, *_OF_WHAT)
+    store.delete("meta", "starts_with(name, 'evaluated-')")
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
@@ -239,6 +251,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(10, "unspaced", tuple(_SEARCHED), _unspaced),
     Migration(11, "labels", _LABELS, _labels),
     Migration(12, "texts", _OF_TEXTS, _texts),
+    Migration(13, "search keys", _OF_WHAT, _keys),
 )
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import polars as pl
 
 from slowwave.common import ids, progress
-from slowwave.embedding import load_embedder
+from slowwave.embedding import Embedder, load_embedder
 from slowwave.errors import ModelError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works as underway
+from slowwave.learning.questions import with_vectors
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.notes.chunking import indexed_text
@@ -26,7 +27,7 @@ from slowwave.store.connection import Identity
 from slowwave.store.tables import table_specs
 from slowwave.store.vectors import mean_vectors
 
-WITH_VECTORS = ("chunks", "embedded_chunks", "memories")
+WITH_VECTORS = ("chunks", "embedded_chunks", "memories", "question_vectors")
 
 
 def reembed(settings: Settings, model: str) -> dict[str, Any]:
@@ -77,6 +78,7 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
     # What is saved meanwhile waits, and goes into the new tables.
     with space.exclusively(), underway.announced(space.journal, _switch(model), command, space.now()):
         _move_memories(store, target)
+        _move_questions(store, target, embedder)
         store.put_meta("embedding", {"model": model, "dimension": embedder.dimension, "tables": names})
         _write_choice(settings, model)
         reconcile(target, space.chunker, embedder)
@@ -113,6 +115,13 @@ def _move_memories(store: Store, target: Store) -> None:
     chunks = target.read("chunks", columns=["memory_id", "ordinal", "vector"])
     vectors = mean_vectors(chunks, target.identity.dimension)
     target.upsert("memories", rows.join(vectors, on="memory_id", how="left"))
+
+
+def _move_questions(store: Store, target: Store, embedder: Embedder) -> None:
+    """Give the questions that the new table lacks vectors of the new model."""
+    have = target.read("question_vectors", columns=["query_id"])
+    asked = store.read("question_vectors").drop("vector").join(have, on="query_id", how="anti")
+    target.upsert("question_vectors", with_vectors(embedder, asked))
 
 
 def _missing(store: Store, target: Store) -> list[str]:

@@ -25,7 +25,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "attack": lambda at: (
         "--data", made.harbour(at / "harbour"), "--attackers", 1, "--people", 3, "--days", 1, "--targets", 1,
-        "--others", 2,
+        "--others", 2, "--what", "both", "--quick",
     ),
     "contrast": lambda at: ("--data", made.shared(at / "shared"), "--each", 1, "--show", 1),
     "density": lambda at: (
@@ -49,10 +49,10 @@ SMOKE: dict[str, Argv] = {
     ),
     "languages": lambda at: ("--sentences", made.lines(at / "sentences.jsonl", SENTENCES), *FAST),
     "latency": lambda at: ("--chunks", "7,12", "--searches", 2, "--processes", 1, *FAST),
-    "learned_overhead": lambda at: ("--chunks", 12, "--searches", 2, "--sizes", "1,20", *FAST),
+    "learned_overhead": lambda at: ("--what", "both", "--quick", *FAST),
     "learning": lambda at: (
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--wrong", 0.2, "--needs", 3,
-        "--people", 2,
+        "--people", 2, "--what", "both",
     ),
     "learning_fit": lambda at: (
         "--data", made.harbour(at / "harbour"), "--quick", "--kinds", "chance", "--days", 42, *FAST,
@@ -61,7 +61,7 @@ SMOKE: dict[str, Argv] = {
     "month": lambda at: ("--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 2, *FAST),
     "one_person": lambda at: (
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--needs", 3, "--questions", 4,
-        "--rest", "text", "--measure", "1,2", "--nightly", *FAST,
+        "--rest", "text", "--measure", "1,2", "--nightly", "--what", "keys", *FAST,
     ),
     "pairs": lambda at: ("--pairs", *made.pairs(at / "pairs"), "--show", 1, *FAST),
     "peers": lambda at: (

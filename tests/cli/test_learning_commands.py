@@ -121,7 +121,7 @@ def test_approve_without_an_answer_changes_nothing(learning, ready):
 
 
 def test_approve_for_programs_gives_the_evidence_that_was_recorded(data, ready):
-    act = data("approve", "--who", "Ann", "--yes")
+    act = data("approve", "--who", "Ann", "--yes", "--kind", "words")
     assert (act["who"], act["action"], len(act["detail"]["evidence"])) == ("Ann", "approve", 10)
     assert decided(ready) == ["approve"]
 
@@ -163,7 +163,7 @@ def test_rollback_shows_what_it_would_take_back_and_asks(learning, learned):
     no = learning("rollback", "--memory", "memory-3", "--who", "Ann", input="n\n")
     assert (no.exit_code, decided(learned)) == (1, ["approve"])
     done = learning("rollback", "--memory", "memory-3", "--who", "Ann", input="y\n")
-    assert (done.exit_code, decided(learned)) == (0, ["approve", "rollback"])
+    assert (done.exit_code, decided(learned)) == (0, ["approve", "rollback", "rollback"])
     assert "Taken back by Ann" in done.stdout
     none = learning("rollback", "--memory", "memory-3", "--dry-run")
     assert "Nothing that is known yet was taught by memory memory-3." in none.stdout
@@ -177,9 +177,9 @@ def test_rollback_shows_what_it_would_take_back_and_asks(learning, learned):
     ],
 )  # fmt: skip
 def test_rollback_of_every_scope(data, learned, options, deleted):
-    told = data("rollback", *options, "--dry-run")
+    told = data("rollback", *options, "--kind", "words", "--dry-run")
     assert (len(told["deleted"]), len(told["lessons"]), told["act"]) == (deleted, deleted, None)
-    told = data("rollback", *options, "--who", "Ann", "--yes")
+    told = data("rollback", *options, "--kind", "words", "--who", "Ann", "--yes")
     assert (len(told["deleted"]), told["act"]["who"], told["dry_run"]) == (deleted, "Ann", False)
     assert learned.store.count("learned_triggers", "namespace = 'default'") == 48 - deleted
 

@@ -46,8 +46,10 @@ EVALUATION = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
     "evaluation_cycles", "warehouse",
 )  # fmt: skip
-PROPOSED = ("learned_proposals", "learned_matches", "learned_effect", "learning_gate", "trend")
-GATED = ("learned_triggers",)
+PROPOSED = (
+    "learned_proposals", "search_views", "learned_matches", "learned_effect", "learning_gate", "trend",
+)  # fmt: skip
+GATED = ("learned_triggers", "search_keys")
 GROUPS = {"ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION, "learning": (*PROPOSED, *GATED)}
 EVERYTHING = {name for names in GROUPS.values() for name in names}
 

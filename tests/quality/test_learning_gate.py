@@ -29,6 +29,7 @@ from slowwave.quality.learning_gate import (
     decide_gate,
 )
 from slowwave.scoring.feedback.learned import GATE_CLOSED, SHADOW
+from slowwave.scoring.feedback.noise import Noise
 
 NOW = datetime(2026, 3, 31, 2, tzinfo=UTC)
 DAY, TICK = timedelta(days=1), timedelta(microseconds=1)
@@ -37,12 +38,17 @@ PROGRESS = Progress(cycles=2, searches=200, days=28)
 EFFECT = Effect(n=20, before=0.5, after=0.5, low=-0.01, high=0.01)
 APPROVED = Approval("ann", NOW - DAY, why="looked at the terms")
 FULL = GateEvidence(
-    enabled=True, progress=PROGRESS, first_proposal=NOW - 7 * DAY, noisy=0, judged=20, effect=EFFECT,
+    enabled=True, progress=PROGRESS, first_proposal=NOW - 7 * DAY, noise=Noise.of_counts(0, 20),
+    effect=EFFECT,
     leaks=(), regression="", approval=APPROVED,
 )  # fmt: skip
 
 
 def decided(bounds=BOUNDS, **given):
+    if given.keys() & {"noisy", "judged"}:
+        counts = {"noisy": FULL.noise.noisy, "judged": FULL.noise.judged} | given
+        given = {name: value for name, value in given.items() if name not in ("noisy", "judged")}
+        given["noise"] = Noise.of_counts(counts["noisy"], counts["judged"])
     return decide_gate("ada", replace(FULL, **given), NOW, bounds)
 
 
@@ -177,7 +183,7 @@ def test_bounds_are_what_is_asked_for():
 
 def test_what_nobody_can_know_yet_is_not_a_refusal():
     nothing = GateEvidence(
-        enabled=True, progress=Progress(), first_proposal=None, noisy=0, judged=0, effect=Effect(),
+        enabled=True, progress=Progress(), first_proposal=None, noise=Noise.of_counts(0, 0), effect=Effect(),
         leaks=None, regression="", approval=None,
     )  # fmt: skip
     decision = decide_gate("ada", nothing, NOW, BOUNDS)

@@ -20,8 +20,8 @@ from slowwave.settings import load
 from slowwave.settings.ranking_file import read_policy
 
 RANKING = {
-    "learned_cap": 0.151, "effectiveness_weight": 0.31, "effectiveness_from": 2, "negative_step": 0.11,
-    "negative_floor": 0.29,
+    "learned_cap": 0.151, "key_weight": 0.41, "effectiveness_weight": 0.31, "effectiveness_from": 2,
+    "negative_step": 0.11, "negative_floor": 0.29,
 }  # fmt: skip
 FEEDBACK = {
     "implicit_cap": 1.01, "promotions": 4, "promotion_hours": 7.9, "prior": 1.1, "principal_votes": 101,

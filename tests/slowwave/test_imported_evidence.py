@@ -159,7 +159,7 @@ def test_what_is_said_here_of_imported_searches_opens_nothing(quiet: Memory, tmp
     after = nights(quiet._space)
     assert quiet.store.count("usage_signals") == 300
     assert repr(after) == repr(before)
-    assert (after.first_proposal, after.judged, after.effect.n) == (None, 0, 0)
+    assert (after.first_proposal, after.noise.judged, after.effect.n) == (None, 0, 0)
     assert (after.progress.cycles, after.progress.open_searches) == (0, 0)
 
 
@@ -266,7 +266,7 @@ def test_the_evidence_is_what_it_is_without_what_was_imported(
     space = memory._space
     before = nights(space)
     assert before.first_proposal is not None  # or there would be nothing to disturb
-    assert before.judged > 0
+    assert before.noise.judged > 0
     assert before.effect.n > 0
     for seed in range(3):
         done = take(memory.journal, tmp_path, *forged(seed, made))

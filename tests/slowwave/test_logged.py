@@ -11,8 +11,10 @@ import pytest
 from slowwave.common import ids
 from slowwave.evaluation.logged import logged_searches
 from slowwave.journal import Entry
+from slowwave.journal.kinds.search import candidates_kept, candidates_of
 from slowwave.scoring.evaluation.replay import Variant, replay
 from slowwave.scoring.ranking import SEEDS, RankingPolicy
+from slowwave.scoring.ranking.candidates import NEUTRAL, Led
 from slowwave.search.log import replay as replay_one
 
 NOTES = {
@@ -155,6 +157,37 @@ def test_what_cannot_be_ranked_again_is_told_and_left_out(memory, asked):
     found = replay(slice_.batch, [Variant("own", memory.policy)], depth=None)
     assert found.filter(pl.col("search") == len(asked)).height == 0
     assert found.drop("variant").equals(slice_.shown.filter(pl.col("search") < len(asked)))
+
+
+@pytest.mark.slow
+def test_what_search_keys_add_is_logged_and_a_search_of_before_has_none(memory, asked):
+    payload = memory.journal.get(list(asked)[-1]).payload
+    old = candidates_of(payload)
+    lifted = old.memory_ids[-1]
+    states = {**old.states, lifted: replace(old.states.get(lifted, NEUTRAL), key=0.25)}
+    led = {lifted: Led(2, 0.95, "the tide at the harbour")}
+    kept = candidates_kept(replace(old, states=states, led=led))
+    assert kept["states"][lifted]["key"] == 0.25
+    assert "led" not in kept
+    assert not any("key" in state for state in payload["candidates"].get("states", {}).values())
+    assert {state.key for state in old.states.values()} <= {0.0}
+    entry = Entry(
+        event_id="lifted", kind="search", namespace="ada", subject="lifted", occurred_at=datetime.now(UTC),
+        principal="p", payload={**payload, "candidates": kept},
+    )  # fmt: skip
+    memory.journal.append([entry])
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    at = slice_.searches["search_id"].to_list().index("lifted")
+    columns = slice_.batch.columns
+    assert columns.key[columns.search == at].max() == 0.25
+    assert not columns.key[columns.search != at].any()
+    variants = [Variant("with", RankingPolicy()), Variant("less", RankingPolicy(), frozenset({"keys"}))]
+    again = replay(slice_.batch, variants, depth=None).filter(pl.col("search") == at)
+    told = {name: rows.select("memory_id", "score").rows() for (name,), rows in again.group_by("variant")}
+    for name, one in (("with", entry.payload), ("less", payload)):
+        expected = replay_one(one, RankingPolicy()).results
+        assert told[name] == [(row.memory_id, row.score) for row in expected]
+    assert told["with"] != told["less"]
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ def test_a_memory_moves_to_another_model_and_the_old_tables_stay(filled, home):
     assert moved.settings.embedding.model == BGE
     assert moved.store.identity.tables == {
         "chunks": "chunks_bge_small_en_v1_5", "embedded_chunks": "embedded_chunks_bge_small_en_v1_5",
+        "question_vectors": "question_vectors_bge_small_en_v1_5",
         "memories": "memories_bge_small_en_v1_5",
     }  # fmt: skip
     was, now = filled.store.read("memories").sort("memory_id"), moved.store.read("memories").sort("memory_id")

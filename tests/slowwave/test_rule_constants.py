@@ -18,10 +18,11 @@ from slowwave.quality.learning_bounds import GateBounds
 from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import EvaluationSettings, load
-from slowwave.settings.rules import GateSettings, LearningSettings, ReconsolidationSettings
+from slowwave.settings.learning import LearningSettings
+from slowwave.settings.rules import GateSettings, ReconsolidationSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
-ROW = re.compile(r"^\| ([3-6][.\d]*) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([3-6][.\d]*|7\.[1-6]) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
 SETTING = re.compile(r"^`(\w+)\.(\w+)`$")
 FIXED = re.compile(r"^fixed \(`([\w.]+)`\)")
 

@@ -321,6 +321,15 @@ def test_without_shadow_scoring_no_other_ranking_is_tried(home):
     assert variants(RankingPolicy(), settings.evaluation) == []
 
 
+def test_what_is_left_without_search_keys_is_tried_where_they_are_on(home):
+    settings = load(home).evaluation
+    plain, more = (
+        [one.variant.name for one in variants(RankingPolicy(), settings, keys=keys)] for keys in (False, True)
+    )
+    assert "without keys" not in plain
+    assert sorted([*plain, "without keys"]) == sorted(more)
+
+
 def test_thresholds_that_cross_those_of_the_model_are_refused(open_memory):
     memory = open_memory(reconsolidation={"merge": 0.99, "policy": "guarded"})
     with pytest.raises(SettingsError, match=r"merge = 0.99 is above duplicate = 0.94.*Set are merge"):

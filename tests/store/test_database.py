@@ -77,6 +77,8 @@ def test_partitioned_tables_have_a_day_and_notes_share_their_fields():
             "learned_effect",
             "learning_gate",
             "learned_triggers",
+            "search_views",
+            "search_keys",
         ),
         "day",
     )

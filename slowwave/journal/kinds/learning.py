@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from slowwave.scoring.feedback.learned import SCOPES
+from slowwave.scoring.feedback.learned import KINDS, SCOPES
 
 APPROVE, WITHDRAW, REGRESSION, ROLLBACK = "approve", "withdraw", "regression", "rollback"
-"""The subjects of these acts. The payload says `why`; of a rollback also `scope` and `value`, of an approval
-the evidence that was shown."""
+"""The subjects of these acts. The payload says `why` and which `kind` of learning is meant; of a rollback
+also `scope` and `value`, of an approval the evidence that was shown."""
 
 
 def payload_of_decision(why: str, detail: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,6 +25,8 @@ def why_and_detail(payload: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def is_sound(action: str, payload: Mapping[str, Any]) -> bool:
     """Whether a decision can be carried out."""
+    if payload.get("kind", KINDS[0]) not in KINDS:
+        return False
     if action != ROLLBACK:
         return action in (APPROVE, WITHDRAW, REGRESSION)
     scope, value = payload.get("scope"), payload.get("value")

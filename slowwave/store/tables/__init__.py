@@ -42,6 +42,9 @@ _ORDER = (
     "learned_effect",
     "learning_gate",
     "learned_triggers",
+    "search_views",
+    "question_vectors",
+    "search_keys",
     "learning_log",
 )
 """In which tables are made and shown."""
@@ -52,7 +55,7 @@ def table_specs(dimension: int) -> dict[str, TableSpec]:
     about = "What the store knows of itself: schema version, embedding model, finished nights."
     declared = [
         table("meta", "name", about, value=TEXT),
-        *lifecycle.tables(dimension), *feedback.tables(), *evaluation.tables(), *learning.tables(),
+        *lifecycle.tables(dimension), *feedback.tables(), *evaluation.tables(), *learning.tables(dimension),
     ]  # fmt: skip
     by_name = {spec.name: spec for spec in declared}
     return {name: by_name[name] for name in _ORDER}

@@ -119,6 +119,9 @@ RULES: dict[str, Rule] = {
     "learned_effect": _OF_SEARCH,
     "learning_gate": Rule(),  # figures
     "learned_triggers": Rule(memory=("memory_id",), search="search_id", text=("term",)),
+    "search_views": Rule(memory=("memory_id",), search="search_id", text=("query",)),
+    "question_vectors": Rule(text=("query",)),
+    "search_keys": Rule(memory=("memory_id",), search="search_id"),
     "learning_log": Rule(memory=("memory_id",), search="search_id", text=("term", "reason", "detail")),
 }
 
@@ -138,7 +141,8 @@ def counts(store: Store, work: Work, needles: Needles) -> dict[str, int]:
     found = {}
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
-        keys = {key for where in _gone(table, spec, work, needles) for key in _keys(table, spec, where)}
+        filters = [*_gone(table, spec, work, needles), *_unasked(store, spec, work)]
+        keys = {key for where in filters for key in _keys(table, spec, where)}
         rows = len(keys) + sum(part.height for part in _mended(table, spec, work, needles))
         if rows:
             found[physical] = rows
@@ -149,7 +153,7 @@ def remove(store: Store, work: Work, needles: Needles) -> None:
     """Take everything out of the tables; done again, it changes nothing."""
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
-        for where in list(_gone(table, spec, work, needles)):
+        for where in [*_gone(table, spec, work, needles), *_unasked(store, spec, work)]:
             table.delete(where)
         for rows in _mended(table, spec, work, needles):
             schema = table.schema
@@ -183,6 +187,18 @@ def _gone(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator
     for column in rule.text:
         keys = _quoting(table, spec, column, mine, needles)[spec.key].to_list()
         yield from (one_of(spec.key, part) for part in batches(keys))
+
+
+def _unasked(store: Store, spec: TableSpec, work: Work) -> Iterator[str]:
+    """Filters of questions that only searches asked which go, or that only led to what goes."""
+    if spec.name != "question_vectors" or work.scope == "namespace":
+        return
+    views = store.db.open_table(store.physical("search_views"))
+    rows = _read(views, _mine(store.specs["search_views"], work), ["query_id", "search_id", "memory_id"])
+    gone = pl.col("search_id").is_in(list(work.searches)) | pl.col("memory_id").is_in(list(work.memories))
+    left = rows.filter(~gone)["query_id"].unique()
+    asked = rows.filter(gone, ~pl.col("query_id").is_in(left.implode()))["query_id"].unique().sort()
+    yield from (one_of("query_id", part) for part in batches(asked.to_list()))
 
 
 def _mended(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator[pl.DataFrame]:  # noqa: ANN401

@@ -18,6 +18,7 @@ import polars as pl
 from slowwave.common import progress
 from slowwave.errors import NotFoundError, StoreError
 from slowwave.journal import works as underway
+from slowwave.learning.questions import with_vectors
 from slowwave.lifecycle.stages import embed_days
 from slowwave.records import replayed
 from slowwave.records.columns import MADE_AGAIN
@@ -161,6 +162,8 @@ class _Rebuilding:
         rows = self._rows[name]
         if name == "memories":
             return vectors_of(space, rows)
+        if name == "question_vectors":
+            return with_vectors(space.embedder, rows)
         if name == "meta":
             facts = {
                 "schema": {"version": SCHEMA_VERSION},

@@ -33,7 +33,7 @@ searches = st.lists(
     ),
     max_size=6,
 )
-channels = st.frozensets(st.sampled_from(["vector", "bm25", "trigger", "learned"]), max_size=3)
+channels = st.frozensets(st.sampled_from(["vector", "bm25", "trigger", "learned", "keys"]), max_size=3)
 
 
 def taken(found: Candidates, without: frozenset[str]) -> Candidates:
@@ -51,8 +51,12 @@ def taken(found: Candidates, without: frozenset[str]) -> Candidates:
         given_ |= {"bm25": np.full(len(kept), NAN), "bm25_rank": np.zeros(len(kept), dtype=np.int64)}
     if "trigger" in without:
         given_["triggers"] = {}
+    states = found.states
     if "learned" in without:
-        given_["states"] = {name: replace(one, learned=0.0) for name, one in found.states.items()}
+        states = {name: replace(one, learned=0.0) for name, one in states.items()}
+    if "keys" in without:
+        states = {name: replace(one, key=0.0) for name, one in states.items()}
+    given_["states"] = states
     return replace(
         found,
         chunk_ids=[found.chunk_ids[at] for at in kept],
@@ -174,6 +178,19 @@ def test_what_was_learned_is_a_channel():
     assert shown(found, without={"learned"}) == ["a", "b"]
     by = replay(Batch.of([(found, NOW, 9)]), [Variant("v", PLAIN)])["channels"].to_list()
     assert by == [["learned", "vector"], ["learned"], ["vector"]]
+
+
+def test_search_keys_are_a_channel():
+    found = build(
+        [("a", 0.5, NAN, 1, 0), ("b", 0.4, NAN, 2, 0), ("c", 0.3, NAN, 0, 0)],
+        states={"b": MemoryState(key=0.2), "c": MemoryState(key=0.4, learned=0.15)},
+    )
+    assert shown(found) == ["c", "b", "a"]
+    assert shown(found, without={"keys"}) == ["a", "c", "b"]
+    assert shown(found, without={"keys", "learned"}) == ["a", "b"]
+    assert shown(found, replace(PLAIN, key_weight=0.0)) == ["a", "c", "b"]
+    by = replay(Batch.of([(found, NOW, 9)]), [Variant("v", PLAIN)])["channels"].to_list()
+    assert by == [["keys", "learned"], ["keys", "vector"], ["vector"]]
 
 
 def test_a_depth_is_what_each_search_is_asked_for_and_none_is_its_own_limit():

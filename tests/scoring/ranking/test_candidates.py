@@ -11,6 +11,7 @@ from hypothesis import given
 from ranking_helpers import NAN, NOW, build, near, worlds
 
 from slowwave.scoring.ranking import Candidates, MemoryState
+from slowwave.scoring.ranking.candidates import Led
 
 COLUMNS = ("cosine", "bm25", "vector_rank", "bm25_rank", "ordinal", "chunk_count", "rerank")
 
@@ -67,6 +68,20 @@ def test_every_channel_that_found_a_candidate_is_known():
     assert [found.scores(at) for at in range(4)] == [
         {"cosine": 0.5}, {"bm25": 2.0}, {"cosine": 0.1, "bm25": 1.0}, {"cosine": 0.2},
     ]  # fmt: skip
+
+
+def test_keys_are_a_channel_and_are_kept_where_there_are_some():
+    found = build(near(a=0.5, b=0.4), states={"a": MemoryState(key=0.2), "b": MemoryState(learned=0.1)})
+    assert [found.channels(at) for at in range(2)] == [("vector", "keys"), ("vector", "learned")]
+    told = found.to_dict()
+    assert told["states"]["a"]["key"] == 0.2
+    assert "key" not in told["states"]["b"]
+    assert Candidates.from_dict(json.loads(json.dumps(told))).states == found.states
+
+
+def test_why_keys_lift_a_memory_is_not_kept():
+    plain = build(near(a=0.5), states={"a": MemoryState(key=0.2)})
+    assert replace(plain, led={"a": Led(1, 0.9, "a question")}).to_dict() == plain.to_dict()
 
 
 def test_a_moment_keeps_its_time_zone():

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.keys import KeyPolicy, Keys, lifts, nearness, threshold_of
+from slowwave.scoring.ranking.keys import (
+    CROWD,
+    MOST_QUERIES,
+    KeyPolicy,
+    Keys,
+    Lifts,
+    lifted,
+    minority_of,
+    near_of,
+    nearness,
+    threshold_of,
+)
 
 POLICY = KeyPolicy()
-Row = tuple[int, float, float]
+Row = tuple[int, float, float, int]
+"""Memory, taken, examined, voice."""
 
 
 def at(cosine: float) -> np.ndarray:
@@ -18,105 +32,260 @@ def at(cosine: float) -> np.ndarray:
     return np.array([cosine, np.sqrt(max(0.0, 1 - cosine**2))], dtype=np.float32)
 
 
-def keys_of(*searches: tuple[float, list[Row]]) -> Keys:
-    """Searches by the cosine with what is asked, each with (memory, taken, examined)."""
+def keys_of(*searches: tuple[float, list[Row]], crowd: int = 1) -> Keys:
+    """Searches by the cosine with what is asked, each with its rows."""
     rows = [row for _, shown in searches for row in shown]
     return Keys(
         np.array([at(cosine) for cosine, _ in searches], dtype=np.float32).reshape(-1, 2),
         np.cumsum([0, *(len(shown) for _, shown in searches)]),
         np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[3] for row in rows], dtype=np.int64),
         np.array([row[1] for row in rows], dtype=np.float64),
         np.array([row[2] for row in rows], dtype=np.float64),
+        crowd,
     )
 
 
-def lifted(keys: Keys, policy: KeyPolicy = POLICY, threshold: float = 0.8) -> dict[int, float]:
-    found = lifts(keys, keys.vectors @ at(1.0), threshold, policy)
+def found_by(keys: Keys, policy: KeyPolicy = POLICY) -> Lifts:
+    return lifted(keys, *near_of(keys.vectors @ at(1.0), 0.8, policy), policy)
+
+
+def lifts(keys: Keys, policy: KeyPolicy = POLICY) -> dict[int, float]:
+    found = found_by(keys, policy)
     return dict(zip(found.memory.tolist(), found.lift.tolist(), strict=True))
 
 
 def test_nearness_is_a_line_from_the_threshold_to_the_same_question():
     assert nearness(np.array([1.0, 0.9, 0.8, 0.5, -1.0, 1.0001]), 0.8) == pytest.approx([1, 0.5, 0, 0, 0, 1])
+    with pytest.raises(ValueError, match=r"threshold = 1\.0"):
+        nearness(np.array([1.0]), 1.0)
+
+
+def test_the_nearest_searches_come_first_and_only_so_many():
+    search, near = near_of(np.array([0.9, 0.8, 1.0, 0.85, 0.9]), 0.8, KeyPolicy(nearest=3))
+    assert search.tolist() == [2, 0, 4]
+    assert near == pytest.approx([1, 0.5, 0.5])
 
 
 def test_what_keys_add_by_hand():
     # Asked again word for word, taken from rank 1: .4 · 1 · 1 / (1 + 1).
-    assert lifted(keys_of((1.0, [(7, 1.0, 1.0)]))) == pytest.approx({7: 0.2}, abs=1e-6)
+    assert lifts(keys_of((1.0, [(7, 1.0, 1.0, 0)]))) == pytest.approx({7: 0.2}, abs=1e-6)
     # Taken from a rank that half look at: .4 · 1 / (.5 + 1).
-    assert lifted(keys_of((1.0, [(7, 1.0, 0.5)]))) == pytest.approx({7: 0.4 / 1.5}, abs=1e-6)
+    assert lifts(keys_of((1.0, [(7, 1.0, 0.5, 0)]))) == pytest.approx({7: 0.4 / 1.5}, abs=1e-6)
     # Half as near: .4 · .5 · .5 / (.5 + .5).
-    assert lifted(keys_of((0.9, [(7, 1.0, 1.0)]))) == pytest.approx({7: 0.1}, abs=1e-6)
+    assert lifts(keys_of((0.9, [(7, 1.0, 1.0, 0)]))) == pytest.approx({7: 0.1}, abs=1e-6)
     # Shown in front once more and not taken: .4 · 1 / (2 + 1); used, not rated: .7 of it.
-    passed_over = keys_of((1.0, [(7, 1.0, 1.0)]), (1.0, [(7, 0.0, 1.0)]))
-    assert lifted(passed_over) == pytest.approx({7: 0.4 / 3}, abs=1e-6)
-    assert lifted(keys_of((1.0, [(7, 0.7, 1.0)]))) == pytest.approx({7: 0.14}, abs=1e-6)
+    passed_over = keys_of((1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 0.0, 1.0, 0)]))
+    assert lifts(passed_over) == pytest.approx({7: 0.4 / 3}, abs=1e-6)
+    assert lifts(keys_of((1.0, [(7, 0.7, 1.0, 0)]))) == pytest.approx({7: 0.14}, abs=1e-6)
+
+
+def test_several_questions_lift_more_than_one_by_hand():
+    one = (1.0, [(7, 0.5, 1.0, 0)])
+    # .4 · (n · .5) / (n + 1) · 2n / (n + 1).
+    assert lifts(keys_of(one)) == pytest.approx({7: 0.1}, abs=1e-6)
+    assert lifts(keys_of(one, one)) == pytest.approx({7: 0.4 / 3 * 4 / 3}, abs=1e-6)
+    assert lifts(keys_of(one, one, one)) == pytest.approx({7: 0.15 * 1.5}, abs=1e-6)
+    # One question of three people is one question: .4 · 1.5 / 4.
+    people = (1.0, [(7, 0.5, 1.0, who) for who in range(3)])
+    assert lifts(keys_of(people)) == pytest.approx({7: 0.15}, abs=1e-6)
+    # A question in which it was only shown is none that it was taken from: .4 · .5 / 3.
+    assert lifts(keys_of(one, (1.0, [(7, 0.0, 1.0, 0)]))) == pytest.approx({7: 0.2 / 3}, abs=1e-6)
+    # And the lift has an end.
+    certain = (1.0, [(7, 1.0, 0.1, 0)])
+    assert lifts(keys_of(*[certain] * 9)) == pytest.approx({7: 0.4}, abs=1e-6)
+
+
+def test_how_far_one_of_a_crowd_lifts_by_hand():
+    alone = (1.0, [(7, 1.0, 1.0, 4)])
+    assert lifts(keys_of(alone, crowd=CROWD - 1)) == pytest.approx({7: 0.2}, abs=1e-6)
+    assert lifts(keys_of(alone, crowd=CROWD)) == pytest.approx({7: 0.03}, abs=1e-6)
+    assert lifts(keys_of(alone, crowd=CROWD), KeyPolicy(reach=0.0)) == {}
+    assert lifts(keys_of(alone, crowd=10 * CROWD)) == pytest.approx({7: 0.003}, abs=1e-6)
+    # Two questions of two people: .4 · 2/3 · 4/3, and without either .2.
+    two = [(1.0, [(7, 1.0, 1.0, 4), (9, 1.0, 1.0, 4)]), (1.0, [(7, 1.0, 1.0, 5)])]
+    assert lifts(keys_of(*two)) == pytest.approx({7: 0.4 * 8 / 9, 9: 0.2}, abs=1e-6)
+    assert lifts(keys_of(*two, crowd=CROWD)) == pytest.approx({7: 0.23, 9: 0.03}, abs=1e-6)
+    # One question of two people: .4 · 2/3, and without either .2: more than that and the reach.
+    both = (1.0, [(7, 1.0, 1.0, 4), (7, 1.0, 1.0, 5)])
+    assert lifts(keys_of(both, crowd=CROWD)) == pytest.approx({7: 0.23}, abs=1e-6)
+    assert lifts(keys_of(both, crowd=CROWD), KeyPolicy(reach=0.1)) == pytest.approx({7: 0.8 / 3}, abs=1e-6)
+
+
+@pytest.mark.parametrize(("crowd", "few"), [(3, 1), (10, 1), (19, 1), (20, 2), (50, 5), (1_000, 100)])
+def test_how_many_of_a_crowd_are_a_few(crowd, few):
+    assert minority_of(crowd, KeyPolicy(minority=0.1)) == few
+    assert minority_of(crowd, KeyPolicy(minority=0.0)) == 1
+
+
+def test_how_far_a_few_of_a_crowd_lift_by_hand():
+    # Three people, a question each: .4 · 3/4 · 6/4, at most .4.
+    three = [(1.0, [(7, 1.0, 1.0, who)]) for who in range(3)]
+    assert lifts(keys_of(*three)) == pytest.approx({7: 0.4}, abs=1e-6)
+    # Of thirty they are a tenth, and together worth what one of them is: .003.
+    assert lifts(keys_of(*three, crowd=10 * CROWD)) == pytest.approx({7: 0.003}, abs=1e-6)
+    # A fourth is worth what he is alone, .2, and that.
+    four = [*three, (1.0, [(7, 1.0, 1.0, 3)])]
+    assert lifts(keys_of(*four, crowd=10 * CROWD)) == pytest.approx({7: 0.203}, abs=1e-6)
+    # Whoever took it from two questions is missed most, so what is left is the one of the other: .2.
+    uneven = [(1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 0.5, 1.0, 1)])]
+    assert lifts(keys_of(*uneven, crowd=10), KeyPolicy(minority=0.1)) == pytest.approx({7: 0.109}, abs=1e-6)
+
+
+def test_what_led_there_is_told():
+    took, shown = [(7, 1.0, 1.0, 0), (7, 1.0, 1.0, 1)], [(7, 0.0, 1.0, 0)]
+    found = found_by(keys_of((0.9, took), (0.99, shown), (0.95, took), (0.5, took), (0.92, [(3, 1, 1, 0)])))
+    assert found.memory.tolist() == [3, 7]
+    assert found.led.tolist() == [1, 2]
+    assert found.nearest.tolist() == [4, 2]
+    assert found.search.tolist() == [1, 2, 4, 0]
 
 
 def test_what_was_only_shown_is_not_lifted():
-    assert lifted(keys_of((1.0, [(7, 0.0, 1.0), (8, 1.0, 1.0)]))).keys() == {8}
+    assert lifts(keys_of((1.0, [(7, 0.0, 1.0, 0), (8, 1.0, 1.0, 0)]))).keys() == {8}
 
 
-def test_nothing_near_lifts_nothing():
-    assert lifted(keys_of((0.799, [(7, 1.0, 1.0)]), (0.1, [(7, 1.0, 1.0)]))) == {}
-    assert lifted(keys_of()) == {}
+@pytest.mark.parametrize("crowd", [1, CROWD])
+def test_nothing_near_lifts_nothing(crowd):
+    far = keys_of((0.799, [(7, 1.0, 1.0, 0)]), (0.1, [(7, 1.0, 1.0, 0)]), crowd=crowd)
+    assert lifts(far) == {}
+    assert lifts(keys_of(crowd=crowd)) == {}
+    assert lifts(keys_of((1.0, []), crowd=crowd)) == {}
 
 
 def test_the_nearest_searches_count_alone():
-    searches = [(0.95, [(1, 1.0, 1.0)]), (0.99, [(2, 1.0, 1.0)]), (0.97, [(3, 1.0, 1.0)])]
+    searches = [(0.95, [(1, 1.0, 1.0, 0)]), (0.99, [(2, 1.0, 1.0, 0)]), (0.97, [(3, 1.0, 1.0, 0)])]
     keys = keys_of(*searches)
-    found = lifts(keys, keys.vectors @ at(1.0), 0.8, KeyPolicy(nearest=2))
-    assert found.search.tolist() == [1, 2]
-    assert found.memory.tolist() == [2, 3]
+    for search, near in (
+        near_of(keys.vectors @ at(1.0), 0.8, KeyPolicy(nearest=2)),
+        near_of(keys.vectors @ at(1.0), 0.8, POLICY),
+    ):
+        found = lifted(keys, search, near, KeyPolicy(nearest=2))
+        assert found.search.tolist() == [1, 2]
+        assert found.memory.tolist() == [2, 3]
 
 
+ROWS = st.tuples(
+    st.integers(0, 3), st.sampled_from([0.0, 0.35, 0.7, 1.0]), st.floats(0, 1), st.integers(0, 3)
+)
+COSINES = st.floats(0.5, 1).filter(lambda cosine: abs(cosine - 0.8) > 1e-4)  # vectors are not so exact
 SEARCHES = st.lists(
-    st.tuples(
-        st.floats(0.5, 1),
-        st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.7, 1.0]), st.floats(0, 1)), max_size=4),
-    ),
+    st.tuples(COSINES, st.lists(ROWS, max_size=5, unique_by=lambda row: (row[0], row[3]))),
     max_size=8,
 )
 
 
+def by_hand(searches: list[tuple[float, list[Row]]], memory: int) -> float:
+    """The formula for one memory, without regard to voices."""
+    every = [
+        (max(0.0, (cosine - 0.8) / 0.2), number, row)
+        for number, (cosine, rows) in enumerate(searches)
+        for row in rows
+        if cosine > 0.8 and row[0] == memory
+    ]
+    best = max((near for near, _, row in every if row[1]), default=0.0)
+    if not best:
+        return 0.0
+    wanted, looks = sum(near * row[1] for near, _, row in every), sum(near * row[2] for near, _, row in every)
+    led = len({number for _, number, row in every if row[1]})
+    return 0.4 * min(1.0, best * wanted / (looks + best) * 2 * led / (led + 1))
+
+
 @given(SEARCHES)
 def test_it_is_the_formula_and_never_more_than_its_weight(searches):
-    def by_hand(memory: int) -> float:
-        every = [(max(0.0, (cosine - 0.8) / 0.2), row) for cosine, rows in searches for row in rows]
-        mine = [(near, taken, looked) for near, (name, taken, looked) in every if name == memory]
-        best = max((near for near, taken, _ in mine if taken), default=0.0)
-        if not best:
-            return 0.0
-        wanted, looks = sum(w * a for w, a, _ in mine), sum(w * x for w, _, x in mine)
-        return 0.4 * min(1.0, best * wanted / (looks + best))
-
-    found = lifted(keys_of(*searches))
+    found = lifts(keys_of(*searches))
     assert all(0 < lift <= POLICY.weight for lift in found.values())
-    for memory in range(6):
-        assert found.get(memory, 0.0) == pytest.approx(by_hand(memory), abs=2e-5)
+    for memory in range(4):
+        assert found.get(memory, 0.0) == pytest.approx(by_hand(searches, memory), abs=2e-5)
 
 
-@given(SEARCHES, st.randoms())
-def test_the_order_of_searches_does_not_matter(searches, random):
-    mixed = list(searches)
+@given(SEARCHES)
+def test_a_crowd_is_the_formula_with_its_bound(searches):
+    found = lifts(keys_of(*searches, crowd=CROWD))
+    for memory in range(4):
+        bound = by_hand(searches, memory)
+        for voice in range(4):
+            others = [(cosine, [row for row in rows if row[3] != voice]) for cosine, rows in searches]
+            bound = min(bound, by_hand(others, memory) + POLICY.reach)
+        assert found.get(memory, 0.0) == pytest.approx(bound, abs=2e-5)
+
+
+@given(SEARCHES, st.sets(st.integers(0, 3), min_size=1, max_size=3))
+def test_as_few_as_the_minority_lift_what_nobody_else_took_no_further_than_the_reach(searches, few):
+    crowd = 10 * len(few)
+    mine = [
+        (cosine, [row if row[3] in few else (row[0], 0.0, *row[2:]) for row in rows])
+        for cosine, rows in searches
+    ]
+    policy = replace(POLICY, minority=0.1)
+    assert all(
+        lift <= policy.reach * CROWD / crowd + 1e-9
+        for lift in lifts(keys_of(*mine, crowd=crowd), policy).values()
+    )
+
+
+@given(SEARCHES, st.integers(0, 3), st.sampled_from([0.0, 0.05, 0.1]))
+def test_leaving_any_one_voice_out_of_a_crowd_lowers_no_lift_by_more_than_the_reach(searches, voice, reach):
+    policy = replace(POLICY, reach=reach)
+    whole = lifts(keys_of(*searches, crowd=CROWD), policy)
+    others = [(cosine, [row for row in rows if row[3] != voice]) for cosine, rows in searches]
+    left = lifts(keys_of(*others, crowd=CROWD - 1), policy)
+    assert all(lift <= left.get(memory, 0.0) + reach + 1e-9 for memory, lift in whole.items())
+
+
+@given(SEARCHES, st.randoms(), st.sampled_from([1, CROWD]))
+def test_the_order_of_searches_and_of_their_rows_does_not_matter(searches, random, crowd):
+    mixed = [(cosine, random.sample(rows, len(rows))) for cosine, rows in searches]
     random.shuffle(mixed)
-    assert lifted(keys_of(*mixed)) == pytest.approx(lifted(keys_of(*searches)), abs=1e-9)
+    found, same = (lifts(keys_of(*some, crowd=crowd)) for some in (mixed, searches))
+    assert found == pytest.approx(same, abs=1e-9)
+
+
+def unit(rows: int, seed: int = 1) -> np.ndarray:
+    vectors = np.random.default_rng(seed).normal(size=(rows, 8)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def test_the_threshold_follows_from_the_queries_of_the_namespace():
-    random = np.random.default_rng(1)
-    few = random.normal(size=(49, 8)).astype(np.float32)
-    assert threshold_of(few, 0.75, 0.9, otherwise=0.8) == 0.8
-    many = random.normal(size=(200, 8)).astype(np.float32)
-    many /= np.linalg.norm(many, axis=1, keepdims=True)
+    assert threshold_of(unit(49), 0.75, 0.9, otherwise=0.8) == 0.8
+    many = unit(200)
     pairs = (many @ many.T)[np.triu_indices(200, 1)]
-    assert threshold_of(many, -1, 1, otherwise=0.8) == pytest.approx(np.quantile(pairs, 0.995))
+    assert threshold_of(many, -1, 1, otherwise=0.8) == pytest.approx(np.quantile(pairs, POLICY.quantile))
+    assert threshold_of(many, -1, 1, 0.8, 0.9) == pytest.approx(np.quantile(pairs, 0.9))
     assert threshold_of(many, 0.9, 0.95, otherwise=0.8) == 0.9
     assert threshold_of(many, 0.1, 0.2, otherwise=0.8) == 0.2
 
 
+def test_the_threshold_of_many_queries_is_that_of_a_part_of_them():
+    many = unit(2 * MOST_QUERIES)
+    found = threshold_of(many, -1, 1, otherwise=0.8)
+    assert found == threshold_of(many, -1, 1, otherwise=0.8)
+    pairs = (many @ many.T)[np.triu_indices(len(many), 1)]
+    assert found == pytest.approx(np.quantile(pairs, POLICY.quantile), abs=0.005)
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"weight": -0.1}, {"weight": 1.1}, {"prior": 0.0}, {"nearest": 0}, {"quantile": 1.0}]
+    "wrong",
+    [
+        {"weight": -0.1},
+        {"weight": 1.1},
+        {"prior": 0.0},
+        {"nearest": 0},
+        {"quantile": 1.0},
+        {"reach": -0.1},
+        {"minority": 1.0},
+    ],
 )
 def test_a_policy_that_makes_no_sense_is_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         KeyPolicy(**wrong)
+
+
+def test_arrays_that_do_not_belong_together_are_named():
+    keys = keys_of((1.0, [(7, 1.0, 1.0, 0)]))
+    with pytest.raises(ValueError, match="2 voices"):
+        replace(keys, voice=np.zeros(2, dtype=np.int64))
+    with pytest.raises(ValueError, match="crowd = -1"):
+        replace(keys, crowd=-1)
+    with pytest.raises(ValueError, match="1 searches"):
+        lifted(keys, np.array([0]), np.array([1.0, 0.5]), POLICY)

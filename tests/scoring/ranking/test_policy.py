@@ -16,6 +16,7 @@ CHANGES = {
     "trigger_weight": 0.21,
     "mpab": False, "mpab_coefficient": 0.11, "mpab_cap": math.inf, "neighbour_weight": 0.21,
     "effectiveness_weight": 0.29, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.14,
+    "key_weight": 0.39,
     "confidence_point": 0.011, "negative_feedback": False, "negative_step": 0.09, "negative_floor": 0.31,
     "negative_half_life_days": 31.0, "sparse_recall": False, "sparse_chunks": 3, "sparse_top": 21,
     "sparse_distance": 0.21, "sparse_keeps": 4, "soft_from": 0.91, "bm25_reach": 1.6,
@@ -27,7 +28,7 @@ BOUNDS = {
     "trigger_weight": (0, 1),
     "mpab_coefficient": (0, 1), "mpab_cap": (0, math.inf), "neighbour_weight": (0, 1),
     "effectiveness_weight": (0, 0.3), "effectiveness_from": (3, 1_000_000), "highly_effective": (0, 1),
-    "learned_cap": (0, 0.15), "confidence_point": (0, 0.1), "negative_step": (0, 0.1),
+    "learned_cap": (0, 0.15), "key_weight": (0, 0.4), "confidence_point": (0, 0.1), "negative_step": (0, 0.1),
     "negative_floor": (0.3, 1),
     "negative_half_life_days": (0.001, 100_000), "sparse_chunks": (0, 1_000), "sparse_top": (0, 100_000),
     "sparse_distance": (0, 2), "sparse_keeps": (0, 1_000), "soft_from": (0.5, 1),
@@ -88,9 +89,10 @@ def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     old = then.to_dict()
     for name in BEFORE:
         del old[name]
-    before = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf}
+    before = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf, "key_weight": 0.4}
     assert RankingPolicy.logged(old) == dataclasses.replace(then, **before)
     assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
+    assert RankingPolicy().version == RankingPolicy(key_weight=0.4).version == "8400f79004b9"
     present = RankingPolicy(rrf_k=60)
     assert RankingPolicy.logged(present.to_dict()) == present
 

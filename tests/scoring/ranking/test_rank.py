@@ -25,9 +25,11 @@ from ranking_helpers import (
 )
 
 from slowwave.scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking.candidates import Led
 from slowwave.scoring.ranking.columns import columns_of
 from slowwave.scoring.ranking.ranked import positions
 from slowwave.scoring.ranking.scored import LOW, Scored, held
+from slowwave.search.results import formula
 
 
 def ranked(found, policy=EVEN, limit=10, as_of=NOW):
@@ -256,6 +258,49 @@ def test_what_was_learned_is_bounded():
     assert scores(ranked(found, replace(PLAIN, learned_cap=0.15))) == {"a": pytest.approx(0.65)}
 
 
+def test_search_keys_are_after_effectiveness_and_before_the_penalty():
+    policy = replace(PLAIN, effectiveness_weight=0.3)
+    found = build(near(a=0.8), states={"a": MemoryState(key=0.12, learned=0.1, not_useful_at=votes(1))})
+    (only,) = ranked(found, policy).results
+    assert only.combined == pytest.approx(0.71)
+    assert only.score == pytest.approx((0.71 + 0.1 + 0.12) * 0.9)
+    assert [row for row in only.contributions if row.source == "key"] == [
+        ("key", "search_keys", "similar searches", 0.12)
+    ]
+
+
+def test_the_formula_names_what_search_keys_add():
+    found = build(near(a=0.8), states={"a": MemoryState(key=0.12)})
+    (only,) = ranked(found, PLAIN).results
+    assert formula(only, PLAIN) == "1 · 0.800 + 0 · 0.500 + 0.120 (key) = 0.920"
+    (plain,) = ranked(replace(found, states={}), PLAIN).results
+    assert formula(plain, PLAIN) == "1 · 0.800 + 0 · 0.500 = 0.800"
+
+
+def test_search_keys_are_bounded_and_nothing_is_no_row():
+    found = build(near(a=0.5, b=0.4), states={"a": MemoryState(key=0.9)})
+    first, second = ranked(found, PLAIN).results
+    assert (first.score, second.score) == (pytest.approx(0.9), 0.4)
+    assert "key" not in parts(second)
+    assert ranked(found, replace(PLAIN, key_weight=0.0)) == ranked(replace(found, states={}), PLAIN)
+
+
+def test_a_row_of_search_keys_says_why():
+    led = {
+        "a": Led(3, 0.914, "how do I\nrestart the pump", datetime(2026, 3, 4, 23, tzinfo=UTC)),
+        "b": Led(1, 0.9),
+        "c": Led(1_200, 1.0, "x" * 61),
+    }
+    found = build(near(a=0.5, b=0.4, c=0.3), states=dict.fromkeys("abc", MemoryState(key=0.1)), led=led)
+    rows = [row for one in ranked(found, PLAIN).results for row in one.contributions if row.source == "key"]
+    assert [row.term for row in rows] == [
+        "3 similar searches, nearest 0.91 (“how do I restart the pump”, 4 March)",
+        "1 similar search, nearest 0.90",
+        f"1,200 similar searches, nearest 1.00 (“{'x' * 59}…”)",
+    ]
+    assert ranked(replace(found, led={}), PLAIN).results[0].score == ranked(found, PLAIN).results[0].score
+
+
 def test_confidence_is_before_the_penalty():
     found = build(
         near(a=0.5),
@@ -446,6 +491,15 @@ def test_votes_switched_off_are_votes_never_cast(found, policy, limit):
 def test_a_learned_cap_of_nothing_is_nothing_learned(found, policy, limit):
     never = replace(found, states={name: replace(one, learned=0.0) for name, one in found.states.items()})
     assert ranked(found, replace(policy, learned_cap=0.0), limit) == ranked(never, policy, limit)
+
+
+@pytest.mark.slow
+@given(worlds(), policies, st.integers(0, 6))
+def test_a_key_weight_of_nothing_is_no_keys(found, policy, limit):
+    never = replace(found, states={name: replace(one, key=0.0) for name, one in found.states.items()})
+    off = ranked(found, replace(policy, key_weight=0.0), limit)
+    assert off == ranked(never, policy, limit)
+    assert all("key" not in parts(one) for one in off.results)
 
 
 @pytest.mark.slow

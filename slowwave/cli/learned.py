@@ -1,0 +1,164 @@
+"""The lists of learning: terms and keys, selections, the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from rich.markup import escape
+
+from slowwave.cli.app import Json, Namespace, open_namespace
+from slowwave.cli.learning import Limit, OneKind, fail, kinds_of, learning
+from slowwave.views.section import Column, Columns, Section, Table, numbers
+from slowwave.views.tables import show
+from slowwave.views.terminal import out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.scoring.feedback.learned import Kind
+
+
+@learning.command("terms")
+@reports_errors
+def learning_terms(
+    state: Annotated[str, typer.Option(help="Only proposed, live, expired or 'taken back'.")] = "",
+    memory: Annotated[str, typer.Option(help="Only of this memory (id), also of a secret one.")] = "",
+    kind: OneKind = "words",
+    limit: Limit = 50,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """The words, or the past questions, that lead to memories, and whether they have an effect."""
+    if _one_kind(kind) == "keys":
+        _print_keys(state, memory, limit, namespace, json)
+        return
+    with open_namespace(namespace) as home:
+        rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
+    if json:
+        print_json(rows.head(limit))
+        return
+    if rows.is_empty():
+        out.print("No such terms." if state or memory else "No selection has taught anything yet.")
+        return
+    counts = numbers("questions", "people", "weight", "until")
+    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
+    cells = [
+        [row["term"], row["title"], row["memory_id"], row["state"], row["questions"], row["principals"],
+         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    _show("Learned terms", columns, cells, rows.height)
+
+
+@learning.command("proposals")
+@reports_errors
+def learning_proposals(
+    reason: Annotated[str, typer.Option(help="Only with this reason, for instance rate_limited.")] = "",
+    kind: OneKind = "words",
+    limit: Limit = 20,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Selections, the newest first: what each could teach, and why most teach nothing."""
+    words = _one_kind(kind) == "words"
+    with open_namespace(namespace) as home:
+        if words:
+            rows = home.learning.proposals(reason=reason, limit=None)
+        else:
+            rows = home.learning.selections(reason=reason, limit=None)
+    if json:
+        print_json(rows.head(limit))
+        return
+    if rows.is_empty():
+        out.print(
+            f"No selection with the reason {escape(reason)}." if reason else "No selection is known yet."
+        )
+        return
+    cells = [
+        [f"{row['selected_at']:%F}", row["reason"], "?" if row["rank"] is None else str(row["rank"]),
+         row["principal"], row["query"], row["title"] or row["memory_id"],
+         row["taught"] if words else f"{row['taken']:.2f}"]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    columns: Columns = [
+        Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected",
+        "teaches" if words else Column("taken", "number"),
+    ]  # fmt: skip
+    _show("Selections", columns, cells, rows.height)
+
+
+@learning.command("log")
+@reports_errors
+def learning_log(
+    action: Annotated[
+        str,
+        typer.Option(help="Only add, refresh, expire, rollback, refuse, approve, withdraw or regression."),
+    ] = "",
+    limit: Limit = 20,
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """The audit log: everything that was learned, refused, taken back and decided, the newest first."""
+    with open_namespace(namespace) as home:
+        rows = home.learning.log(action=action, limit=None)
+    if json:
+        print_json(rows.head(limit))
+        return
+    if rows.is_empty():
+        out.print("Nothing is in the log.")
+        return
+    columns: Columns = [
+        Column("when (UTC)", whole=True),
+        Column("what", whole=True),
+        Column("of", whole=True),
+        "why",
+        "who",
+        "memory",
+        "term",
+    ]
+    cells = [
+        [f"{row['at']:%F %H:%M}", row["action"], row["kind"] or "", row["reason"] or row["detail"],
+         row["principal"], row["memory_id"], row["term"]]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    _show("Log of learning", columns, cells, rows.height)
+
+
+def _one_kind(kind: str) -> Kind:
+    """The kind of learning that is meant."""
+    found = kinds_of(kind)
+    if len(found) != 1:
+        fail(f"--kind {kind}: say words or keys.")
+    return found[0]
+
+
+def _print_keys(state: str, memory: str, limit: int, namespace: str, json: bool) -> None:
+    """Past questions that lead to memories."""
+    with open_namespace(namespace) as home:
+        rows = home.learning.keys(state=cast("Any", state), memory_id=memory)
+    if json:
+        print_json(rows.head(limit))
+        return
+    if rows.is_empty():
+        out.print("No such keys." if state or memory else "No search has led anywhere yet.")
+        return
+    counts = numbers("times", "people", "weight", "until")
+    columns: Columns = [
+        "question",
+        "leads to",
+        Column("id", whole=True),
+        Column("state", whole=True),
+        *counts,
+    ]
+    cells = [
+        [row["query"], row["title"], row["memory_id"], row["state"], row["times"], row["principals"],
+         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
+        for row in rows.head(limit).iter_rows(named=True)
+    ]  # fmt: skip
+    _show("Search keys", columns, cells, rows.height)
+
+
+def _show(title: str, columns: Columns, cells: Sequence[list[object]], rows: int) -> None:
+    """The first of so many rows, under a title that says how many there are."""
+    table = Table(columns, cells, left_out=rows - len(cells), option="--limit")
+    show(Section(f"{title}: {rows:,}", [table]))

@@ -1,0 +1,165 @@
+"""The search keys of a namespace at a moment: where a new question is led (rule 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from slowwave.embedding import profile
+from slowwave.scoring.feedback.keys import fold, keys_of
+from slowwave.scoring.ranking.keys import Lifts, lifted, nearness, threshold_of
+from slowwave.scoring.ranking.nearest import Nearest
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.learning.questions import Questions
+    from slowwave.scoring.feedback.policy import KeyTeaching
+    from slowwave.scoring.key_policy import KeyPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRules:
+    """All that decides where keys lead.
+
+    Attributes:
+        teaching: what a search teaches.
+        policy: how keys lift.
+        alike: least and greatest threshold, and that of few questions (`slowwave.embedding.ModelProfile`).
+    """
+
+    teaching: KeyTeaching
+    policy: KeyPolicy
+    alike: tuple[float, float, float]
+
+
+def key_rules(space: Workspace) -> KeyRules:
+    """Those of a home."""
+    return KeyRules(space.key_teaching, space.key_policy, profile(space.settings.embedding.model).alike)
+
+
+@dataclass(frozen=True, slots=True)
+class LedTo:
+    """Where keys lead a question.
+
+    Attributes:
+        lift: what is added to the memory's score.
+        count: past questions near to it that led to the memory (count).
+        nearest: cosine with the nearest of them.
+        question: id of that one.
+        text: what it asked.
+        at: when it last led there.
+    """
+
+    lift: float
+    count: int
+    nearest: float
+    question: str
+    text: str
+    at: datetime | None
+
+
+class KeyIndex:
+    """Keys of a namespace, found by the vector of a question.
+
+    Args:
+        views: what counts of past searches of the namespace, up to the moment (`decide_views`).
+        questions: of the namespace.
+        as_of: the moment, at which keys have their age.
+        rules: that decide.
+        before: of an earlier moment; what it found questions with is used again where they are the same.
+    """
+
+    def __init__(
+        self,
+        views: pl.DataFrame,
+        questions: Questions,
+        as_of: datetime,
+        rules: KeyRules,
+        before: KeyIndex | None = None,
+    ) -> None:
+        self._policy = rules.policy
+        folded = fold(views, as_of, rules.teaching).filter(pl.col("query_id").is_in(list(questions.names)))
+        asked = sorted(set(views["query_id"].unique()) & questions.number.keys())
+        low, high, otherwise = rules.alike
+        self.threshold = threshold_of(
+            questions.vectors[[questions.number[one] for one in asked]], low, high, otherwise,
+            rules.policy.quantile,
+        )  # fmt: skip
+        names = folded["memory_id"].unique().sort().to_list()
+        self._memories: list[str] = names
+        self._asked: list[str] = folded["query_id"].unique(maintain_order=True).to_list()
+        self._texts = [questions.texts[questions.number[one]] for one in self._asked]
+        memory = {name: at for at, name in enumerate(names)}
+        self._keys = keys_of(folded, questions.vectors, questions.number, memory)
+        self._last = folded["last"].dt.epoch("us").fill_null(0).to_numpy()
+        kept = before is not None and before._asked == self._asked
+        again = before._nearest if before is not None and kept else None
+        self._nearest: Nearest = Nearest(self._keys.vectors) if again is None else again
+
+    def __len__(self) -> int:
+        """Number of past questions."""
+        return len(self._asked)
+
+    def led(self, vector: npt.NDArray[np.float32]) -> dict[str, LedTo]:
+        """Memories that a question is led to.
+
+        Args:
+            vector: of the question, of length 1, (dimension,).
+        """
+        found, cosine = self._found(vector)
+        told = {}
+        for memory, lift, count, at in zip(
+            found.memory.tolist(),
+            found.lift.tolist(),
+            found.led.tolist(),
+            found.nearest.tolist(),
+            strict=True,
+        ):
+            told[self._memories[memory]] = LedTo(
+                lift, count, cosine[at], self._asked[at], self._texts[at], self._when(at, memory)
+            )
+        return told
+
+    def parts(self, vector: npt.NDArray[np.float32]) -> list[tuple[str, float, str, float]]:
+        """What each past question has to do with where a question is led.
+
+        Returns:
+            Memory, its lift, id of a past question that led there, and the part of the lift that is its own,
+            in (0, 1]; those of a memory sum to 1.
+        """
+        found, _ = self._found(vector)
+        lift = dict(zip(found.memory.tolist(), found.lift.tolist(), strict=True))
+        keys, rows = self._keys, []
+        for at, near in zip(found.search.tolist(), found.near.tolist(), strict=True):
+            for row in range(keys.starts[at], keys.starts[at + 1]):
+                memory, taken = int(keys.memory[row]), float(keys.taken[row])
+                if taken > 0 and memory in lift:
+                    rows.append((memory, self._asked[at], near * taken))
+        whole: dict[int, float] = {}
+        for memory, _, weight in rows:
+            whole[memory] = whole.get(memory, 0.0) + weight
+        parts: dict[tuple[int, str], float] = {}
+        for memory, question, weight in rows:
+            parts[memory, question] = parts.get((memory, question), 0.0) + weight / whole[memory]
+        return [
+            (self._memories[memory], lift[memory], question, part)
+            for (memory, question), part in parts.items()
+        ]
+
+    def _found(self, vector: npt.NDArray[np.float32]) -> tuple[Lifts, dict[int, float]]:
+        """What keys add, and the cosines with the past questions that are near."""
+        search, cosines = self._nearest.find(vector, self.threshold, self._policy.nearest)
+        found = lifted(self._keys, search, nearness(cosines, self.threshold), self._policy)
+        return found, dict(zip(search.tolist(), cosines.tolist(), strict=True))
+
+    def _when(self, at: int, memory: int) -> datetime | None:
+        begin, end = self._keys.starts[at], self._keys.starts[at + 1]
+        mine = (self._keys.memory[begin:end] == memory) & (self._keys.taken[begin:end] > 0)
+        rows = np.flatnonzero(mine) + begin
+        last = int(self._last[rows].max(initial=0))
+        return datetime.fromtimestamp(last / 1e6, UTC) if last else None

@@ -1,0 +1,132 @@
+"""What searches teach as keys: each voice by itself, with its age (rule 7)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
+from slowwave.scoring.feedback.policy import KeyTeaching
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+POLICY = KeyTeaching()
+COLUMNS = ["namespace", "query_id", "memory_id", "principal", "taken", "examined", "last"]
+
+
+def view(
+    query: str, who: str, memory: str, took: float = 1.0, looked: float = 1.0, age: float = 0.0
+) -> tuple[object, ...]:
+    return "n", query, who, memory, NOW - timedelta(days=age), took, looked
+
+
+def frame(*rows: tuple[object, ...]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=VIEW, orient="row")
+
+
+def values(rows: pl.DataFrame) -> dict[tuple[str, ...], tuple[float, float]]:
+    return {row[1:4]: row[4:6] for row in rows.iter_rows()}
+
+
+def test_taken_and_examined_by_hand():
+    rows = pl.DataFrame({"evidence": [1.0, 0.7, 1.0], "share": [1.0, 0.5, 1.2], "rank": [1, 4, 16]})
+    made = rows.select(
+        t=taken(pl.col("evidence"), pl.col("share"), POLICY), x=examined(pl.col("rank"), POLICY)
+    )
+    assert made["t"].to_list() == pytest.approx([1.0, 0.35, 1.0])
+    assert made["x"].to_list() == pytest.approx([1.0, 0.5, 0.25])
+    flat = rows.select(examined(pl.col("rank"), KeyTeaching(bias=0.0)))
+    assert flat.to_series().to_list() == [1, 1, 1]
+
+
+def test_each_voice_is_a_row_and_fades_by_itself():
+    made = fold(
+        frame(
+            view("q", "ann", "m", age=90),
+            view("q", "bob", "m", took=0.0, looked=0.5, age=45),
+            view("q", "eve", "m", age=180),
+        ),
+        NOW,
+        POLICY,
+    )
+    assert made.columns == COLUMNS
+    assert values(made) == {("q", "m", "ann"): (0.5, 0.5), ("q", "m", "bob"): (0.0, 0.375)}
+    assert made["last"].to_list() == [NOW - timedelta(days=90), NOW - timedelta(days=45)]
+
+
+def test_who_asks_again_has_one_voice():
+    made = fold(frame(view("q", "ann", "m", age=90), view("q", "ann", "m", took=0.0, age=0)), NOW, POLICY)
+    assert values(made) == {("q", "m", "ann"): (0.5, 1.0)}
+
+
+def test_of_the_keys_of_a_memory_the_newest_stay():
+    policy = KeyTeaching(per_memory=2)
+    rows = [view(f"q{age}", "ann", "m", age=age) for age in range(4)]
+    shown = view("q0", "bob", "m", took=0.0, age=9)
+    assert {name[0] for name in values(fold(frame(*rows, shown), NOW, policy))} == {"q0", "q1"}
+    assert fold(frame(*rows, shown), NOW, policy).height == 3
+
+
+def test_what_nobody_took_is_not_known():
+    rows = frame(view("q", "ann", "m"), view("q", "ann", "other", took=0.0), view("r", "ann", "m", took=0.0))
+    assert set(values(fold(rows, NOW, POLICY))) == {("q", "m", "ann")}
+
+
+VIEWS = st.lists(
+    st.builds(
+        view,
+        st.sampled_from("qrs"),
+        st.sampled_from("abc"),
+        st.sampled_from("mn"),
+        st.sampled_from([0.0, 0.35, 1.0]),
+        st.sampled_from([0.25, 0.5, 1.0]),
+        st.integers(0, 200),
+    ),
+    max_size=14,
+)
+FEW = KeyTeaching(per_memory=3)
+
+
+@given(VIEWS, st.randoms())
+def test_the_order_of_views_does_not_matter_nor_that_all_came_twice(rows, random):
+    mixed = random.sample(rows, len(rows))
+    made = fold(frame(*rows), NOW, FEW)
+    assert_frame_equal(fold(frame(*mixed), NOW, FEW), made)
+    assert_frame_equal(fold(frame(*mixed, *rows), NOW, FEW), made)
+
+
+@given(VIEWS)
+def test_what_is_known_is_known_when_it_is_folded_again(rows):
+    made = fold(frame(*rows), NOW, FEW)
+    again = fold(made.with_columns(at=pl.lit(NOW, dtype=VIEW["at"])).select(*VIEW), NOW, FEW)
+    assert_frame_equal(again.drop("last"), made.drop("last"))
+
+
+def test_the_rows_of_a_question_stand_together():
+    folded = fold(
+        frame(
+            view("q", "bob", "m"), view("r", "ann", "m", took=0.5), view("q", "ann", "n"),
+            view("q", "ann", "m", took=0.0), view("gone", "eve", "m"), view("r", "zoe", "gone"),
+        ),
+        NOW,
+        POLICY,
+    )  # fmt: skip
+    vectors = np.eye(3, dtype=np.float32)
+    made = keys_of(folded.reverse(), vectors, {"q": 2, "r": 1}, {"m": 5, "n": 6})
+    assert made.vectors.tolist() == [[0, 0, 1], [0, 1, 0]]
+    assert made.starts.tolist() == [0, 3, 4]
+    assert made.memory.tolist() == [5, 5, 6, 5]
+    assert made.voice.tolist() == [0, 1, 0, 0]
+    assert made.taken.tolist() == [0, 1, 1, 0.5]
+    assert made.examined.tolist() == [1, 1, 1, 1]
+    assert made.crowd == 4  # eve and zoe, too, whose question and memory are not here
+
+
+def test_nothing_known_is_no_key():
+    made = keys_of(fold(frame(), NOW, POLICY), np.zeros((0, 3), dtype=np.float32), {}, {})
+    assert (len(made.vectors), made.starts.tolist(), len(made.memory), made.crowd) == (0, [0], 0, 0)
