@@ -55,12 +55,12 @@ class Home:
         return frozenset(self.memory[one] for one in question.answers if one in self.memory)
 
 
-def born(folder: Path, collection: Collection, namespace: str, model: str) -> Home:
-    """A home that holds the documents, saved some days before the first."""
+def born(folder: Path, collection: Collection, namespace: str, model: str, what: str = "both") -> Home:
+    """A home that holds the documents, saved some days before the first; `what`: see `configured`."""
     for noisy in ("dagster", "alembic", "great_expectations"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
     folder.mkdir(parents=True)
-    settings = configured(folder, model)
+    settings = configured(folder, model, what)
     clock = Clock(datetime.combine(FIRST - SAVED, datetime.min.time(), UTC) + timedelta(hours=12))
     notes = notes_of(collection.documents)[namespace]
     with Memory(settings, namespace=namespace, space=Workspace(settings, clock=clock)) as memory:
@@ -71,11 +71,19 @@ def born(folder: Path, collection: Collection, namespace: str, model: str) -> Ho
     return home
 
 
-def configured(folder: Path, model: str) -> Settings:
-    """Settings of a home: nobody judges but use, which is what learning is proved with."""
+def configured(folder: Path, model: str, what: str = "both") -> Settings:
+    """Settings of a home: nobody judges but use, which is what learning is proved with.
+
+    Args:
+        folder: of the home.
+        model: embedding model.
+        what: kinds of learning that are switched on: words, keys or both.
+    """
+    on = {kind: str(what in (kind, "both")).lower() for kind in ("words", "keys")}
     (folder / "slowwave.toml").write_text(
         f'[embedding]\nmodel = "{model}"\n[gate]\nmode = "off"\n[judge]\nkind = "off"\n'
-        f'[learning]\nenabled = true\n[night]\nfirst_day = "{FIRST - SAVED}"\n'
+        f"[learning]\nenabled = true\nwords = {on['words']}\nkeys = {on['keys']}\n"
+        f'[night]\nfirst_day = "{FIRST - SAVED}"\n'
     )
     return load(folder)
 

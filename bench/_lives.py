@@ -22,10 +22,10 @@ from _lives_sets import Floats, Integers, Searched, World
 from _needs import Asking, Needs, Question, Wordings, asked_on
 from _user import Careless, User
 
-from slowwave.scoring.feedback.keys import VIEW, fold, keys_of, taken
+from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
 from slowwave.scoring.feedback.learned import PROPOSAL, decide, live, propose
 from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
-from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifts, threshold_of
+from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted, near_of, threshold_of
 from slowwave.scoring.ranking.learned import CAP, LearnedTerms, learnable
 
 LOW, HIGH, OTHERWISE = 0.75, 0.90, 0.80
@@ -75,6 +75,7 @@ class Point:
         """The constants as a row has them."""
         return {
             "weight": self.keys.weight, "prior": self.keys.prior, "quantile": self.keys.quantile,
+            "reach": self.keys.reach, "minority": self.keys.minority,
             "power": self.teaching.power, "excluded_ranks": self.teaching.excluded_ranks,
             "per_memory": self.teaching.per_memory, "ttl_days": self.teaching.ttl_days,
         }  # fmt: skip
@@ -197,7 +198,8 @@ class Known:
         """What they add for a question of a namespace, whose cosines with all questions are known."""
         if space not in self.keys:
             return None
-        return lifts(self.keys[space], cosines[self.asked[space]], self.threshold[space], policy)
+        search, near = near_of(cosines[self.asked[space]], self.threshold[space], policy)
+        return lifted(self.keys[space], search, near, policy)
 
 
 @dataclass(frozen=True)
@@ -279,10 +281,10 @@ class Life:
             evidence = 0.0
             if one in selected:
                 evidence = 1.0 if self._draw.random() < RATED else self.point.teaching.used
-            looked = rank**-BIAS * (self.point.passed if at < last and one not in selected else 1.0)
+            times = self.point.passed if at < last and one not in selected else 1.0
             share = float(scores[at] / scores[0]) if scores[0] > 0 else 0.0
             told = (space, str(question), asking.who, one, asking.at)
-            rows.append((*told, 0.0, looked, evidence, share, rank))
+            rows.append((*told, 0.0, times, evidence, share, rank))
         return rows
 
     def _taught(self, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
@@ -291,7 +293,8 @@ class Life:
         teaches = pl.col("rank") > policy.excluded_ranks
         may = pl.when(teaches).then(pl.col("evidence")).otherwise(0.0)
         return pl.DataFrame(rows, schema=_ROW, orient="row").with_columns(
-            taken=taken(may, pl.col("share"), policy)
+            taken=taken(may, pl.col("share"), policy),
+            examined=pl.col("examined") * examined(pl.col("rank"), policy),
         )
 
     def _known(self, now: datetime) -> Known:
@@ -345,24 +348,24 @@ class Life:
 def ranked(world: World, question: int, known: Known, policy: KeyPolicy) -> tuple[Integers, Floats]:
     """Memories of a question, best first, and their scores, with what keys add."""
     memory, score = world.asked.of(question)
-    lifted = known.lifts(int(world.asked.spaces[question]), world.cosines[question], policy)
-    memory, score = with_lifts(memory, score, lifted)
+    added = known.lifts(int(world.asked.spaces[question]), world.cosines[question], policy)
+    memory, score = with_lifts(memory, score, added)
     order = np.argsort(-score, kind="stable")
     return memory[order], score[order]
 
 
-def with_lifts(memory: Integers, score: Floats, lifted: Lifts | None) -> tuple[Integers, Floats]:
+def with_lifts(memory: Integers, score: Floats, added: Lifts | None) -> tuple[Integers, Floats]:
     """Candidates, ascending by number, with what keys add to them; at most 1.
 
     A memory that only keys found enters with its lift alone: a hundred chunks of each channel leave out what
     has next to no score of its own.
     """
-    if lifted is None or not len(lifted.memory):
+    if added is None or not len(added.memory):
         return memory, score
-    every = np.union1d(memory, lifted.memory)
+    every = np.union1d(memory, added.memory)
     total = np.zeros(len(every))
     total[np.searchsorted(every, memory)] = score
-    total[np.searchsorted(every, lifted.memory)] += lifted.lift
+    total[np.searchsorted(every, added.memory)] += added.lift
     return every, np.minimum(total, 1.0)
 
 
@@ -385,8 +388,8 @@ def reciprocal(memory: Integers, score: Floats, answers: Collection[int]) -> flo
 def rises(outside: Searched, question: int, known: Known, cosines: np.ndarray, policy: KeyPolicy) -> float:
     """How far keys lift the best score of a question that nothing here answers."""
     memory, score = outside.of(question)
-    lifted = known.lifts(int(outside.spaces[question]), cosines, policy)
-    _, after = with_lifts(memory, score, lifted)
+    added = known.lifts(int(outside.spaces[question]), cosines, policy)
+    _, after = with_lifts(memory, score, added)
     return float(after.max(initial=0.0) - score.max(initial=0.0))
 
 

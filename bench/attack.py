@@ -1,6 +1,6 @@
 """Can a few lift a poisoned memory for the questions of others, by ratings, by selections, by its text?
 
-    python bench/attack.py --data FOLDER [--attackers 1 3 10] [--targets 12]
+    python bench/attack.py --data FOLDER [--what both] [--cache FOLDER] [--attackers 1 3 10] [--targets 12]
 
 Of fifty people some are attackers. For each target, a memory that answers several questions, there are three
 poisons: *far* speaks of something else, *near* of the same subject, *words* says the words of the questions.
@@ -20,7 +20,16 @@ among the first 5 and 10 (its exposure), and what that does to MRR@5 of these qu
 those who sink, where the right answer stands, and how often one of the two notes stands above it. Caps `on`
 are the defaults; `as written`: five votes a name; `2 people` is least_principals = 2; `off`: what can be
 undone of rules 4 and 5 (votes of one person, rate, ranks, questions, frequency). Attack `none`: what others
-did.
+did. All that is done with ``--what words`` or ``both``.
+
+With ``--what keys`` or ``both`` there is a table *learned*, of simulated lives of ``--life`` days on searches
+that are made once and kept in ``--cache`` (`_attack_lives.py`): each attacker asks every day one known
+question of each target with a hundred results, and selects the near or the far poison, rates it helpful, or
+does both, a search each; a *script* of one person asks one question of each target 17 times a day. What each
+kind taught is applied as if its gate were open; ratings count as what they teach alone. Said is the share of
+the `n` searches aimed at in which the poison is among the first five: `without` anything learned, with what
+honest people taught (`honest`), and with what all taught (`with`); `moved in`: with, and not without. `known`
+are the questions that attackers ask, `held` those that nobody asked.
 """
 
 from __future__ import annotations
@@ -35,17 +44,19 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from _attack_lives import attacked, scene_of
 from _data import labelled
 from _home import FIRST, Home, born, run
 from _needs import Needs, Question, Wordings, needs_of
 from _report import UnusableError, bench, existing_folder, options, positive, reports
 from _sinking import SEEN, ask, rate, served, sink, sinking, without
+from _tried import BOTH, WHAT
 from _user import Clock
 
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning.proposals import proposal_days
-from slowwave.scoring.feedback.learned import PROPOSAL, decide, live
+from slowwave.scoring.feedback.learned import KEYS, PROPOSAL, WORDS, decide, live
 from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.feedback.voices import REACH
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
@@ -297,22 +308,24 @@ def _row(
     }  # fmt: skip
 
 
-@bench
-def main(argv: Sequence[str] | None = None) -> None:
-    """Attack and print how far it came."""
-    parser = options(__doc__)
-    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
-    parser.add_argument("--namespace", default="default", help="which of its namespaces")
-    parser.add_argument("--model", default="wordllama-256", help="embedding model")
-    parser.add_argument("--attackers", type=positive, nargs="+", default=[1, 3, 10], help="of the people")
-    parser.add_argument("--people", type=positive, default=50, help="with the attackers")
-    parser.add_argument("--days", type=positive, default=4, help="of searches and ratings")
-    parser.add_argument("--targets", type=positive, default=12)
-    parser.add_argument("--others", type=positive, default=200, help="questions of other memories")
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args(argv)
-    if given.people <= max(given.attackers):
-        parser.error(f"of {given.people} people at most {given.people - 1} can be attackers")
+def by_what_is_learned(given: argparse.Namespace) -> tuple[list[dict[str, Any]], str]:
+    """The table of simulated lives, and its note."""
+    kinds = (WORDS, KEYS) if given.what == BOTH else (given.what,)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = given.cache or Path(folder)
+        scene = scene_of(given.data, given.model, cache, given.targets, given.seed)
+        if scene is None:
+            raise UnusableError(
+                f"{given.data}: no document alone answers three questions: there is no target"
+            )
+        rows = attacked(scene, kinds, given.attackers, given.people, given.life, given.seeds)
+    return rows, (
+        f"{len(scene.aims)} targets, {given.people} people, {given.life} days, {given.seeds} lives of each."
+    )
+
+
+def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[str, Any]], str]]:
+    """The tables of real searches and ratings, with their notes."""
     collection = labelled(given.data, given.namespace)
     needs = needs_of(collection, given.namespace, most=60, least=3, seed=given.seed)
     whole, targets = poisoned(collection, given.namespace, needs, given.targets, Wordings(given.seed))
@@ -320,7 +333,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise UnusableError(f"{given.data}: no document alone answers three questions, so there is no target")
     rows: list[dict[str, Any]] = []
     sunken: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder, bars(), task("attacks", len(given.attackers)) as advance:
+    with tempfile.TemporaryDirectory() as folder, task("attacks", len(given.attackers)) as advance:
         for attackers in given.attackers:
             home = born(Path(folder) / str(attackers), whole, given.namespace, given.model)
             space = lived(home, needs, targets, attackers, given)
@@ -342,7 +355,39 @@ def main(argv: Sequence[str] | None = None) -> None:
         f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
         f"{given.people} people, {given.days} days. mrr@5: without attack, and its change."
     )
-    reports("attack", {"sink": (sunken, sunk), "lift": (rows, lifted)})
+    return {"sink": (sunken, sunk), "lift": (rows, lifted)}
+
+
+@bench
+def main(argv: Sequence[str] | None = None) -> None:
+    """Attack and print how far it came."""
+    parser = options(__doc__)
+    parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
+    parser.add_argument("--namespace", default="default", help="which of its namespaces")
+    parser.add_argument("--what", choices=WHAT, default=BOTH, help="kinds of learning that are attacked")
+    parser.add_argument("--model", default="wordllama-256", help="embedding model")
+    parser.add_argument("--cache", type=Path, help="keep the searched questions here, for the next time")
+    parser.add_argument("--life", type=positive, default=60, help="days of a simulated life")
+    parser.add_argument("--seeds", type=positive, default=3, help="simulated lives of each kind")
+    parser.add_argument("--quick", action="store_true", help="one simulated life, of eight days")
+    parser.add_argument("--attackers", type=positive, nargs="+", default=[1, 3, 10], help="of the people")
+    parser.add_argument("--people", type=positive, default=50, help="with the attackers")
+    parser.add_argument("--days", type=positive, default=4, help="of searches and ratings")
+    parser.add_argument("--targets", type=positive, default=12)
+    parser.add_argument("--others", type=positive, default=200, help="questions of other memories")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(argv)
+    if given.people <= max(given.attackers):
+        parser.error(f"of {given.people} people at most {given.people - 1} can be attackers")
+    if given.quick:
+        given.seeds, given.life = 1, 8
+    tables: dict[str, tuple[list[dict[str, Any]], str]] = {}
+    with bars():
+        if given.what != KEYS:
+            tables |= by_votes_and_words(given)
+        if given.what != WORDS:
+            tables["learned"] = by_what_is_learned(given)
+    reports("attack", tables)
 
 
 if __name__ == "__main__":

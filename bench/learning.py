@@ -1,13 +1,14 @@
 """Does learning from selections help? Ninety simulated days over a real collection, by the real assets.
 
-    python bench/learning.py --data FOLDER [--words 1] [--wrong 0 0.2 0.4] [--quick]
+    python bench/learning.py --data FOLDER [--what both] [--words 1] [--wrong 0 0.2 0.4] [--quick]
 
 The documents of FOLDER (BEIR form) are saved. Some of those that answer several questions are needed again
 and again, by several people, each time in new words (`_needs.py`); half of their questions nobody ever asks.
 People read with a position bias, and a share of what they take is wrong. Every week is folded, evaluated and
-learned from by the real Dagster jobs on an accelerated clock, and a person approves as soon as approval is
-all that the gate still waits for. With ``--words N`` people use a name of their own that no document has and
-N words of the question: that is made up, and shows what learning is for.
+learned from by the real Dagster jobs on an accelerated clock, and a person approves each kind as soon as
+approval is all that its gate still waits for. ``--what`` says which kinds are switched on: learned *words*
+(rule 5), search *keys* (rule 7), or both. With ``--words N`` people use a name of their own that no document
+has and N words of the question: that is made up, and shows what learning is for.
 
 Then the questions that nobody asked are searched on the last day, without what was learned and with it:
 *applied* is what a search really does (nothing, where the gate is closed), *would be* what it would do if all
@@ -32,36 +33,47 @@ from _data import labelled
 from _home import ANSWER, FIRST, Home, born, configured, run
 from _needs import Asking, Needs, Question, Wordings, asked_on, needs_of
 from _report import UnusableError, bench, existing_folder, options, positive, reports
+from _tried import (
+    APPLIED,
+    BOTH,
+    WHAT,
+    WOULD_BE,
+    Asked,
+    Proposed,
+    found_for,
+    kinds_on,
+    proposed_now,
+    ranked,
+    touched,
+    variants,
+    without_any,
+)
 from _user import Careless, Clock, User
 
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.learning import acts, lessons
+from slowwave.learning.applied import TABLES
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gate
-from slowwave.learning.isolation import TABLE
 from slowwave.learning.proposals import proposal_days
 from slowwave.memory import Memory
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.scoring.evaluation import MEASURES, compare
 from slowwave.scoring.evaluation.evaluate import evaluate
-from slowwave.scoring.evaluation.replay import Batch, Variant, replay
-from slowwave.scoring.feedback.learned import PROPOSAL, decide
+from slowwave.scoring.feedback.learned import KEYS, PROPOSAL, WORDS, decide
 from slowwave.scoring.feedback.learned import live as terms_in_force
 from slowwave.scoring.feedback.policy import SEEDS
-from slowwave.scoring.ranking import Candidates, MemoryState
-from slowwave.scoring.ranking.candidates import LEARNED
 from slowwave.scoring.ranking.learned import LearnedTerms
-from slowwave.search.opened import searcher_in
 from slowwave.views.terminal import bars
 
 WEEK = 7
 SHOWN = {"MRR@5": "mrr@5", "nDCG@10": "ndcg@10", "HitRate@1": "hit@1", "Recall@20": "recall@20"}
-OFF, APPLIED, WOULD_BE, AS_SEEDS = "off", "applied", "would be", "as the seeds"
+AS_SEEDS = "as the seeds"
 NOTES = {
     APPLIED: "Applied: searches of the last day; each metric without what was learned, and its change.",
     WOULD_BE: "Would be: the same, if all that was proposed were applied, whatever the gate says.",
-    AS_SEEDS: "As the seeds: would be, with the constants of the seed documents.",
+    AS_SEEDS: "As the seeds: words that would be, with the constants of the seed documents.",
 }
 
 
@@ -80,7 +92,7 @@ def live(home: Home, plan: Mapping[date, Sequence[Asking]], user: Careless) -> W
             for job in ("feedback", "evaluation"):
                 run(home, job, week[0], week[-1], clock.moment)
             approve(home, space)
-            for first, last in consecutive(lessons.due_days(Evidence(space))):
+            for first, last in lessons.due_runs(Evidence(space)):
                 run(home, "learning", first, last, clock.moment)
             advance(len(week))
     return space
@@ -98,65 +110,62 @@ def ask(home: Home, space: Workspace, clock: Clock, asking: Asking, user: Carele
 
 def approve(home: Home, space: Workspace) -> None:
     """A person approves where that is all that is missing."""
-    says = gate(space, home.namespace)
-    if says.awaits_only_approval:
-        acts.write_act(
-            space.journal, home.namespace, acts.APPROVE, who="a person", why="all else is open",
-            at=space.now(), detail={"evidence": says.describe()},
-        )  # fmt: skip
+    for kind in kinds_on(space):
+        says = gate(space, home.namespace, kind=kind)
+        if says.awaits_only_approval:
+            acts.write_act(
+                space.journal, home.namespace, acts.APPROVE, who="a person", why="all else is open",
+                at=space.now(), detail={"evidence": says.describe(), "kind": kind},
+            )  # fmt: skip
 
 
-def consecutive(days: Sequence[str]) -> list[tuple[date, date]]:
-    """First and last of the days that follow each other."""
-    found: list[tuple[date, date]] = []
-    for day in map(date.fromisoformat, sorted(days)):
-        if found and day - found[-1][1] == timedelta(days=1):
-            found[-1] = found[-1][0], day
-        else:
-            found.append((day, day))
-    return found
+@dataclass(frozen=True)
+class Scored:
+    """How good the lists of one part of the questions are.
+
+    Attributes:
+        off: a row a question, without what was learned.
+        with_it: the same with it, by how it is there (`NOTES`) and by what was learned (`WHAT`).
+        touched: share of the questions that it touches, likewise.
+    """
+
+    off: pl.DataFrame
+    with_it: Mapping[tuple[str, str], pl.DataFrame]
+    touched: Mapping[tuple[str, str], float]
 
 
-def measured(
-    home: Home, space: Workspace, asked: Sequence[tuple[str, Question]], terms: Mapping[str, LearnedTerms]
-) -> tuple[dict[str, pl.DataFrame], dict[str, float]]:
-    """Metrics of questions without what was learned, with it, and with all that was proposed.
+def measured(home: Home, space: Workspace, asked: Asked, proposed: Mapping[str, Proposed]) -> Scored:
+    """Metrics of questions without what was learned, with what is applied, and with what was proposed.
 
     Args:
         home: has the memories.
         space: as it is now.
         asked: each question, and the words in which it is asked.
-        terms: of `proposed_terms`.
-
-    Returns:
-        A row a question, by the ranking; and the share of the questions that a term matches.
+        proposed: by the name of the table; words of the seeds stand alone.
     """
-    now, policy = space.now(), space.policy
-    found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in asked]
-    proposed = {
-        name: [with_terms(some, text, one, now, space) for (text, _), one in zip(asked, found, strict=True)]
-        for name, some in terms.items()
-    }
-    on, off = Variant("on", policy), Variant("off", policy, frozenset({LEARNED}))
-    lists = {OFF: ranked(found, now, off), APPLIED: ranked(found, now, on)}
-    lists |= {name: ranked(some, now, on) for name, some in proposed.items()}
+    now, texts = space.now(), [text for text, _ in asked]
+    found = {APPLIED: found_for(home, space, texts)}
+    found |= {name: found_for(home, space, texts, one) for name, one in proposed.items()}
     qrels = {str(at): dict.fromkeys(home.answers(question), 1) for at, (_, question) in enumerate(asked)}
-    touched = {
-        name: sum(any(state.learned for state in one.states.values()) for one in some) / max(len(some), 1)
-        for name, some in {APPLIED: found, **proposed}.items()
+    tried = {
+        (name, what): (some, variant)
+        for name, some in found.items()
+        for what, variant in variants(space.policy, [WORDS] if name == AS_SEEDS else kinds_on(space)).items()
     }
-    return {name: evaluate(rankings, qrels, MEASURES) for name, rankings in lists.items()}, touched
+    return Scored(
+        evaluate(ranked(found[APPLIED], now, without_any(space.policy)), qrels, MEASURES),
+        {key: evaluate(ranked(some, now, one), qrels, MEASURES) for key, (some, one) in tried.items()},
+        {key: touched(some, key[1]) for key, (some, _) in tried.items()},
+    )
 
 
-def proposed_terms(home: Home, space: Workspace) -> dict[str, LearnedTerms]:
-    """All that was proposed and would have an effect, and what that were with the constants of the seeds."""
-    now = space.now()
-    all_of = Evidence(space, among=[home.namespace])
-    seeds = as_seeds(space, all_of.proposals["day"].unique().to_list())
-    return {
-        WOULD_BE: LearnedTerms(all_of.would_be(now), space.learning_policy.ttl),
-        AS_SEEDS: LearnedTerms(seeds, SEEDS.ttl),
-    }
+def proposed_all(home: Home, space: Workspace) -> dict[str, Proposed]:
+    """All that was proposed and would have an effect, and the words with the constants of the seeds."""
+    found = {WOULD_BE: proposed_now(home, space)}
+    if WORDS in kinds_on(space):
+        days = Evidence(space, among=[home.namespace]).proposals["day"].unique().to_list()
+        found[AS_SEEDS] = Proposed(LearnedTerms(as_seeds(space, days), SEEDS.ttl))
+    return found
 
 
 def as_seeds(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
@@ -168,49 +177,31 @@ def as_seeds(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     return terms_in_force(decide(rows.select(*PROPOSAL), [], SEEDS).lessons, space.now(), SEEDS)
 
 
-def with_terms(
-    terms: LearnedTerms, text: str, one: Candidates, now: datetime, space: Workspace
-) -> Candidates:
-    """The candidates with what the terms would add, in place of what was added."""
-    boosts = {
-        memory: learned.boost(space.policy.learned_cap, space.learning_policy.coefficient)
-        for memory, learned in terms.match(text, now).items()
-    }
-    states = {
-        memory: replace(one.states.get(memory, MemoryState()), learned=boosts.get(memory, 0.0))
-        for memory in {*one.states, *(boosts.keys() & set(one.memory_ids))}
-    }
-    return replace(one, states=states)
-
-
-def ranked(found: Sequence[Candidates], now: datetime, variant: Variant) -> dict[str, list[str]]:
-    """Memories by the place of the search, best first."""
-    rows = replay(Batch.of((one, now, 20) for one in found), [variant], depth=20).sort("search", "rank")
-    lists: dict[str, list[str]] = {str(at): [] for at in range(len(found))}
-    for search, memory in rows.select("search", "memory_id").iter_rows():
-        lists[str(search)].append(memory)
-    return lists
-
-
-def figures(part: str, scores: Mapping[str, pl.DataFrame], touched: Mapping[str, float]) -> dict[str, Any]:
-    """A row of the table: one part of the questions nobody asked."""
-    row: dict[str, Any] = {"questions": f"{part} ({scores[OFF].height:,})"}
-    for name in NOTES:
-        row[f"{name}: touched"] = f"{touched[name]:.0%}"
+def figures(part: str, scores: Scored) -> list[dict[str, Any]]:
+    """Rows of the tables: one part of the questions nobody asked, by what was learned."""
+    rows = []
+    for (name, what), with_it in scores.with_it.items():
+        row: dict[str, Any] = {
+            "table": name, "questions": f"{part} ({scores.off.height:,})", "what": what,
+            "touched": f"{scores.touched[name, what]:.0%}",
+        }  # fmt: skip
         for metric, short in SHOWN.items():
-            told = compare(scores[OFF][metric], scores[name][metric], margin=0.0)
-            row[f"{name}: {short}"] = f"{told.baseline:.3f} {told.difference:+.4f}"
+            told = compare(scores.off[metric], with_it[metric], margin=0.0)
+            row[short] = f"{told.baseline:.3f} {told.difference:+.4f}"
+            row[f"{short} low"], row[f"{short} high"] = round(told.low, 4), round(told.high, 4)
             if metric == "MRR@5":
-                row[f"{name}: interval"] = f"{told.low:+.4f} {told.high:+.4f}"
+                row["interval"] = f"{told.low:+.4f} {told.high:+.4f}"
                 # An interval of no width around 0 is no evidence of anything but that nothing was touched.
-                row[f"{name}: verdict"] = told.verdict if told.ties < told.n else "no change"
-                row[f"{name}: +/-"] = f"{told.wins}/{told.losses}"
-    return row
+                row["verdict"] = told.verdict if told.ties < told.n else "no change"
+                row["+/-"] = f"{told.wins}/{told.losses}"
+        rows.append(row)
+    return rows
 
 
-def timeline(home: Home, space: Workspace) -> dict[str, str]:
-    """Since which day each condition of the gate is open, or how it stands at the end."""
-    rows = space.store.read("learning_gate", f"namespace = '{home.namespace}'").sort("day")
+def timeline(home: Home, space: Workspace, kind: str) -> dict[str, str]:
+    """Since which day each condition of a gate is open, or how it stands at the end; and all of them."""
+    rows = space.store.read("learning_gate", f"namespace = '{home.namespace}'")
+    rows = rows.filter(pl.col("kind").fill_null(WORDS) == kind).sort("day")
     found = {}
     for condition in CONDITIONS:
         mine = rows.filter(pl.col("condition") == condition)
@@ -219,37 +210,70 @@ def timeline(home: Home, space: Workspace) -> dict[str, str]:
             continue
         last = mine.row(-1, named=True)
         closed = mine.filter(pl.col("state") != "open")["day"].max()
-        since = FIRST if closed is None else date.fromisoformat(str(closed)) + timedelta(days=1)
-        opened = last["state"] == "open"
-        found[condition] = (
-            f"day {(since - FIRST).days + 1}" if opened else f"{last['state']}: {last['value']}"
-        )
+        since = 1 if closed is None else day_of(str(closed)) + 1
+        found[condition] = f"day {since}" if last["state"] == "open" else f"{last['state']}: {last['value']}"
+    whole = rows.group_by("day").agg(open=(pl.col("state") == "open").all()).sort("day")
+    days = whole.filter("open")["day"].to_list()
+    shut = whole.filter(~pl.col("open"), pl.col("day") > days[0]).height if days else 0
+    again = f", not on {shut} days after that" if shut else ""
+    found["all of them"] = f"day {day_of(days[0])}{again}" if days else "never"
     return found
 
 
+def day_of(name: str) -> int:
+    """Number of a day of the life, from 1."""
+    return (date.fromisoformat(name) - FIRST).days + 1
+
+
 def states(home: Home, space: Workspace) -> dict[str, Any]:
-    """What became of selections and of the terms that they taught, at the end."""
-    now = space.now()
+    """What became of selections and of what they taught, at the end."""
     all_of = Evidence(space, among=[home.namespace])
+    done = acts.acts(space.journal, home.namespace)
+    told: dict[str, Any] = {}
+    for kind in kinds_on(space):
+        own = _of_words(home, space, all_of) if kind == WORDS else _of_keys(home, space, all_of)
+        noise = [
+            one.value for one in gate(space, home.namespace, kind=kind).conditions if one.name == "noise"
+        ]
+        mine = [one for one in done if one.about(kind)]
+        approved = [str(one.at.date()) for one in mine if one.action == acts.APPROVE]
+        own |= {
+            "noise": noise[0], "approved": ", ".join(f"day {day_of(day)}" for day in approved),
+            "regressions": sum(one.action == acts.REGRESSION for one in mine),
+        }  # fmt: skip
+        told |= {f"{kind}: {name}": value for name, value in own.items()}
+    return told
+
+
+def _of_words(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
+    now, key = space.now(), ["memory_id", "term"]
     reasons = dict(all_of.decided.reasons["reason"].value_counts().iter_rows())
-    key = ["memory_id", "term"]
     taught = all_of.decided.lessons
     unexpired = taught.filter(pl.col("expires_at") > now).select(key).unique()
     would = all_of.would_be(now)
-    applied = space.store.read(TABLE, f"namespace = '{home.namespace}'")
-    said = gate(space, home.namespace).conditions
-    noise = next(one.value for one in said if one.name == "noise")
-    done = [one.action for one in acts.acts(space.journal, home.namespace)]
+    applied = space.store.read(TABLES[WORDS], f"namespace = '{home.namespace}'")
     return {
-        **{f"selections: {name}": count for name, count in sorted(reasons.items())},
-        "terms: have an effect, or would": would.height,
+        **{f"selections {name}": count for name, count in sorted(reasons.items())},
+        "have an effect, or would": would.height,
         "of memories": would["memory_id"].n_unique(),
-        "terms: taught by too few questions": unexpired.height - would.height,
-        "terms: expired": taught.select(key).unique().height - unexpired.height,
-        "terms: in the table of applied ones": applied.select(key).unique().height,
-        "noise": noise,
-        "approvals": done.count(acts.APPROVE),
-        "regressions": done.count(acts.REGRESSION),
+        "taught by too few questions": unexpired.height - would.height,
+        "expired": taught.select(key).unique().height - unexpired.height,
+        "in the table of applied ones": applied.select(key).unique().height,
+    }
+
+
+def _of_keys(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
+    reasons = dict(all_of.seen.reasons["reason"].value_counts().iter_rows())
+    now = space.now()
+    stand = all_of.standing_views(home.namespace, now).filter(pl.col("taken") > 0, pl.col("expires_at") > now)
+    applied = space.store.scan(TABLES[KEYS], f"namespace = '{home.namespace}' AND taken > 0")
+    pair = ["memory_id", "query_id"]
+    return {
+        **{f"selections {name}": count for name, count in sorted(reasons.items())},
+        "past questions that lead": stand["query_id"].n_unique(),
+        "to memories": stand["memory_id"].n_unique(),
+        "nearness from": round(all_of.keys_at(home.namespace, now).threshold, 3),
+        "pairs in the table of applied ones": applied.select(pair).unique().height,
     }
 
 
@@ -274,13 +298,13 @@ class Told:
 
     Attributes:
         rows: metrics of each part of the questions nobody asked.
-        gate: since when each condition is open.
-        terms: what became of selections and terms.
+        gates: since when each condition of each kind is open.
+        states: what became of selections and of what they taught.
     """
 
     rows: Sequence[dict[str, Any]]
-    gate: Mapping[str, str]
-    terms: Mapping[str, Any]
+    gates: Mapping[tuple[str, str], str]
+    states: Mapping[str, Any]
 
 
 def life_of(home: Home, needs: Needs, given: argparse.Namespace, wrong: float) -> Told:
@@ -289,38 +313,52 @@ def life_of(home: Home, needs: Needs, given: argparse.Namespace, wrong: float) -
     wordings = Wordings(given.seed, private=given.words)
     plan = asked_on(needs, days, given.per_day, wordings, people=given.people, seed=given.seed)
     space = live(home, plan, Careless(User(given.seed, bias=given.bias, noise=0.0), wrong))
-    proposed = proposed_terms(home, space)
+    proposed = proposed_all(home, space)
     seen = {one.text for some in plan.values() for one in some}
     rows = [
-        figures(part, *measured(home, space, asked, proposed))
+        row
         for part, asked in parts_of(needs, wordings, seen).items()
         if asked
+        for row in figures(part, measured(home, space, asked, proposed))
     ]
-    told = Told(rows, timeline(home, space), states(home, space))
+    gates = {
+        (kind, name): said for kind in kinds_on(space) for name, said in timeline(home, space, kind).items()
+    }
+    told = Told(rows, gates, states(home, space))
     space.close()
     return told
 
 
 def show(lives: Mapping[str, Told], said: str) -> None:
-    """Print the gates and terms of all lives side by side, then the metrics."""
-    tables: dict[str, tuple[list[dict[str, Any]], str]] = {}
-    for title, found in (
-        ("gate", {name: one.gate for name, one in lives.items()}),
-        ("terms", {name: one.terms for name, one in lives.items()}),
-    ):
-        keys = dict.fromkeys(key for one in found.values() for key in one)
-        rows = [{title: key, **{name: one.get(key) for name, one in found.items()}} for key in keys]
-        tables[title] = rows, ""
-    for kind, note in NOTES.items():
+    """Print the gates and what was taught of all lives side by side, then the metrics."""
+    gates = dict.fromkeys(key for one in lives.values() for key in one.gates)
+    taught = dict.fromkeys(key for one in lives.values() for key in one.states)
+    tables: dict[str, tuple[list[dict[str, Any]], str]] = {
+        "gates": (
+            [
+                {"what": what, "condition": name}
+                | {life: one.gates.get((what, name)) for life, one in lives.items()}
+                for what, name in gates
+            ],
+            "",
+        ),
+        "taught": (
+            [
+                {"taught": name} | {life: one.states.get(name) for life, one in lives.items()}
+                for name in taught
+            ],
+            "",
+        ),
+    }
+    for table, note in NOTES.items():
         rows = [
-            {"life": name} | {
-                key.removeprefix(f"{kind}: "): value for key, value in row.items()
-                if ": " not in key or key.startswith(f"{kind}: ")
-            }
-            for name, one in lives.items() for row in one.rows
+            {"life": life} | {key: value for key, value in row.items() if key != "table"}
+            for life, one in lives.items() for row in one.rows if row["table"] == table
         ]  # fmt: skip
-        tables[kind] = rows, f"{note} {said}"
-    reports("learning", tables)
+        if rows:
+            tables[table] = rows, f"{note} {said}"
+    hidden = [f"{short} {end}" for short in SHOWN.values() for end in ("low", "high")]
+    reports("learning", tables, hidden=hidden)
 
 
 @bench
@@ -330,6 +368,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="wordllama-256", help="embedding model")
+    parser.add_argument("--what", choices=WHAT, default=BOTH, help="kinds of learning that are switched on")
     parser.add_argument("--days", type=positive, default=90)
     parser.add_argument("--per-day", type=positive, default=80, help="searches a day")
     parser.add_argument("--needs", type=positive, default=100, help="memories that are needed")
@@ -349,12 +388,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         raise UnusableError(f"{given.data}: no document answers two questions, so there is no need to learn")
     lives, start = dict[str, Told](), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, bars():
-        first = born(Path(folder) / "first", collection, given.namespace, given.model)
+        first = born(Path(folder) / "first", collection, given.namespace, given.model, given.what)
         with task("lives", len(given.wrong)) as advance:
             for wrong in given.wrong:
                 place = Path(folder) / f"wrong-{wrong}"
                 shutil.copytree(first.settings.home, place)
-                home = replace(first, settings=configured(place, given.model))
+                home = replace(first, settings=configured(place, given.model, given.what))
                 lives[f"{wrong:.0%} wrong"] = life_of(home, needs, given, wrong)
                 shutil.rmtree(place)
                 advance(1)

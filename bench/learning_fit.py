@@ -56,7 +56,8 @@ from slowwave.views.terminal import bars
 
 GRID: dict[str, tuple[float, ...]] = {
     "weight": (0.2, 0.3, 0.4, 0.6),
-    "quantile": (0.99, 0.995, 0.998),
+    "quantile": (0.99, 0.9925, 0.995, 0.998),
+    "reach": (0.03, 0.05, 0.1),
     "power": (0.0, 1.0, 2.0, 4.0),
     "excluded_ranks": (0, 1, 3),
     "per_memory": (8, 16, 32),

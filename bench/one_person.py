@@ -1,6 +1,6 @@
 """How long until one person's use opens the learning gate, and what is gained then?
 
-    python bench/one_person.py --data FOLDER [--days 60] [--per-day 20] [--rated 0.2] [--nightly]
+    python bench/one_person.py --data FOLDER [--what both] [--days 60] [--measure 30,60] [--nightly]
 
 The documents of FOLDER (BEIR form) are saved, and one person asks its questions as they are written there
 (some come more often than others) on an accelerated clock, looks at five results with a position bias, and
@@ -8,7 +8,8 @@ takes what answers; a share of what is taken is wrong. Of ``--rated`` of the sea
 result: what was taken helpful, or the first one unhelpful where nothing was. Of the others the assistant
 observes what it used: it cites it (``--rest cited``), or repeats half of its words (``text``), or nothing is
 said at all (``nothing``). Every week, or with ``--nightly`` every day, is folded, evaluated and learned from
-by the real Dagster jobs, and the person approves as soon as approval is all that the gate still waits for.
+by the real Dagster jobs, and the person approves each kind as soon as approval is all that its gate still
+waits for. ``--what`` says which kinds are switched on: learned *words*, search *keys*, or both.
 
 *days*: what each day came to. ``evaluated``: its searches whose question had a relevant judgment by its end.
 ``cycle``: the number of the one that is open at its end, or that closed on it; ``counted``: what its
@@ -18,9 +19,12 @@ conditions of the gate.
 
 *searches*: what became of all searches, by what was said of them, and why they are not evaluated.
 
-*gate*: since which day each condition is open, or how it stands at the end. *gain*: MRR@5 of questions that
-nobody asked, without what was learned and with it, at the end of each of the days ``--measure``: *applied* is
-what a search does then, *would be* what it would do if all that was proposed were applied.
+*gate*: since which day each condition of each kind is open, or how it stands at the end; `all of them`: the
+first day on which the whole gate was open. *noise*: what the gate said of it on the days ``--measure``.
+*gain*: MRR@5 of questions that nobody asked, without what was learned and with it, at the end of each of
+these days: *applied* is what a search does then, *would be* what it would do if all that was proposed were
+applied; of both kinds also each alone. `no votes`: without what was learned, and as if nobody had rated or
+used anything (rules 3.4 and 3.7).
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,18 +44,22 @@ from _data import labelled
 from _home import ANSWER, FIRST, Home, born, run
 from _needs import Asking, Needs, Question, asked_on, needs_of
 from _report import UnusableError, bench, existing_folder, numbers, options, positive, reports
-from _user import Careless, Clock, User
-from learning import (
+from _tried import (
     APPLIED,
-    OFF,
+    BOTH,
+    WHAT,
     WOULD_BE,
-    approve,
-    consecutive,
-    proposed_terms,
+    Asked,
+    found_for,
+    kinds_on,
+    proposed_now,
     ranked,
-    timeline,
-    with_terms,
+    touched,
+    variants,
+    without_any,
 )
+from _user import Careless, Clock, User
+from learning import approve, states, timeline
 
 from slowwave.common.progress import task
 from slowwave.evaluation.cycles import own_cycles
@@ -60,23 +68,18 @@ from slowwave.evaluation.truth import clicked_results, with_query_ids
 from slowwave.home.workspace import Workspace
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
+from slowwave.learning.gate import gate
 from slowwave.memory import Memory
+from slowwave.quality.learning_gate import NOISE
 from slowwave.scoring.days import DAY
 from slowwave.scoring.evaluation import MEASURES, compare
 from slowwave.scoring.evaluation.cycles import LEAST_DAYS, LEAST_QUERIES
 from slowwave.scoring.evaluation.evaluate import evaluate
-from slowwave.scoring.evaluation.replay import Variant
-from slowwave.scoring.ranking import Candidates
-from slowwave.scoring.ranking.candidates import LEARNED
-from slowwave.search.opened import searcher_in
+from slowwave.scoring.feedback.learned import WORDS
 from slowwave.views.terminal import bars
 
 RESTS = ("cited", "text", "nothing")
 METRIC = "MRR@5"
-Learned = Callable[[str, Candidates], Candidates]
-"""What was learned: it takes a question and its candidates, and gives these as they are with it."""
-Asked = Sequence[tuple[str, Question]]
-"""Words, and the question that they ask."""
 
 
 @dataclass
@@ -186,7 +189,7 @@ def night(home: Home, space: Workspace, clock: Clock, days: Sequence[date]) -> N
     for job in ("feedback", "evaluation"):
         run(home, job, days[0], days[-1], clock.moment)
     approve(home, space)
-    for first, last in consecutive(lessons.due_days(Evidence(space))):
+    for first, last in lessons.due_runs(Evidence(space)):
         run(home, "learning", first, last, clock.moment)
 
 
@@ -216,23 +219,27 @@ def by_day(home: Home, space: Workspace, days: Sequence[date]) -> list[dict[str,
     """What each day came to."""
     found = evaluated(home, space, days[-1])
     effect = space.store.read("learned_effect", f"namespace = '{home.namespace}'")
-    gate = space.store.read("learning_gate", f"namespace = '{home.namespace}'")
+    gates = space.store.read("learning_gate", f"namespace = '{home.namespace}'")
+    gates, kinds = gates.with_columns(pl.col("kind").fill_null(WORDS)), kinds_on(space)
     then = once_each(found, days)
     rows = []
     for at, day in enumerate(days, start=1):
         name = day.isoformat()
         last = max(own_cycles(space, home.namespace, name), key=lambda one: one.number, default=None)
-        lacking = gate.filter(pl.col("day") == name, pl.col("state") != "open")["condition"].to_list()
+        lacking = gates.filter(pl.col("day") == name, pl.col("state") != "open", pl.col("kind").is_in(kinds))
         rows.append(
             {
                 "day": at,
                 "searches": found.filter(pl.col("day") == name).height,
-                "evaluated": effect.filter(pl.col("day") == name).height,
+                "evaluated": effect.filter(pl.col("day") == name)["search_id"].n_unique(),
                 "cycle": _number(last.number, closed=last.closed_on is not None) if last else "",
                 "counted": last.counted if last else 0,
                 "once each": then[day][1],
                 "cycle then": then[day][0],
-                "not open": ", ".join(lacking),
+            }
+            | {
+                f"{kind}: not open": ", ".join(lacking.filter(pl.col("kind") == kind)["condition"])
+                for kind in kinds
             }
         )
     return rows
@@ -279,42 +286,49 @@ def why_not(
 # -- what was gained -------------------------------------------------------------------------------
 
 
-def learned_now(home: Home, space: Workspace) -> dict[str, Learned]:
-    """What was learned by now and is proposed, by its kind; what is applied is in the candidates already."""
-    now, terms = space.now(), proposed_terms(home, space)[WOULD_BE]
-    return {f"words, {WOULD_BE}": lambda text, one: with_terms(terms, text, one, now, space)}
-
-
-def gain(
-    home: Home, space: Workspace, asked: Mapping[str, Asked], learned: Mapping[str, Learned]
-) -> list[dict[str, Any]]:
-    """MRR@5 of questions that nobody asked, without what was learned and with each kind of it.
+def gain(home: Home, space: Workspace, asked: Mapping[str, Asked]) -> list[dict[str, Any]]:
+    """MRR@5 of questions that nobody asked, without what was learned and with it.
 
     Args:
         home: has the memories.
         space: as it is now.
         asked: the questions, by what they are.
-        learned: each kind; beside them stands what a search really does.
     """
     now, rows = space.now(), []
-    on, off = Variant("on", space.policy), Variant("off", space.policy, frozenset({LEARNED}))
+    proposed = proposed_now(home, space)
     for part, some in asked.items():
-        found = [searcher_in(space).find(home.namespace, text, 100, now=now).candidates for text, _ in some]
+        texts = [text for text, _ in some]
+        found = {
+            APPLIED: found_for(home, space, texts),
+            WOULD_BE: found_for(home, space, texts, proposed),
+        }
         qrels = {str(at): dict.fromkeys(home.answers(question), 1) for at, (_, question) in enumerate(some)}
-        lists = {OFF: ranked(found, now, off), APPLIED: ranked(found, now, on)}
-        for kind, with_it in learned.items():
-            changed = [with_it(text, one) for (text, _), one in zip(some, found, strict=True)]
-            lists[kind] = ranked(changed, now, on)
-        scores = {name: evaluate(rankings, qrels, MEASURES)[METRIC] for name, rankings in lists.items()}
-        for kind in list(lists)[1:]:
-            told = compare(scores[OFF], scores[kind], margin=0.0)
-            rows.append(
-                {
-                    "questions": f"{part} ({len(some):,})", "learned": kind, "without": told.baseline,
-                    "change": told.difference, "low": told.low, "high": told.high,
-                    "won/lost": f"{told.wins}/{told.losses}",
-                }
-            )  # fmt: skip
+        off = evaluate(ranked(found[APPLIED], now, without_any(space.policy)), qrels, MEASURES)[METRIC]
+        silent = replace(space.policy, effectiveness_weight=0.0, negative_feedback=False)
+        unused = evaluate(ranked(found[APPLIED], now, without_any(silent)), qrels, MEASURES)[METRIC]
+        for name, candidates in found.items():
+            for what, variant in variants(space.policy, kinds_on(space)).items():
+                with_it = evaluate(ranked(candidates, now, variant), qrels, MEASURES)[METRIC]
+                told = compare(off, with_it, margin=0.0)
+                rows.append(
+                    {
+                        "questions": f"{part} ({len(some):,})", "learned": name, "what": what,
+                        "touched": round(touched(candidates, what), 3),
+                        "no votes": unused.mean(), "without": told.baseline,
+                        "change": told.difference, "low": told.low, "high": told.high,
+                        "won/lost": f"{told.wins}/{told.losses}",
+                    }
+                )  # fmt: skip
+    return rows
+
+
+def noise_now(home: Home, space: Workspace) -> list[dict[str, Any]]:
+    """What the gate of each kind says of noise now, and what else it waits for."""
+    rows = []
+    for kind in kinds_on(space):
+        says = gate(space, home.namespace, kind=kind)
+        value = next(one.value for one in says.conditions if one.name == NOISE)
+        rows.append({"what": kind, "noise": value, "missing": ", ".join(one.name for one in says.missing)})
     return rows
 
 
@@ -335,32 +349,40 @@ def life(home: Home, needs: Needs, given: argparse.Namespace) -> dict[str, tuple
     parts = {"held out": needs.held, "others": needs.others}
     asked = {part: [(one.text, one) for one in some] for part, some in parts.items() if some}
     gained: list[dict[str, Any]] = []
+    noisy: list[dict[str, Any]] = []
 
     def measure(after: int) -> Callable[[Workspace], None]:
         def now(space: Workspace) -> None:
-            rows = gain(home, space, asked, learned_now(home, space))
-            gained.extend({"after": after, **row} for row in rows)
+            gained.extend({"after": after, **row} for row in gain(home, space, asked))
+            noisy.extend({"after": after, **row} for row in noise_now(home, space))
 
         return now
 
     ends = {FIRST + timedelta(days=after - 1): measure(after) for after in given.measure or [given.days]}
     space = live(home, plan, person, step=1 if given.nightly else 7, measure=ends)
-    since = [{"condition": name, "open since": said, **cell} for name, said, cell in _gate(home, space)]
+    since = [row for kind in kinds_on(space) for row in _gate(home, space, kind)]
     questions = len({one.text for some in plan.values() for one in some})
     tables = {
         "days": (by_day(home, space, days), f"{questions:,} different questions were asked."),
         "searches": (why_not(home, space, person.log, days[-1]), ""),
         "gate": (since, ""),
+        "taught": ([{"taught": name, "life": said} for name, said in states(home, space).items()], ""),
+        "noise": (noisy, "after: days."),
         "gain": (gained, "after: days."),
     }
     space.close()
     return tables
 
 
-def _gate(home: Home, space: Workspace) -> list[tuple[str, str, dict[str, Any]]]:
-    rows = space.store.read("learning_gate", f"namespace = '{home.namespace}'").sort("day")
+def _gate(home: Home, space: Workspace, kind: str) -> list[dict[str, Any]]:
+    """Since when each condition of a gate is open, and its value at the end."""
+    rows = space.store.read("learning_gate", f"namespace = '{home.namespace}'")
+    rows = rows.filter(pl.col("kind").fill_null(WORDS) == kind).sort("day")
     last = dict(rows.group_by("condition", maintain_order=True).agg(pl.col("value").last()).iter_rows())
-    return [(name, said, {"at the end": last.get(name)}) for name, said in timeline(home, space).items()]
+    return [
+        {"what": kind, "condition": name, "open since": said, "at the end": last.get(name)}
+        for name, said in timeline(home, space, kind).items()
+    ]
 
 
 @bench
@@ -370,6 +392,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model")
+    parser.add_argument("--what", choices=WHAT, default=BOTH, help="kinds of learning that are switched on")
     parser.add_argument("--days", type=positive, default=60)
     parser.add_argument("--per-day", type=positive, default=20, help="searches a day")
     parser.add_argument("--limit", type=positive, default=5, help="results of a search")
@@ -393,7 +416,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         needs = few(needs, given.questions, given.seed)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, bars():
-        home = born(Path(folder) / "home", collection, given.namespace, given.model)
+        home = born(Path(folder) / "home", collection, given.namespace, given.model, given.what)
         tables = life(home, needs, given)
     rows, note = tables["days"]
     said = (
