@@ -62,7 +62,7 @@ pythons: $(VENV)/.dev ## Build the wheel and use it under Python 3.11, 3.12 and 
 	@$(BIN)/python tests/e2e/pythons.py
 
 clean: ## Remove the environment, the demo and every cache
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO) $(DEMO)-month .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # An environment is made once, and again when its lock or the project's metadata changes.
 $(VENV)/.python:

@@ -12,7 +12,10 @@ import sys
 import time
 from pathlib import Path
 
+from month import month
 from rich.console import Console
+
+from slowwave.views.terminal import bars
 
 HERE = Path(__file__).parent
 SETTINGS = """\
@@ -73,7 +76,13 @@ def main() -> None:
     run("eval", "status")
     say.rule("[bold]7. What it may learn[/]  nothing without evidence and a person's word")
     run("learning", "status")
-    say.rule("[bold]8. Start a session[/]  what an assistant should know at once")
+    say.rule(
+        "[bold]8. A month in a minute[/]  where searches led, once there is evidence and a person's word"
+    )
+    with bars():
+        month(home.with_name(f"{home.name}-month"), say)
+    os.environ["SLOWWAVE_HOME"] = str(home)
+    say.rule("[bold]9. Start a session[/]  what an assistant should know at once")
     run("wakeup", "--budget", "400")
     say.rule("[bold]Where to look next[/]")
     shown = os.path.relpath(home)
