@@ -52,8 +52,8 @@ MEASURED = {"timings", "seconds", "run_id", "bytes"}
 """Keys whose values say how fast, how large on disk or by which run: a shape stands for each."""
 TOOK = re.compile(r"[\d,]+ ms \(embedding [\d,]+\)")
 VERSIONS = re.compile(r"\b\d+\.\d+(\.\w+)+")
-NEAR = 1e-6
-PROBES = ("The ferry leaves at nine.", "who answers the telephone at night", "Zweiundvierzig Boote")
+NEAR = 2e-6
+FRACTION = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 
 _moment = dt.datetime
 _load_embedder = embedding.load_embedder
@@ -466,18 +466,8 @@ def called(step: Mapping[str, Any]) -> str:
 # -- comparing -------------------------------------------------------------------------------------
 
 
-def probe(place: Place) -> list[float]:
-    """How this machine adds: another processor rounds the last digits of a vector in another way."""
-    space = Workspace(load(place.home))
-    try:
-        vectors = space.embedder.embed_documents(list(PROBES))
-        return [number for one in vectors for number in _sketch("vector", one)]
-    finally:
-        space.close()
-
-
 def differences(
-    then: Any, now: Any, where: str = "", *, near: float = 0.0, more: bool = False
+    then: Any, now: Any, where: str = "", *, near: float = NEAR, more: bool = False
 ) -> Iterator[str]:
     """Where two answers differ.
 
@@ -485,7 +475,7 @@ def differences(
         then: what was answered.
         now: what is answered.
         where: the place in the whole answer.
-        near: how far numbers may be apart; 0 is not at all.
+        near: how far fractions may be apart: another processor rounds the last digits otherwise.
         more: whether keys may have come since. Of tables they may: a migration adds columns.
     """
     if isinstance(then, dict) and isinstance(now, dict):
@@ -514,16 +504,19 @@ def _named(one: Any, at: int) -> str:
 def _same(then: Any, now: Any, near: float) -> bool:
     if type(then) is type(now) and then == now:
         return True
-    if near and isinstance(then, float) and isinstance(now, float):
+    if isinstance(then, float) and isinstance(now, float):
         return math.isclose(then, now, rel_tol=near, abs_tol=near)
-    if near and isinstance(then, str) and isinstance(now, str):
-        return _rounded(then) == _rounded(now)
+    if isinstance(then, str) and isinstance(now, str):
+        return _same_text(then, now, near)
     return False
 
 
-def _rounded(text: str) -> str:
-    """A text whose long fractions are cut to five digits: explanations and stored JSON print them whole."""
-    return re.sub(r"(\d\.\d{4})\d{5,}(e-?\d+)?", r"\1", text)
+def _same_text(then: str, now: str, near: float) -> bool:
+    """Whether two texts differ in fractions alone, and no further than these may."""
+    if FRACTION.sub("#", then) != FRACTION.sub("#", now):
+        return False
+    pairs = zip(FRACTION.findall(then), FRACTION.findall(now), strict=True)
+    return all(math.isclose(float(one), float(other), rel_tol=near, abs_tol=near) for one, other in pairs)
 
 
 def _short(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,26 +28,17 @@ def differing(
     place = earlier.unpack(home / earlier.ARCHIVE, tmp_path_factory.mktemp("home") / "somewhere else")
     found: dict[str, list[str]] = {}
     with earlier.pinned(place.home) as pins:
-        near = _near(home, place)
         for file in earlier.answer_files(home):
             steps = earlier.read_steps(file)
             answers = earlier.replay(steps, place, pins)
             found[file.name] = [
-                line for step, now in zip(steps, answers, strict=True) for line in _told(step, now, near)
+                line for step, now in zip(steps, answers, strict=True) for line in _told(step, now)
             ]
     return found
 
 
-def _near(home: Path, place: earlier.Place) -> float:
-    """How far numbers may be apart: not at all where this machine adds as the one did that was asked."""
-    then = json.loads((home / "probe.json").read_text())
-    now = earlier.probe(place)
-    assert not list(earlier.differences(then, now, "embedding", near=earlier.NEAR))
-    return 0.0 if then == now else earlier.NEAR
-
-
-def _told(step: dict[str, Any], now: Any, near: float) -> Iterator[str]:
-    lines = list(earlier.differences(step["answer"], now, near=near, more="tables" in step))
+def _told(step: dict[str, Any], now: Any) -> Iterator[str]:
+    lines = list(earlier.differences(step["answer"], now, more="tables" in step))
     if lines:
         yield f"\n{earlier.called(step)}"
         yield from (f"    {line}" for line in lines[:MOST])
