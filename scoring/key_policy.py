@@ -23,7 +23,7 @@ class KeyPolicy:
     nearest: int = 50
     quantile: float = 0.9925
     reach: float = 0.03
-    minority: float = 0.1
+    minority: float = 0.06
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight <= 1:

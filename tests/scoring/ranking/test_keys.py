@@ -119,17 +119,18 @@ def test_how_many_of_a_crowd_are_a_few(crowd, few):
 
 
 def test_how_far_a_few_of_a_crowd_lift_by_hand():
+    tenth = KeyPolicy(minority=0.1)
     # Three people, a question each: .4 · 3/4 · 6/4, at most .4.
     three = [(1.0, [(7, 1.0, 1.0, who)]) for who in range(3)]
     assert lifts(keys_of(*three)) == pytest.approx({7: 0.4}, abs=1e-6)
     # Of thirty they are a tenth, and together worth what one of them is: .003.
-    assert lifts(keys_of(*three, crowd=10 * CROWD)) == pytest.approx({7: 0.003}, abs=1e-6)
+    assert lifts(keys_of(*three, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.003}, abs=1e-6)
     # A fourth is worth what he is alone, .2, and that.
     four = [*three, (1.0, [(7, 1.0, 1.0, 3)])]
-    assert lifts(keys_of(*four, crowd=10 * CROWD)) == pytest.approx({7: 0.203}, abs=1e-6)
+    assert lifts(keys_of(*four, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.203}, abs=1e-6)
     # Whoever took it from two questions is missed most, so what is left is the one of the other: .2.
     uneven = [(1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 0.5, 1.0, 1)])]
-    assert lifts(keys_of(*uneven, crowd=10), KeyPolicy(minority=0.1)) == pytest.approx({7: 0.109}, abs=1e-6)
+    assert lifts(keys_of(*uneven, crowd=10), tenth) == pytest.approx({7: 0.109}, abs=1e-6)
 
 
 def test_what_led_there_is_told():
