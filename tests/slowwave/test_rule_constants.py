@@ -15,7 +15,8 @@ import pytest
 from slowwave.errors import SettingsError
 from slowwave.home.workspace import Workspace
 from slowwave.quality.learning_bounds import GateBounds
-from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
+from slowwave.scoring.feedback.policy import FeedbackPolicy, KeyTeaching, LearningPolicy
+from slowwave.scoring.key_policy import KeyPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import EvaluationSettings, load
 from slowwave.settings.learning import LearningSettings
@@ -94,6 +95,8 @@ def test_what_is_fixed_is_where_the_table_says():
         (FeedbackPolicy, {"feedback"}, {"prior"}),
         (LearningPolicy, {"learning"}, set()),
         (GateBounds, {"learning"}, set()),
+        (KeyTeaching, {"search_keys"}, set()),
+        (KeyPolicy, {"search_keys"}, {"weight"}),  # it is `ranking.key_weight`
     ],
 )
 def test_every_parameter_of_a_policy_is_a_setting_in_the_table(policy, groups, but):
