@@ -1,9 +1,9 @@
 """The site of the documentation: pages that stand elsewhere in the repository, and links between all of them.
 
-`properdocs.yml` names this file as its hook. Pages are written for the repository, where README.md is at the top
-and docs/ below it. Here each link is led to where its target is on the site; one that leads to a file that is
-no page, such as a notebook, takes the file along. A link that leads nowhere is left as it is, and the strict
-build refuses it, as it does an anchor that is not there.
+`properdocs.yml` names this file as its hook. Pages are written for the repository, where README.md is at the
+top and docs/ below it. Here each link is led to where its target is on the site; one that leads to a file
+that is no page, such as a notebook, takes the file along. A link that leads nowhere is left as it is, and the
+strict build refuses it, as it does an anchor that is not there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from properdocs.config.defaults import MkDocsConfig
@@ -79,9 +78,7 @@ def _outside_fences(markdown: str, change: Callable[[str], str]) -> str:
 
 
 def _targets(markdown: str, path: str) -> list[str]:
-    found: list[Any] = []
-    _outside_fences(markdown, lambda text: found.extend(_LINK.findall(text)) or text)
-    targets = (_target(link, path) for _, link, _ in found)
+    targets = (_target(found[2], path) for found in _LINK.finditer(_FENCE.sub("", markdown)))
     return [one for one in targets if one is not None]
 
 

@@ -1,7 +1,7 @@
 """Make the reference anew, or say what in it is no longer true.
 
-    python -m tools.reference            # writes docs/reference/ and docs/decisions/README.md
-    python -m tools.reference --check    # writes nothing; ends with 1 where a file differs
+python -m tools.reference            # writes docs/reference/ and docs/decisions/README.md
+python -m tools.reference --check    # writes nothing; ends with 1 where a file differs
 """
 
 from __future__ import annotations

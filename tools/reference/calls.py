@@ -8,26 +8,37 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 
 from slowwave import memory
 from tools.reference.drawing import COLOURS, Drawing
-from tools.reference.markdown import paragraphs, section, summary, table
+from tools.reference.markdown import codes, paragraphs, section, summary, table
 from tools.reference.rooms import layers
 
 EVERYWHERE = {"common", "errors", "settings", "home"}  # rooms that almost every call has; they say nothing
-PARTS = {"journal": "journal", "store": "store", "embedder": "embedding"}  # of a home, and the room that each is of
-LEFT, HEAD, HIGH, COLUMN, NAMES = 16, 84, 24, 74, 150
+PARTS = {"journal": "journal", "store": "store", "embedder": "embedding"}
+"""Parts of a home, and the room that each is of."""
+LEFT, HEAD, HIGH, COLUMN, NAMES = 16, 84, 24, 74, 150  # of the picture (pixels)
+LINE = 100  # characters of a call that stands in one line
+
+
+@cache
+def _source() -> ast.Module:
+    return ast.parse(inspect.getsource(memory))
+
+
+@cache
+def _of_memory() -> dict[str, ast.FunctionDef]:
+    """The methods of the class, by their names, in the order of the file."""
+    (of_class,) = [one for one in _source().body if isinstance(one, ast.ClassDef) and one.name == "Memory"]
+    return {one.name: one for one in of_class.body if isinstance(one, ast.FunctionDef)}
 
 
 @cache
 def calls() -> dict[str, tuple[str, ...]]:
     """The rooms that each public call of `Memory` uses, by its name, in the order of the file."""
-    tree = ast.parse(inspect.getsource(memory))
-    at_top = _imported(statement for statement in tree.body if isinstance(statement, ast.ImportFrom))
-    (of_class,) = [one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "Memory"]
-    methods = {one.name: one for one in of_class.body if isinstance(one, ast.FunctionDef)}
+    at_top, methods = _imported(_source().body), _of_memory()
     found = {}
     for name, method in methods.items():
         if not name.startswith("_") and not _is_part(method):
@@ -38,18 +49,23 @@ def calls() -> dict[str, tuple[str, ...]]:
 
 def _is_part(method: ast.FunctionDef) -> bool:
     """A property is a part of the memory, except the one that has calls of its own; so is its life."""
-    is_property = any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list)
-    return (is_property and method.name != "learning") or method.name in ("prepare", "close")
+    return (_is_property(method) and method.name != "learning") or method.name in ("prepare", "close")
 
 
-def _imported(statements: Iterator[ast.stmt] | Iterator[ast.ImportFrom]) -> dict[str, str]:
+def _is_property(method: ast.FunctionDef) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list)
+
+
+def _imported(statements: Iterable[ast.AST]) -> dict[str, str]:
     """The room of each name that is imported."""
     return {
         alias.asname or alias.name: statement.module.split(".")[1]
         for statement in statements
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("slowwave.")
+        if isinstance(statement, ast.ImportFrom)
+        and statement.module
+        and statement.module.startswith("slowwave.")
         for alias in statement.names
-    }  # fmt: skip
+    }
 
 
 def _used(
@@ -57,28 +73,31 @@ def _used(
 ) -> set[str]:
     seen.add(method.name)
     nodes = [node for statement in method.body for node in ast.walk(statement)]
-    own = _imported(node for node in nodes if isinstance(node, ast.ImportFrom))
+    own = _imported(nodes)
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     rooms = {room for name, room in (at_top | own).items() if name in names}
     rooms |= {PARTS[node.attr] for node in nodes if isinstance(node, ast.Attribute) and node.attr in PARTS}
-    for node in nodes:
-        of_self = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-        if of_self and node.attr in methods and node.attr not in seen and not _is_part(methods[node.attr]):
-            rooms |= _used(methods[node.attr], methods, at_top, seen)
+    for name in {node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_self(node.value)}:
+        if name in methods and name not in seen and not _is_part(methods[name]):
+            rooms |= _used(methods[name], methods, at_top, seen)
     return rooms
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def page() -> str:
     """The page."""
-    rows = [(f"[`{name}`](#{name})", summary(_doc(name)), ", ".join(rooms)) for name, rooms in calls().items()]
+    shown = "The calls of an application, and a mark at each room that a call hands on to"
+    rows = [(f"[`{name}`](#{name})", summary(_doc(name)), ", ".join(to)) for name, to in calls().items()]
     return "\n\n".join(
         [
             "# The day",
-            "What an application calls on `slowwave.open(home, namespace=...)`, and the rooms that each call hands on to "
-            "itself; what those rooms use in turn is below them. It is read from the source of `Memory`. "
-            + ", ".join(f"`{room}`" for room in sorted(EVERYWHERE))
-            + " are left out, as almost every call has them.",
-            "[![The calls of an application, and a mark at each room that a call hands on to](day.svg)](day.svg)",
+            "What an application calls on `slowwave.open(home, namespace=...)`, and the rooms that each call "
+            "hands on to itself; what those rooms use in turn is below them. It is read from the source of "
+            f"`Memory`. {codes(sorted(EVERYWHERE))} are left out, as almost every call has them.",
+            f"[![{shown}](day.svg)](day.svg)",
             table(["call", "what it does", "hands on to"], rows),
             *(section(2, name, f"```python\n{_signature(name)}\n```", _described(name)) for name in calls()),
         ]
@@ -114,39 +133,32 @@ def _items(text: str) -> str:
 
 def _signature(name: str) -> str:
     """How it is called, as the source says it."""
-    tree = ast.parse(inspect.getsource(memory))
-    (method,) = [
-        one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == name and _is_public_of_memory(one, tree)
-    ]
-    arguments = ast.unparse(method.args).removeprefix("self").removeprefix(", ")
-    if any(isinstance(one, ast.Name) and one.id == "property" for one in method.decorator_list):
-        return f"memory.{name}  # {ast.unparse(method.returns) if method.returns else ''}"
-    one_line = f"memory.{name}({arguments}) -> {ast.unparse(method.returns) if method.returns else 'None'}"
-    if len(one_line) <= 100:
-        return one_line
-    parts = _split(method.args)
-    return f"memory.{name}(\n" + "".join(f"    {part},\n" for part in parts) + f") -> {ast.unparse(method.returns) if method.returns else 'None'}"
+    method = _of_memory()[name]
+    gives = ast.unparse(method.returns) if method.returns else "None"
+    if _is_property(method):
+        return f"memory.{name}  # {gives}"
+    parts = _arguments(method.args)
+    line = f"memory.{name}({', '.join(parts)}) -> {gives}"
+    if len(line) <= LINE:
+        return line
+    return "\n".join([f"memory.{name}(", *(f"    {part}," for part in parts), f") -> {gives}"])
 
 
-def _split(arguments: ast.arguments) -> list[str]:
-    positional = [*arguments.posonlyargs, *arguments.args][1:]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    defaults += arguments.defaults[-len(positional) :] if positional else []
-    parts = [_argument(one, default) for one, default in zip(positional, defaults, strict=True)]
+def _arguments(arguments: ast.arguments) -> list[str]:
+    """The arguments of a method without itself, each with its type and its default."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
+    parts = [_argument(*pair) for pair in zip(positional, defaults, strict=True)][1:]
     if arguments.vararg:
-        parts.append("*" + ast.unparse(arguments.vararg))
+        parts.append(f"*{ast.unparse(arguments.vararg)}")
     elif arguments.kwonlyargs:
         parts.append("*")
-    return parts + [_argument(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    parts += [_argument(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    return parts + ([f"**{ast.unparse(arguments.kwarg)}"] if arguments.kwarg else [])
 
 
 def _argument(one: ast.arg, default: ast.expr | None) -> str:
     return ast.unparse(one) + (f" = {ast.unparse(default)}" if default is not None else "")
-
-
-def _is_public_of_memory(one: ast.FunctionDef, tree: ast.Module) -> bool:
-    (of_class,) = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == "Memory"]
-    return one in of_class.body
 
 
 def picture() -> str:
@@ -162,7 +174,8 @@ def picture() -> str:
     for at, room in enumerate(used):
         x = LEFT + NAMES + COLUMN * at + COLUMN / 2
         colour = COLOURS[at % len(COLOURS)]
-        drawing.rect(x - COLUMN / 2 + 3, LEFT, COLUMN - 6, HEAD + HIGH * len(made) - LEFT, kind="lane", colour=colour)
+        high = HEAD + HIGH * len(made) - LEFT
+        drawing.rect(x - COLUMN / 2 + 3, LEFT, COLUMN - 6, high, kind="lane", colour=colour)
         drawing.text(x, LEFT + (20 if at % 2 == 0 else 42), room, "middle head")
     for number, (name, rooms) in enumerate(made.items()):
         y = HEAD + HIGH * number

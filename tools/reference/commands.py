@@ -14,6 +14,7 @@ from tools.reference.markdown import code, codes, paragraphs, prose, section, su
 
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = "Commands"
+TYPERS = ("help", "install_completion", "show_completion")
 KINDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "true or false"}
 
 
@@ -88,11 +89,8 @@ def _described(called: str, one: Any, level: int) -> Iterator[str]:  # noqa: ANN
 
 
 def _shown(one: Any) -> list[Any]:  # noqa: ANN401
-    """Arguments and options but for the help, which everything has."""
-    return [
-        each for each in one.params
-        if not getattr(each, "hidden", False) and each.name not in ("help", "install_completion", "show_completion")
-    ]  # fmt: skip
+    """Arguments and options but for those of Typer, which everything has."""
+    return [each for each in one.params if not getattr(each, "hidden", False) and each.name not in TYPERS]
 
 
 def _usage(one: Any) -> str:  # noqa: ANN401

@@ -13,7 +13,7 @@ COLOURS = ("#2f6f9f", "#3d8b4f", "#a8622d", "#7a56a8", "#a33f5b", "#4d7a7a")
 STYLE = """
 .page { fill: #ffffff } .box { fill: #ffffff; stroke-width: 1.4 } .lane { fill-opacity: .07 }
 .line { fill: none; stroke-opacity: .75; stroke-width: 1.3 } .dim { fill: #5b6470 }
-text { fill: #1b1f24; font-family: system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 12px }
+text { fill: #1b1f24; font: 12px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif }
 .head { font-weight: 600 } .middle { text-anchor: middle } .end { text-anchor: end }
 @media (prefers-color-scheme: dark) {
   .page { fill: #14171b } .box { fill: #1d2228 } text { fill: #e6e9ec } .dim { fill: #9aa4af }

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from tools.reference.drawing import COLOURS, Drawing, halves
 
-BOX, TALL, GAP, PITCH = 104, 34, 40, 44  # width and height of a box, between columns, from row to row (pixels)
+BOX, TALL = 104, 34  # width and height of a box (pixels)
+GAP, PITCH = 40, 44  # between two columns, and from row to row
 LEFT, TOP, BAND = 16, 14, 26  # margins, and what a band's name takes
 
 
@@ -60,10 +61,8 @@ def rows(names: Sequence[str], at: Mapping[str, int], last: Mapping[str, int]) -
     found = {}
     for name in sorted(names, key=lambda one: (at[one], -last[one], one)):
         span = (at[name], max(at[name], last[name] - 1))
-        row = next(
-            (number for number, spans in enumerate(taken) if all(span[0] > b or span[1] < a for a, b in spans)),
-            len(taken),
-        )
+        free = [all(span[0] > end or span[1] < start for start, end in spans) for spans in taken]
+        row = free.index(True) if True in free else len(taken)
         if row == len(taken):
             taken.append([])
         taken[row].append(span)
@@ -91,11 +90,11 @@ def picture(steps: Sequence[Step], groups: Sequence[str], title: str, about: str
         own = rows([one.name for one in steps if one.group == group], at, last)
         for name, row in own.items():
             placed[name] = (LEFT + 10 + at[name] * (BOX + GAP), top + BAND + row * PITCH)
-        high = BAND + (max(own.values(), default=0) + 1) * PITCH
+        high = float(BAND) + (max(own.values(), default=0) + 1) * PITCH
         bands.append((group, top, high))
         top += high + 8
     wide = 2 * LEFT + 20 + (max(at.values()) + 1) * (BOX + GAP) - GAP
-    drawing = Drawing(round(wide), round(top + TOP - 8), title, about)
+    drawing = Drawing(wide, round(top + TOP - 8), title, about)
     colour = dict(zip(groups, COLOURS * len(groups), strict=False))
     for group, y, high in bands:
         drawing.rect(LEFT - 6, y, wide - 2 * LEFT + 12, high, kind="lane", colour=colour[group], round_=8)

@@ -7,6 +7,8 @@ from typing import Any
 
 from tools.reference.markdown import code, codes, paragraphs, prose, section, table
 
+KINDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+
 
 class _Nobody:
     """Memories that nobody asks for: what is listed does not depend on any."""
@@ -32,8 +34,8 @@ def page() -> str:
     tools, fixed, templates = asyncio.run(_listed(server))
     parts = [
         "# MCP tools and resources",
-        "What `slowwave mcp` offers to an assistant; how to connect one is in [mcp.md](../mcp.md). An argument "
-        "that a tool does not know is refused.",
+        "What `slowwave mcp` offers to an assistant; how to connect one is in [mcp.md](../mcp.md). An "
+        "argument that a tool does not know is refused.",
         table(["tool", "what it does", "changes"], [(_link(one), one.title, _changes(one)) for one in tools]),
         *(_described(one) for one in tools),
         section(2, "Resources", _resources([*fixed, *templates])),
@@ -76,8 +78,10 @@ def _described(tool: Any) -> str:  # noqa: ANN401
 def _default(name: str, part: dict[str, Any], required: set[str]) -> str:
     if name in required:
         return "required"
-    value = part.get("default", "")
-    return code(str(value).lower() if isinstance(value, bool) else value) if value not in (None, [], "") else ""
+    value = part.get("default")
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    return "" if value in (None, [], "") else code(value)
 
 
 def _kind(part: dict[str, Any], schema: dict[str, Any]) -> str:
@@ -89,7 +93,7 @@ def _kind(part: dict[str, Any], schema: dict[str, Any]) -> str:
         return codes(map(str, part["enum"]))
     if part.get("type") == "array":
         return f"list of {_kind(part.get('items', {}), schema)}"
-    name = {"string": "text", "integer": "number", "boolean": "true or false"}.get(part.get("type", ""), "anything")
+    name = KINDS.get(part.get("type", ""), "anything")
     low, high = part.get("minimum"), part.get("maximum")
     return f"{name}, {low:,} to {high:,}" if low is not None and high is not None else name
 

@@ -51,26 +51,38 @@ def picture() -> str:
 def page() -> str:
     """The page."""
     defs = definitions()
-    jobs = sorted((one for one in defs.resolve_all_job_defs() if not one.name.startswith("__")), key=_named)
-    schedules = [(code(one.name), code(one.cron_schedule), code(one.job_name), prose(one.description or ""))
-                 for one in sorted(defs.schedules, key=_named)]  # fmt: skip
-    sensors = [(code(one.name), f"{one.minimum_interval_seconds} s", prose(one.description or ""))
-               for one in sorted(defs.sensors, key=_named)]  # fmt: skip
+    jobs = [
+        (code(one.name), _said(one), _of_job(one))
+        for one in sorted(defs.resolve_all_job_defs(), key=_named)
+        if not one.name.startswith("__")  # Dagster's own
+    ]
+    schedules = table(
+        ["schedule", "cron", "job", "what it does"],
+        [
+            (code(one.name), code(one.cron_schedule), code(one.job_name), _said(one))
+            for one in sorted(defs.schedules, key=_named)
+        ],
+    )
+    sensors = table(
+        ["sensor", "every", "what it does"],
+        [
+            (code(one.name), f"{one.minimum_interval_seconds} s", _said(one))
+            for one in sorted(defs.sensors, key=_named)
+        ],
+    )
     parts = [
         "# The night",
         "What `slowwave ui` shows and `slowwave night` runs. A line leads to what rests on it; one that "
-        "follows from others is left out. Each asset is a table of days (UTC): any day, or range of days, can be run "
-        "again and comes out the same. [The tour](../tour.md) goes through it step by step.",
+        "follows from others is left out. Each asset is made by day (UTC): any day, or range of days, can "
+        "be run again and comes out the same. [The tour](../tour.md) goes through it step by step.",
         "[![The assets of a night, from left to right in a band for each group](night.svg)](night.svg)",
-        section(2, "Jobs", table(
-            ["job", "what it does", "assets"], [(code(one.name), prose(one.description or ""), _of_job(one)) for one in jobs]
-        )),
-        section(2, "Schedules", "In UTC; `night.hour` says when.", table(["schedule", "cron", "job", "what it does"], schedules)),
-        section(2, "Sensors", "How often each looks, at least.", table(["sensor", "every", "what it does"], sensors)),
+        section(2, "Jobs", table(["job", "what it does", "assets"], jobs)),
+        section(2, "Schedules", f"In UTC; {code('night.hour')} says when.", schedules),
+        section(2, "Sensors", "How often each looks, at least.", sensors),
         "## Assets",
         f"Each but those without a table has the check `{EVERYWHERE}`, which blocks what comes after it: "
         "a doubled key means a lost update.",
-    ]  # fmt: skip
+    ]
     for group in _groups():
         parts.append(f"### Group {group}")
         parts += [_described(one) for one in _assets() if one.group_name == group]
@@ -79,6 +91,10 @@ def page() -> str:
 
 def _named(one: Any) -> str:  # noqa: ANN401
     return str(one.name)
+
+
+def _said(one: Any) -> str:  # noqa: ANN401
+    return prose(one.description or "")
 
 
 def _name(key: Any) -> str:  # noqa: ANN401
@@ -103,10 +119,14 @@ def _described(node: Any) -> str:  # noqa: ANN401
     return section(4, _name(node.key), paragraphs(node.description), " ".join(filter(None, said)))
 
 
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
 def _checks(defs: Any) -> str:  # noqa: ANN401
     specs = [spec for one in defs.asset_checks for spec in one.check_specs if spec.name != EVERYWHERE]
     rows = [
-        (code(spec.name), code(_name(spec.asset_key)), "yes" if spec.blocking else "no", summary(spec.description))
+        (code(spec.name), code(_name(spec.asset_key)), _yes(spec.blocking), summary(spec.description))
         for spec in sorted(specs, key=lambda one: (_name(one.asset_key), one.name))
     ]
     return table(["check", "of", "blocks", "what it says"], rows)

@@ -29,8 +29,8 @@ def page() -> str:
             "Made from the code, and held against it by a test.",
             table(["page", "what it has"], [(f"[{name}]({name})", said) for name, said in PAGES]),
             "## The rooms",
-            "A room imports from those below it and from none above. The picture is drawn from the import contract in "
-            "`pyproject.toml`; rooms of one colour that stand together are beside each other.",
+            "A room imports from those below it and from none above. The picture is drawn from the import "
+            "contract in `pyproject.toml`; rooms of one colour that stand together are beside each other.",
             "[![The rooms of the package, the highest at the top](rooms.svg)](rooms.svg)",
         ]
     )

@@ -28,9 +28,9 @@ def page() -> str:
         "# Settings",
         f"Each can stand in `{CONFIG_FILE}` in the home, under the table that its group names, or in an "
         f"environment variable: `embedding.model` is `model` under `[embedding]`, and `{variable}`. The "
-        f"stronger one wins: argument, variable, file, default. `slowwave settings` shows which did. What the "
-        f"constants of the rules are for, and which of them are no settings, is in "
-        f"[settings.md](../settings.md).",
+        "stronger one wins: argument, variable, file, default. `slowwave settings` shows which did. What "
+        "the constants of the rules are for, and which of them are no settings, is in "
+        "[settings.md](../settings.md).",
         table(HEAD, _rows(Settings, ())),
     ]
     for name, group in _groups(Settings):
