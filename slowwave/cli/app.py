@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slowwave.cli.panels import EPILOG, Panels
 from slowwave.views.terminal import JSON, reports_errors
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    cls=Panels,
+    epilog=EPILOG,
 )
 
 Namespace = Annotated[

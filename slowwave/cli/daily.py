@@ -15,7 +15,7 @@ import typer
 from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
 from slowwave.views.terminal import PLAIN, bars, out, print_json, print_plain, reports_errors, warn
 
-QUARANTINED = 4  # exit code of a save that the gate did not let in
+QUARANTINED = 3  # exit code of a save that the gate did not let in
 
 
 @app.command()
@@ -109,7 +109,7 @@ def save(
 ) -> None:
     """Save one note; it is searchable when the command returns.
 
-    Ends with 0 when it was saved, with 4 when the gate put it into quarantine, with 1 when nothing was
+    Ends with 0 when it was saved, with 3 when the gate put it into quarantine, with 1 when nothing was
     written: an empty text, a label that is not known.
     """
     from slowwave.views import gate_wording
