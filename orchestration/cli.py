@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from slowwave.common.plurals import counted
 from slowwave.orchestration.instance import dagster_home
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
@@ -78,7 +79,9 @@ def _print_report(report: dict[str, Any]) -> None:
     rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
     print_table(f"{report['job'].capitalize()} of {days}", ["asset", "seconds", "what it did"], rows)
     if report["success"] and report["job"] == "night":
-        out.print(f'{report["live"]:,} memories are live. Next: [bold]slowwave search "…"[/]')
+        out.print(
+            f'{counted(report["live"], "memory is", "memories are")} live. Next: [bold]slowwave search "…"[/]'
+        )
     if report["gate"] and report["gate"] not in report["warnings"]:
         out.print(report["gate"], markup=False, highlight=False)
     for line in report["warnings"]:

@@ -13,6 +13,7 @@ from slowwave.cli.panels import EPILOG, Panels
 from slowwave.views.terminal import JSON, reports_errors
 
 if TYPE_CHECKING:
+    from slowwave.home.references import Kind
     from slowwave.home.workspace import Workspace
     from slowwave.memory import Memory
     from slowwave.settings import Settings
@@ -115,3 +116,10 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
             memory.close()
             raise
     return memory
+
+
+def reference(memory: Memory, kind: Kind, text: str) -> str:
+    """The whole id that was typed: `last`, a beginning, or an id; see :mod:`slowwave.home.references`."""
+    from slowwave.home.references import resolved
+
+    return resolved(memory.tenant, kind, text)

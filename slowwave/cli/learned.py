@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, open_namespace
+from slowwave.cli.app import Json, Namespace, open_namespace, reference
 from slowwave.cli.learning import Limit, OneKind, fail, kinds_of, learning
+from slowwave.views.moments import since
 from slowwave.views.section import Column, Columns, Section, Table, numbers
 from slowwave.views.tables import show
 from slowwave.views.terminal import out, print_json, reports_errors
@@ -33,6 +34,7 @@ def learning_terms(
         _print_keys(state, memory, limit, namespace, json)
         return
     with open_namespace(namespace) as home:
+        memory = memory and reference(home, "memory", memory)
         rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
     if json:
         print_json(rows.head(limit))
@@ -100,7 +102,7 @@ def learning_log(
 ) -> None:
     """The audit log: everything that was learned, refused, taken back and decided, the newest first."""
     with open_namespace(namespace) as home:
-        rows = home.learning.log(action=action, limit=None)
+        rows, now = home.learning.log(action=action, limit=None), home.home.now()
     if json:
         print_json(rows.head(limit))
         return
@@ -108,7 +110,7 @@ def learning_log(
         out.print("Nothing is in the log.")
         return
     columns: Columns = [
-        Column("when (UTC)", whole=True),
+        Column("when", whole=True),
         Column("what", whole=True),
         Column("of", whole=True),
         "why",
@@ -117,7 +119,7 @@ def learning_log(
         "term",
     ]
     cells = [
-        [f"{row['at']:%F %H:%M}", row["action"], row["kind"] or "", row["reason"] or row["detail"],
+        [since(row["at"], now), row["action"], row["kind"] or "", row["reason"] or row["detail"],
          row["principal"], row["memory_id"], row["term"]]
         for row in rows.head(limit).iter_rows(named=True)
     ]  # fmt: skip
@@ -135,6 +137,7 @@ def _one_kind(kind: str) -> Kind:
 def _print_keys(state: str, memory: str, limit: int, namespace: str, json: bool) -> None:
     """Past questions that lead to memories."""
     with open_namespace(namespace) as home:
+        memory = memory and reference(home, "memory", memory)
         rows = home.learning.keys(state=cast("Any", state), memory_id=memory)
     if json:
         print_json(rows.head(limit))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
@@ -56,7 +57,7 @@ def tables(
         print_json([asdict(one) | {"columns": _columns(one)} for one in found])
     elif name:
         columns = [list(column) for column in found[0].columns]
-        title = f"{name} ({found[0].rows:,} rows)"
+        title = f"{name} ({counted(found[0].rows, 'row')})"
         print_table(title, ["column", "type", "says"], columns, caption=found[0].about)
     else:
         print_table("Warehouse", ["table", "rows", "a row is"], [[o.name, o.rows, o.about] for o in found])
