@@ -79,9 +79,10 @@ def _print_report(report: dict[str, Any]) -> None:
     rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
     print_table(f"{report['job'].capitalize()} of {days}", ["asset", "seconds", "what it did"], rows)
     if report["success"] and report["job"] == "night":
-        out.print(
-            f'{counted(report["live"], "memory is", "memories are")} live. Next: [bold]slowwave search "…"[/]'
-        )
+        live, next_step = counted(report["live"], "memory is", "memories are"), "search"
+        if not report["live"]:
+            next_step = "save"
+        out.print(f'{live} live. Next: [bold]slowwave {next_step} "…"[/]')
     if report["gate"] and report["gate"] not in report["warnings"]:
         out.print(report["gate"], markup=False, highlight=False)
     for line in report["warnings"]:

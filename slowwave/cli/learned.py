@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from slowwave.scoring.feedback.learned import Kind
 
 
+_WHEN = (
+    "Nights learn from what `slowwave feedback` and `slowwave observe` say was used, once learning.enabled "
+    "is true."
+)
+
+
 @learning.command("terms")
 @reports_errors
 def learning_terms(
@@ -40,7 +46,7 @@ def learning_terms(
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such terms." if state or memory else "No selection has taught anything yet.")
+        out.print("No such terms." if state or memory else f"No selection has taught anything yet. {_WHEN}")
         return
     counts = numbers("questions", "people", "weight", "until")
     columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
@@ -73,7 +79,9 @@ def learning_proposals(
         return
     if rows.is_empty():
         out.print(
-            f"No selection with the reason {escape(reason)}." if reason else "No selection is known yet."
+            f"No selection with the reason {escape(reason)}."
+            if reason
+            else f"No selection is known yet. {_WHEN}"
         )
         return
     cells = [
@@ -107,7 +115,7 @@ def learning_log(
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("Nothing is in the log.")
+        out.print(f"Nothing is in the log. {_WHEN}")
         return
     columns: Columns = [
         Column("when", whole=True),
@@ -143,7 +151,7 @@ def _print_keys(state: str, memory: str, limit: int, namespace: str, json: bool)
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such keys." if state or memory else "No search has led anywhere yet.")
+        out.print("No such keys." if state or memory else f"No search has led anywhere yet. {_WHEN}")
         return
     counts = numbers("times", "people", "weight", "until")
     columns: Columns = [

@@ -50,7 +50,13 @@ def tables(
 
     from slowwave.warehouse import described
 
-    found = [one for one in described(_path()) if name in ("", one.name)]
+    path = _path()
+    if not name and not path.exists():
+        print_json([]) if json else out.print(
+            "There is no warehouse yet. `slowwave warehouse build` makes it; evaluation does every night."
+        )
+        return
+    found = [one for one in described(path) if name in ("", one.name)]
     if name and not found:
         _no_table(name)
     if json:

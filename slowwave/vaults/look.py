@@ -59,7 +59,8 @@ class Scan:
     def recorded(self) -> list[str]:
         """The warnings as they may be kept for ever: without the name of a file, which may be a secret."""
         more = len(self.warnings) - len(self.nameless)
-        told = f"{counted(more, 'warning')} about single files of the vault {self.vault}: `slowwave ingest` names them."
+        files = f"{counted(more, 'warning')} about single files"
+        told = f"{files} of the vault {self.vault}: `slowwave ingest` names them."
         return [*self.nameless, *([told] if more else [])]
 
 

@@ -11,7 +11,6 @@ from slowwave.views.moments import since
 
 Row = Mapping[str, Any]
 _ARROW = " → "
-_LEAST = 16  # characters of a title that has to share its line
 
 
 class Told(NamedTuple):
@@ -83,9 +82,8 @@ def between(first: str, second: str, room: int) -> str:
     if not second:
         return _cut(first, room, "…")
     half = (room - len(_ARROW)) // 2
-    spare = max(half - len(second), 0)
-    first = _cut(first, max(half + spare, _LEAST), "…")
-    return first + _ARROW + _cut(second, max(room - len(first) - len(_ARROW), _LEAST), "…")
+    first = _cut(first, max(room - len(_ARROW) - len(second), half), "…")
+    return first + _ARROW + _cut(second, room - len(_ARROW) - len(first), "…")
 
 
 def _title(row: Row, name: str, identity: str) -> str:

@@ -38,9 +38,12 @@ def print_table(
     """A table of its own, with lines around its cells; see `slowwave.views.section.Table`."""
     table = Table(columns, rows, left_out=left_out, option=option)
     drawn = rich_table(table, boxed=True)
-    drawn.title, drawn.title_justify = escape(title) or None, "left"
-    drawn.caption = escape("\n".join(filter(None, [caption, table.more]))) or None
+    drawn.caption = None
+    if title:
+        out.print(title, style="table.title", markup=False, highlight=False)
     out.print(drawn)
+    for line in filter(None, [caption, table.more]):
+        out.print(line, style="table.caption", markup=False, highlight=False)
 
 
 def print_card(rows: Sequence[tuple[str, object]]) -> None:
