@@ -76,8 +76,11 @@ def evaluate(
 
 def _print_report(report: dict[str, Any]) -> None:
     days = report["from"] if report["from"] == report["to"] else f"{report['from']} to {report['to']}"
-    rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
-    print_table(f"{report['job'].capitalize()} of {days}", ["asset", "seconds", "what it did"], rows)
+    rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"] if step["summary"]]
+    idle = len(report["steps"]) - len(rows)
+    caption = f"{counted(idle, 'more asset')} had nothing to do" if idle else ""
+    title = f"{report['job'].capitalize()} of {days}"
+    print_table(title, ["asset", "seconds", "what it did"], rows, caption=caption)
     if report["success"] and report["job"] == "night":
         live, next_step = counted(report["live"], "memory is", "memories are"), "search"
         if not report["live"]:

@@ -54,7 +54,7 @@ def became(row: Row) -> str:
         said.append("declined" if row.get("undone_at") else asked)
     elif row.get("undone_at"):
         said.append(f"undone: {row['undone_why']}")
-    return row["outcome"] + "".join(f" ({mark})" for mark in said)
+    return str(row["outcome"]) + "".join(f" ({mark})" for mark in said)
 
 
 def whole(row: Row, *, now: datetime) -> list[tuple[str, str]]:

@@ -74,7 +74,8 @@ def rich_table(table: Table, *, boxed: bool = False, width: int | None = None) -
         width: characters that there are (count); None: those of the terminal.
     """
     room = out.width if width is None else width
-    cells = [[cell(value) for value in row] for row in table.rows]
+    short = [""] * len(table.columns)  # a row may end early
+    cells = [[*map(cell, row), *short[len(row) :]] for row in table.rows]
     columns = [_fit(one, [row[at] for row in cells], boxed) for at, one in enumerate(table.headings)]
     widths = _widths(columns, room - 3 * len(columns) - 1) if boxed else None
     if boxed and widths is None:

@@ -65,6 +65,12 @@ def test_a_column_that_may_be_cut_ends_in_an_ellipsis_and_leaves_the_id_whole():
     assert len(told.splitlines()) == 2
 
 
+def test_a_row_may_end_early():
+    for width in (10, 80):
+        told = drawn(Table(["one", "two"], [["first", "second"], ["third"]]), width, boxed=False)
+        assert words(told)[-1] == "third"
+
+
 def test_marks_and_wide_letters_have_their_room():
     table = Table(["verdict", "text"], [[Mark("better", "better", "for sure"), "潮位計 [x]"]])
     told = drawn(table, 40, boxed=True)
