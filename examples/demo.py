@@ -77,9 +77,7 @@ def main() -> None:
     run("eval", "status")
     say.rule("[bold]7. What it may learn[/]  nothing without evidence and a person's word")
     run("learning", "status", lines=LINES + 4)
-    say.rule(
-        "[bold]8. A month in a minute[/]  what searches teach, behind a gate"
-    )
+    say.rule("[bold]8. A month in a minute[/]  what searches teach, behind a gate")
     with bars():
         month(home.with_name(f"{home.name}-month"), say)
     os.environ["SLOWWAVE_HOME"] = str(home)

@@ -244,7 +244,7 @@ def _print_result(result: Result) -> None:
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     out.print(f"[bold]{result.rank}. {_line(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
     told = Text.from_markup(f"{where}  (confidence {result.confidence}{flags})", style="dim")
-    out.print(Padding(told, (0, 0, 0, 3)))
+    out.print(Padding(told, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
 

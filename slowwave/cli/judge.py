@@ -67,7 +67,7 @@ def judge(
             return
         taken = _label(memory, chosen)
     out.print(
-        f"{taken:,} taken; {counted(len(found) - taken, 'more pair')} left."
+        f"{taken:,} taken; {counted(len(found) - taken, 'more pair waits', 'more pairs wait')}."
         if taken
         else "Nothing was taken."
     )
