@@ -68,7 +68,7 @@ def main() -> None:
     ask(say)
     grade(say)
     say.rule("[bold]4. Ask why[/]  every score, down to the words")
-    run("explain", QUESTIONS[0], "--limit", "1", lines=2 * LINES - 2)
+    run("explain", QUESTIONS[0], "--limit", "1", lines=20)
     say.rule("[bold]5. Say what helped[/]  ratings and answers; the next night learns from them")
     teach(say)
     say.rule("[bold]6. Measure it[/]  every search ranked again by others, judged by what was used")

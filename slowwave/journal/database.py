@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -143,26 +142,6 @@ class Database:
                     entries.c.event_id.in_(event_ids[start : start + _LOOKUP_IDS])
                 )
                 found.extend(row._asdict() for row in connection.execute(query))
-        return found
-
-    def named(self, kind: str, namespace: str, beginning: str, most: int) -> list[str]:
-        """Event ids of a kind in a namespace that begin so, sorted, at most so many."""
-        c = entries.c
-        begins = c.event_id.startswith(beginning, autoescape=True)
-        if self.connections.dialect == "sqlite":  # by bytes, so that an index finds them
-            begins = sa.and_(c.event_id >= beginning, c.event_id < beginning + chr(sys.maxunicode))
-        query = sa.select(c.event_id).where(begins, c.kind == kind, c.namespace == namespace)
-        with self.connections.reading() as connection:
-            return list(connection.execute(query.order_by(c.event_id).limit(most)).scalars())
-
-    def last(self, kind: str, namespace: str, principal: str) -> str | None:
-        """Event id of the last row of a kind that somebody wrote in a namespace."""
-        c = entries.c
-        query = sa.select(c.event_id).where(
-            c.kind == kind, c.namespace == namespace, c.principal == principal
-        )
-        with self.connections.reading() as connection:
-            found: str | None = connection.execute(query.order_by(c.seq.desc()).limit(1)).scalar()
         return found
 
     def about(self, namespace: str, subject: str) -> list[dict[str, Any]]:

@@ -163,8 +163,10 @@ class Journal:
         Raises:
             JournalEntryError: An unknown kind.
         """
+        from slowwave.journal import naming
+
         require_kinds([kind])
-        return self._database.named(kind, namespace, beginning, most)
+        return naming.named(self._database.connections, kind, namespace, beginning, most)
 
     def last(self, kind: str, namespace: str, principal: str) -> str | None:
         """Event id of the last entry of a kind that a principal wrote in a namespace, or None.
@@ -172,8 +174,10 @@ class Journal:
         Raises:
             JournalEntryError: An unknown kind.
         """
+        from slowwave.journal import naming
+
         require_kinds([kind])
-        return self._database.last(kind, namespace, principal)
+        return naming.last(self._database.connections, kind, namespace, principal)
 
     def about(self, namespace: str, subject: str) -> list[Entry]:
         """Every save, forget and unreadable of one source, the first one first."""
