@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.views.section import Column, Table
+from slowwave.views.section import Column, Columns, Table
 from slowwave.views.tables import print_table, rich_table
 from slowwave.views.terminal import PLAIN, out, print_json, print_plain, reports_errors, warn
 
@@ -281,7 +281,12 @@ def _print_shown(done: ShownSearch, now: datetime) -> None:
         [one.rank, one.title, "" if one.score is None else f"{one.score:.3f}", one.memory_id]
         for one in done.results
     ]
-    columns = ["rank", Column("title", cut=True, least=12), Column("score", "number"), Column("id", "id")]
+    columns: Columns = [
+        "rank",
+        Column("title", cut=True, least=12),
+        Column("score", "number"),
+        Column("id", "id"),
+    ]
     out.print(rich_table(Table(columns, cells)))
     out.print("[dim]slowwave feedback last 1 helpful says that the first one was right.[/]")
 

@@ -28,7 +28,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class ShownSearch:
-    """One search; the words and titles of what is secret are not told."""
+    """One search; of what is secret neither words nor titles are told, nor what it was asked for."""
 
     search_id: str
     query: str
@@ -60,7 +60,7 @@ def shown_by(space: Workspace, namespace: str, search_id: str) -> ShownSearch:
         query=HIDDEN if hidden else query,
         asked_at=entry.occurred_at,
         principal=entry.principal,
-        project=entry.origin,
+        project=HIDDEN if hidden and entry.origin else entry.origin,
         results=tuple(
             ShownResult(
                 rank=row.get("rank"),

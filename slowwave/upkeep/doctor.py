@@ -120,7 +120,7 @@ def _journal(space: Workspace) -> Iterator[Finding]:
         yield Finding("journal", False, str(error), MEND_JOURNAL)
         return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
-    seen = f"{counted(days['entries'].sum(), 'entry', 'entries')} on {counted(days['day'].n_unique(), 'day')}"
+    seen = f"{counted(int(days['entries'].sum()), 'entry', 'entries')} on {counted(days['day'].n_unique(), 'day')}"
     yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
 
 
