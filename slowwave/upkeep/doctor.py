@@ -120,7 +120,8 @@ def _journal(space: Workspace) -> Iterator[Finding]:
         yield Finding("journal", False, str(error), MEND_JOURNAL)
         return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
-    seen = f"{counted(int(days['entries'].sum()), 'entry', 'entries')} on {counted(days['day'].n_unique(), 'day')}"
+    entries, count = int(days["entries"].sum()), days["day"].n_unique()
+    seen = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
     yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
 
 
