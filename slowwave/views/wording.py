@@ -113,5 +113,5 @@ def _column(name: str, *, numeric: bool) -> Column:
 
 def _cell(value: object, as_of: datetime) -> str:
     if isinstance(value, datetime):
-        return since(value, as_of)
+        return since(min(value, as_of), as_of)
     return f"{value:.2f}" if isinstance(value, float) else " ".join(text_of(value).split())
