@@ -33,8 +33,13 @@ search 'how does the safe in the cellar open?'
 search 'how does the safe in the cellar open?' --plain
 explain 'who opens the safe in the cellar'
 explain 'who opens the safe in the cellar' --plain
+show
+show {search}
+show {public}
+show {foreign}
 wakeup
 wakeup --plain
+wakeup --table
 get {public}
 get {public} --plain
 get {foreign}
@@ -44,6 +49,8 @@ stats {public}
 stats {foreign}
 decisions
 decisions --outcome any -k 500
+decisions {decision}
+decisions {open_decision}
 decisions {public}
 decisions {foreign}
 decisions --waiting
@@ -83,6 +90,12 @@ warehouse tables
 warehouse tables memories
 warehouse query 'from information_schema.tables'
 settings
+settings --all
+settings gate
+settings gate.mode
+help
+help first-steps
+help save
 doctor
 feedback {search} {secret} helpful
 feedback {search} 99 helpful
@@ -118,6 +131,7 @@ SEEN_ALL_THE_SAME = {
     "export - --secret": ("sec", ASKED),
     "judge export - --secret": ("sec", ASKED),
     "get {secret}": ("sec", NAMED),
+    "show {secret}": ("sec", NAMED),
     "history {secret}": ("sec", NAMED),
     "stats {secret}": ("sec", NAMED),
     "decisions {secret}": ("sec", NAMED),

@@ -28,6 +28,7 @@ from slowwave.cli import (  # noqa: F401
     rebuild,
     report,
     review,
+    topics,
     tune,
     warehouse,
 )
@@ -76,8 +77,8 @@ def _load_plugins() -> None:
 
 
 def _is_wanted(name: str) -> bool:
-    """A plugin is loaded for its own command and for a list of all commands, not for another's."""
-    return _command(sys.argv[1:]) in ("", name)
+    """A plugin is loaded for its own command, for a list of all commands and for help, not for another's."""
+    return _command(sys.argv[1:]) in ("", "help", name)
 
 
 def _command(words: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
 from slowwave.views.section import Column, Columns, Mark, Table
 from slowwave.views.tables import rich_table
@@ -146,7 +146,7 @@ def learning_rollback(
     who: Who = "",
     everything: Annotated[bool, typer.Option("--everything", help="All that was learned.")] = False,
     memory: Annotated[str, typer.Option(help="What this memory learned (id).")] = "",
-    search: Annotated[str, typer.Option(help="What this search taught (id).")] = "",
+    search: Annotated[str, typer.Option(help="What this search taught (id, or last).")] = "",
     principal: Annotated[str, typer.Option(help="What this person or program taught.")] = "",
     since: Annotated[str, typer.Option(help="What was taught at this moment or later (ISO, UTC).")] = "",
     why: Why = "",
@@ -162,6 +162,8 @@ def learning_rollback(
     )
     kinds = kinds_of(kind)
     with open_namespace(namespace) as home:
+        if scope in ("memory", "search"):
+            value = reference(home, scope, value)
         found = [home.learning.would_take_back(scope, value, kind=one) for one in kinds]
         if not json:
             _print_taken_back(found)

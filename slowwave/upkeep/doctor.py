@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.home.opening import MEND_JOURNAL
 from slowwave.home.workspace import Workspace
@@ -119,7 +120,8 @@ def _journal(space: Workspace) -> Iterator[Finding]:
         yield Finding("journal", False, str(error), MEND_JOURNAL)
         return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
-    seen = f"{days['entries'].sum():,} entries on {days['day'].n_unique()} days"
+    entries, count = int(days["entries"].sum()), days["day"].n_unique()
+    seen = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
     yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
 
 
@@ -197,7 +199,10 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     wrong_chunks = apart.stale.height + len(apart.lacking)
     if wrong_chunks and repair:
         reconcile(store, space.chunker, space.embedder)
-    message = f"{apart.stale.height} stale chunks, {len(apart.lacking)} memories that lack chunks"
+    message = (
+        f"{counted(apart.stale.height, 'stale chunk')}, "
+        f"{counted(len(apart.lacking), 'memory that lacks', 'memories that lack')} chunks"
+    )
     mended = " (mended)" if wrong_chunks and repair else ""
     healthy = not wrong_chunks or repair
     yield Finding(
