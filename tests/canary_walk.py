@@ -12,6 +12,8 @@ ELSEWHERE = {
     "init": "makes another home",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "connect": "reads and writes files of other programs; no memory is opened",
+    "capture": "reads a session that its hook names, and prints numbers alone",
     "ui": "starts Dagster's page over the storage that is read below",
     "night": "made the home: what it prints is in `said`",
     "eval run": "made the home: what it prints is in `said`",
@@ -35,6 +37,7 @@ explain 'who opens the safe in the cellar'
 explain 'who opens the safe in the cellar' --plain
 wakeup
 wakeup --plain
+recall
 get {public}
 get {public} --plain
 get {foreign}

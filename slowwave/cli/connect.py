@@ -32,7 +32,9 @@ def connect(
     hooks: Annotated[
         bool, typer.Option("--hooks", help="Also recall when a session starts, and capture when it ends.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change; write nothing.")
+    ] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take out what this command wrote.")] = False,
     namespace: Namespace = "",
     json: Json = False,
@@ -99,12 +101,13 @@ def capture(
     from slowwave.connect.capture import session_of
     from slowwave.home.heartbeat import note_capture
 
-    given = sys.stdin.read()
+    given = sys.stdin.buffer.read().decode(errors="replace")
     session = session_of(given)
     if detach:
         from slowwave.connect.background import again
+        from slowwave.settings.finding import find_home
 
-        again(given, home_settings().home)
+        again(given, find_home())  # without the settings, which take their time to load: nobody waits
         return
     with _opened(namespace, principal) as memory:
         done = keep(memory, session)
@@ -158,7 +161,8 @@ def _tell_missing(client: Client) -> None:
 def _report(client: Client, changes: list[Change], *, dry_run: bool, remove: bool, json: bool) -> None:
     if json:
         rows = [
-            {"what": one.what, "file": str(one.file), "change": one.change, "diff": one.diff} for one in changes
+            {"what": one.what, "file": str(one.file), "change": one.change, "diff": one.diff}
+            for one in changes
         ]
         print_json({"client": client.name, "dry_run": dry_run, "changes": rows})
         return
@@ -186,7 +190,9 @@ def _list(*, json: bool) -> None:
     if json:
         print_json({"clients": [one.to_dict() for one in found]})
         return
-    rows: list[list[Any]] = [[one.client.name, "yes" if one.here else "no", one.told(places)] for one in found]
+    rows: list[list[Any]] = [
+        [one.client.name, "yes" if one.here else "no", one.told(places)] for one in found
+    ]
     print_table(
         "Clients", ["client", "here", "connected to, by which file"], rows,
         caption=f"slowwave connect CLIENT connects one to {look.short(find_home(), places)}.",

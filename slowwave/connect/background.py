@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from slowwave.connect.command import launch
 from slowwave.home.heartbeat import CAPTURE_LOG
 
-_NEW_GROUP = 0x00000200 | 0x00000008  # of Windows: a process group of its own, without a console
+_OWN_GROUP = 0x00000200 | 0x00000008  # flags of Windows: a process group of its own, without a console
 
 
 def again(given: str, home: Path) -> None:
@@ -20,8 +22,12 @@ def again(given: str, home: Path) -> None:
         home: whose `CAPTURE_LOG` has what it says.
     """
     words = [*launch(), *(word for word in sys.argv[1:] if word != "--detach")]
-    apart = {"creationflags": _NEW_GROUP} if sys.platform == "win32" else {"start_new_session": True}
+    apart: dict[str, Any] = {"start_new_session": True}
+    if os.name == "nt":
+        apart = {"creationflags": _OWN_GROUP}
     with (home / CAPTURE_LOG).open("wb") as log:
-        started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log, **apart)  # type: ignore[call-overload] # noqa: S603 - this program's own words
-        with started.stdin as pipe:
+        started = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=log, stderr=log, **apart)  # noqa: S603 - this program's own words
+    pipe = started.stdin
+    if pipe is not None:
+        with pipe:
             pipe.write(given.encode())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slowwave.connect.statements import MOST, statements
+from slowwave.connect.statements import statements
 from slowwave.connect.transcript import Message, messages
 from slowwave.errors import SlowwaveError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from slowwave.home.tenant import Saved
     from slowwave.memory import Memory
 
+MOST = 20  # notes of one session (count)
 TAG = "captured"
 """Tag of every note that was taken from a session."""
 
@@ -60,8 +61,8 @@ def session_of(document: str) -> Session:
         given = json.loads(document)
     except ValueError as error:
         raise SlowwaveError(
-            f"Standard input is not the JSON that a hook is given ({error}). `slowwave capture` is for hooks: "
-            f"`slowwave connect claude-code --hooks` has it run at the end of each session."
+            f"Standard input is not the JSON that a hook is given ({error}). `slowwave capture` is for "
+            f"hooks: `slowwave connect claude-code --hooks` has it run at the end of each session."
         ) from None
     name, transcript = (_text(given, key) for key in ("session_id", "transcript_path"))
     if not name or not transcript:
@@ -72,7 +73,7 @@ def session_of(document: str) -> Session:
 def notes_of(session: Session, written: Iterable[Message]) -> list[dict[str, Any]]:
     """The notes of a session, at most `MOST`, as `Memory.save_many` takes them.
 
-    Each has a key of session, message and place, so that a session that is captured again brings nothing twice.
+    Each has a key of session, message and place: a session that is captured again brings nothing twice.
 
     Args:
         session: that they are from.
@@ -86,7 +87,7 @@ def notes_of(session: Session, written: Iterable[Message]) -> list[dict[str, Any
                 "key": f"session:{session.id}/{message.id}/{one.number}",
                 "memory_type": one.kind,
                 "tags": [TAG],
-                # Nobody chose these words for the memory: they are not trusted like a note that a person saved.
+                # Nobody chose these words for the memory: they are trusted less than what a person saves.
                 "source_kind": "imported",
                 "created_at": message.at,
                 "metadata": {"session": session.id, "project": session.project},

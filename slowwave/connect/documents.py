@@ -1,4 +1,4 @@
-"""A client's file as a text: what is in it, and the same text with or without an entry. Nothing is read here."""
+"""A client's file as a text: what is in it, and that text with an entry or without it. All of it is pure."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ def _ours(document: Mapping[str, Any], client: Client, name: str, where: str) ->
         return None
     if connection_in(servers[name]) is None:
         raise SlowwaveError(
-            f"{where} has an entry {client.servers}.{name} that Slowwave did not write, and it stays as it is. "
-            f"Give another name with --name, or take that entry out by hand."
+            f"{where} has an entry {client.servers}.{name} that Slowwave did not write, and it stays as it "
+            f"is. Give another name with --name, or take that entry out by hand."
         )
     return dict(servers[name])
 

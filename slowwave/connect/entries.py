@@ -1,4 +1,4 @@
-"""What is written into a client's file: how the server is started, for which home, namespace and principal."""
+"""What is written into a client's file: how the server is started, and whose memory it opens."""
 
 from __future__ import annotations
 

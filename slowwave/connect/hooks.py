@@ -32,8 +32,8 @@ class Hook:
     seconds: int
 
 
-# A session that is resumed has what was recalled for it. At the end of one a client waits little or not at all,
-# so the work is done by a process of its own.
+# A session that is resumed has what was recalled for it. At the end of one a client waits little or not at
+# all, so the work is done by a process of its own.
 HOOKS = (
     Hook("SessionStart", "startup|clear|compact", "recall", (), 30),
     Hook("SessionEnd", "", "capture", ("--detach",), 30),

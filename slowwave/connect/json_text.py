@@ -1,12 +1,12 @@
 """Changing one place of a JSON text and leaving every other character as it is.
 
-A library that reads and writes JSON makes the whole text anew: indentation, escapes and numbers of other people's
-entries would change. Here Python's decoder finds where values begin and end, and only what is ours is cut in or
-out.
+A library that reads and writes JSON makes the whole text anew: indentation, escapes and numbers of other
+people's entries would change. Here Python's decoder finds where values begin and end, and only what is ours
+is cut in or out.
 
 What was there before can be seen from how it stands, so that taking an entry out restores the very text: a
-container that was made for it opens with a line break, and one that was there and empty gets its first entry on
-the line of its brace. The first goes with its last entry, the second stays.
+container that was made for it opens with a line break, and one that was there and empty gets its first entry
+on the line of its brace. The first goes with its last entry, the second stays.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def put(text: str, path: Sequence[Key], value: Any) -> str:  # noqa: ANN401 - an
 
     Args:
         text: a JSON object, or white space alone.
-        path: keys of objects; one key that is not there yet may be of an array's end (its length).
+        path: keys of objects; numbers are places of arrays, an array's length the place after its last.
         value: that JSON can have.
 
     Raises:
@@ -144,7 +144,7 @@ def _lines(value: Any, indent: str, step: str, newline: str) -> str:  # noqa: AN
 
 
 def _parts(text: str, at: int, path: Sequence[Key], key: Key) -> list[_Part]:
-    """The members of the container that begins at a place, at the end of a path, and has or is to have a key."""
+    """The members of the container that begins at a place and has, or is to have, a key."""
     opened = "{" if isinstance(key, str) else "["
     if text[at : at + 1] != opened:
         kind = "an object" if opened == "{" else "a list"

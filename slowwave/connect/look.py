@@ -92,7 +92,9 @@ def is_here(client: Client, places: Places) -> bool:
     """Whether a client is on this machine: its file, one of its folders, or its command."""
     paths = (file_of(client, places), *map(places.path, client.folders))
     search = places.variables.get("PATH")
-    return any(path.exists() for path in paths) or any(shutil.which(one, path=search) for one in client.commands)
+    return any(path.exists() for path in paths) or any(
+        shutil.which(one, path=search) for one in client.commands
+    )
 
 
 def short(path: Path, places: Places) -> str:

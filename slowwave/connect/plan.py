@@ -20,6 +20,17 @@ Kind = Literal["added", "changed", "already", "removed", "nothing"]
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
+_SERVER_SAID: dict[Kind, str] = {
+    "added": "connected", "changed": "now connected", "already": "already connected",
+    "removed": "no longer connected", "nothing": "not connected",
+}  # fmt: skip
+_HOOKS_SAID: dict[Kind, str] = {
+    "added": "for recall and capture added", "changed": "for recall and capture changed",
+    "already": "for recall and capture are there already", "removed": "taken out",
+    "nothing": "are not there",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A file, and what of Slowwave is in it."""
@@ -65,21 +76,12 @@ class Change:
 
     def said(self, client: Client) -> str:
         """What was done, in a line."""
+        if self.what == "hooks":
+            return f"Hooks {_HOOKS_SAID[self.change]}: {self.file}"
         whose = ""
         if self.connection is not None:
             whose = f" to namespace {self.connection.namespace} of {self.connection.home}"
-        if self.what == "hooks":
-            words = {
-                "added": "Hooks for recall and capture added", "changed": "Hooks for recall and capture changed",
-                "already": "Hooks are there already", "removed": "Hooks taken out",
-            }  # fmt: skip
-            return f"{words[self.change]}: {self.file}"
-        words = {
-            "added": f"{client.title} is connected{whose}", "changed": f"{client.title} is now connected{whose}",
-            "already": f"{client.title} is already connected{whose}",
-            "removed": f"{client.title} is no longer connected",
-        }  # fmt: skip
-        return f"{words[self.change]}: {self.file}"
+        return f"{client.title} is {_SERVER_SAID[self.change]}{whose}: {self.file}"
 
 
 def targets(
@@ -102,7 +104,7 @@ def targets(
         raise ArgumentError("Give --project or --file, not both: each names the file.")
     if project and not client.project:
         raise ArgumentError(
-            f"{client.title} has no file for a project: leave out --project, and it is connected for all of them."
+            f"{client.title} has no file for a project: leave out --project, to connect it for all."
         )
     own = file.expanduser().absolute() if file else file_of(client, places)
     found = [Target("server", folder / client.project if project else own)]
@@ -116,7 +118,7 @@ def wants_hooks(client: Client, file: Path | None) -> None:
     """See that a client can have hooks.
 
     Raises:
-        ArgumentError: it has none that Slowwave knows, or another file is named, which says nothing of theirs.
+        ArgumentError: it has none that Slowwave knows, or another file is named.
     """
     if client.hooks is None:
         raise ArgumentError(f"{client.title} has no hooks that Slowwave knows: leave out --hooks.")
@@ -143,7 +145,8 @@ def checked(home: Path, namespace: str, principal: str) -> Connection:
     """
     if not re.fullmatch(NAMESPACE, namespace):
         raise ArgumentError(
-            f"--namespace {namespace!r}: begin with a letter or digit, then letters, digits, '_', '-', '.' and '/'."
+            f"--namespace {namespace!r}: begin with a letter or digit, then letters, digits, '_', '-', '.' "
+            f"and '/'."
         )
     if not principal.strip() or principal.startswith("-"):
         raise ArgumentError(f"--principal {principal!r}: give a name that does not begin with '-'.")

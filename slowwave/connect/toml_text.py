@@ -1,7 +1,7 @@
 """Changing one table of a TOML text; comments and the order of everything else stay.
 
-A new table is appended as text, and cut out again if it stands there as it was written: a writer of TOML would
-move the blank lines around it. What people have changed in it since is left to tomlkit.
+A new table is appended as text, and cut out again if it stands there as it was written: a writer of TOML
+would move the blank lines around it. What people have changed in it since is left to tomlkit.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def taken_out(text: str, servers: str, name: str, entry: Mapping[str, Any]) -> s
         return without
     document = tomlkit.parse(text)
     there = document[servers]
-    del there[name]  # type: ignore[union-attr]
+    del there[name]
     if not there:
         del document[servers]
     return tomlkit.dumps(document)
@@ -72,7 +72,7 @@ def _block(servers: str, name: str, entry: Mapping[str, Any]) -> str:
     table.update(entry)
     document = tomlkit.document()
     document[servers] = tomlkit.table(is_super_table=True)
-    document[servers][name] = table  # type: ignore[index]
+    document[servers][name] = table
     return tomlkit.dumps(document)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 LONGEST = 4_000
 """Characters of a message above which it counts as pasted, not written."""
-# Entries of a person's side that the program wrote: its own notes, what tools answered, other assistants' sessions.
+# Entries of the person's side that the program wrote: its notes, answers of tools, prompts of its helpers.
 _NOT_A_PERSONS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult")
 _MARKUP = re.compile(r"\s*(?:<[a-zA-Z][\w-]*[\s>]|\[Request interrupted|Caveat: )")
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
