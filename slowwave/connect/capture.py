@@ -111,12 +111,15 @@ def capture(memory: Memory, session: Session) -> Captured:
 
 def _new(memory: Memory, notes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Those of which nothing is in the journal: what was forgotten or erased does not come back."""
+    from slowwave.journal.entry import ERASED
     from slowwave.journal.kept import erased_name
 
-    space = memory.namespace
-    names = {note["key"]: (note["key"], erased_name(space, note["key"])) for note in notes}
-    known = memory.journal.latest(space, [name for both in names.values() for name in both])
-    return [note for note in notes if not any(name in known for name in names[note["key"]])]
+    space, journal = memory.namespace, memory.journal
+    known = journal.latest(space, [note["key"] for note in notes])
+    erased = set(journal.read(kinds=[ERASED], namespace=space)["subject"]) if notes else set()
+    return [
+        note for note in notes if note["key"] not in known and erased_name(space, note["key"]) not in erased
+    ]
 
 
 def _lines(file: Path) -> list[str]:

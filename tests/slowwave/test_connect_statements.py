@@ -91,7 +91,8 @@ def entry(content: object, **more: object) -> str:
 
 
 def test_what_a_person_wrote_is_read_with_its_moment():
-    lines = [entry("Hello there.", timestamp="2026-03-01T11:00:00.000+01:00"), entry([{"type": "text", "text": "So."}], uuid="u2")]  # fmt: skip
+    later = entry([{"type": "text", "text": "So."}], uuid="u2")
+    lines = [entry("Hello there.", timestamp="2026-03-01T11:00:00.000+01:00"), later]
     first, second = messages(lines)
     assert (first.id, first.text, first.at) == ("u1", "Hello there.", datetime(2026, 3, 1, 10, tzinfo=UTC))
     assert (second.id, second.text, second.at) == ("u2", "So.", None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import stat
 import subprocess
@@ -328,4 +327,4 @@ def test_the_words_of_a_hook_are_one_line_of_a_shell(desk):
     desk.run("connect", "claude-code", "--remove")
     assert not (desk.folder / ".claude" / "settings.json").exists()
     assert not desk.file(BY_NAME["claude-code"]).exists()
-    assert os.listdir(desk.folder / ".claude") == []
+    assert list((desk.folder / ".claude").iterdir()) == []
