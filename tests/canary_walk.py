@@ -12,6 +12,8 @@ ELSEWHERE = {
     "init": "makes another home",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "connect": "reads and writes files of other programs; no memory is opened",
+    "capture": "reads a session that its hook names, and prints numbers alone",
     "ui": "starts Dagster's page over the storage that is read below",
     "night": "made the home: what it prints is in `said`",
     "eval run": "made the home: what it prints is in `said`",
@@ -40,6 +42,7 @@ show {foreign}
 wakeup
 wakeup --plain
 wakeup --table
+recall
 get {public}
 get {public} --plain
 get {foreign}

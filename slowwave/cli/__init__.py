@@ -16,6 +16,7 @@ from slowwave.cli import daily, operation  # noqa: F401 - their commands join th
 
 # isort: split
 from slowwave.cli import (  # noqa: F401
+    connect,
     erase,
     exchange,
     feedback,

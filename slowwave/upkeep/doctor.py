@@ -49,6 +49,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("save gate", lambda: _gate(space)),
         ("vaults", lambda: _vaults(space)),
         ("erasures", lambda: _erasures(space)),
+        ("capture", lambda: _capture(space)),
     )
     findings: list[Finding] = []
     if not settings.home.is_dir():
@@ -220,6 +221,23 @@ def _gate(space: Workspace) -> Iterator[Finding]:
     yield Finding(
         "save gate", not wrong, f"{told.headline}{counted}", told.commands if told.near or wrong else ""
     )
+
+
+def _capture(space: Workspace) -> Iterator[Finding]:
+    """Whether the hooks of assistants still capture sessions; nothing where none ever ran."""
+    from slowwave.home.heartbeat import CAPTURE_LOG, ago, beats
+
+    now = space.now()
+    for beat in beats(space.settings.home):
+        last = f"last capture {ago(beat.captured, now)}" if beat.captured else "no capture yet"
+        message = f"{beat.principal} in namespace {beat.namespace}: {last}"
+        if not beat.silent:
+            yield Finding("capture", True, message)
+            continue
+        message = f"capture has gone silent; {message}, last session {ago(beat.recalled or now, now)}"
+        log = space.settings.home / CAPTURE_LOG
+        advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
+        yield Finding("capture", False, message, advice)
 
 
 def _erasures(space: Workspace) -> Iterator[Finding]:
