@@ -120,13 +120,21 @@ def import_mem0(
     json: Json = False,
 ) -> None:
     """Take in the memories of mem0."""
+    users: set[str] = set()
 
     def source(memory: Memory) -> Source:
         from slowwave.imports.memories import Mem0
 
-        return Mem0(file, memory.home.now(), user)
+        return Mem0(file, memory.home.now(), user, users)
 
-    _run(source, namespace, since=since, dry_run=dry_run, json=json)
+    def notes() -> list[str]:
+        told = (
+            f"The file has memories of {len(users):,} users, and all go into one namespace. --user takes "
+            f"those of one; the first are {', '.join(sorted(users)[:3])}."
+        )
+        return [told] if len(users) > 1 else []
+
+    _run(source, namespace, since=since, dry_run=dry_run, json=json, notes=notes)
 
 
 @imports.command("basic-memory")
@@ -164,8 +172,10 @@ def import_markdown(
 
         return Markdown(folder, memory.home.now(), memory.settings.notes.max_bytes)
 
-    ingest = f"To follow the folder from now on: slowwave ingest {folder}"
-    _run(source, namespace, since=since, dry_run=dry_run, json=json, note=ingest)
+    def notes() -> list[str]:
+        return [f"To follow the folder from now on: slowwave ingest {folder}"]
+
+    _run(source, namespace, since=since, dry_run=dry_run, json=json, notes=notes)
 
 
 @imports.command("memory-server")
@@ -193,7 +203,7 @@ def _run(
     since: str,
     dry_run: bool,
     json: bool,
-    note: str = "",
+    notes: Callable[[], list[str]] = list,
 ) -> None:
     from slowwave.common.arguments import parsed_day
     from slowwave.imports.taking import Options, take_in
@@ -202,8 +212,7 @@ def _run(
     first = day_start(parsed_day("--since", since).isoformat()) if since else None
     with _opened(namespace, dry_run=dry_run) as memory, bars(quiet=json):
         report = take_in(memory, source(memory), Options(since=first, dry_run=dry_run))
-    if note:
-        report.notes.append(note)
+    report.notes += notes()
     if json:
         print_json(report)
     else:

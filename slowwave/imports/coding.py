@@ -167,7 +167,8 @@ class _Rollout:
         self.session, self.project = session, ""
         self.of_a_subagent = False
         self.other = 0
-        self._now, self._began = now, None
+        self._now = now
+        self._began: datetime | None = None
         self._typed: list[Turn] = []
         self._items: list[Turn] = []
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -23,11 +23,13 @@ class Mem0:
         path: the file.
         now: the present.
         user: only memories of this user; empty: all.
+        users: those whose memories were read.
     """
 
     path: str
     now: datetime
     user: str = ""
+    users: set[str] = field(default_factory=set)
     name: str = "mem0"
     title: str = "mem0"
     expected: str = (
@@ -51,6 +53,7 @@ class Mem0:
             return Problem(one.place, "the memory has no id")
         if self.user and user != self.user:
             return Skipped("of another user")
+        self.users.add(user)
         given = value.get("metadata")
         at = moment_in(value.get("created_at"), self.now)
         about = {"metadata": given if isinstance(given, dict) else None}
@@ -184,8 +187,3 @@ def _listed(value: object, lists: Iterable[str], name: str) -> list[Any]:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
-
-
-def users_of(items: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The users that metadata of mem0 names, sorted."""
-    return sorted({text_of(one.get("user_id")) for one in items} - {""})

@@ -86,14 +86,21 @@ Read = Thread | Problem | Skipped
 class Source(Protocol):
     """An export of one form."""
 
-    name: str
-    """For the keys: the first part of each."""
-    title: str
-    """For people."""
-    expected: str
-    """What such an export looks like, for an error."""
-    path: str
-    """Where it is."""
+    @property
+    def name(self) -> str:
+        """First part of the keys."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def expected(self) -> str:
+        """What such an export looks like, for an error."""
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
 
     def read(self) -> Iterator[Read]:
         """Everything in it, in its order.

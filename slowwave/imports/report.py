@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 MOST_SHOWN = 10
 """Examples of each kind that a report keeps (count)."""
@@ -12,7 +11,8 @@ EXCERPT = 160
 """Characters of an example."""
 
 
-class Example(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Example:
     """One item: when it was said, its kind, how it begins, its key; why it stays out, if it does."""
 
     day: str
@@ -22,7 +22,8 @@ class Example(NamedTuple):
     why: str = ""
 
 
-class Unread(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unread:
     """One record that cannot be read: where it is, and why."""
 
     place: str

@@ -69,6 +69,8 @@ def texts(memory: Memory) -> set[str]:
 
 def everything(memory: Memory) -> tuple[int, ...]:
     tables = ("memories", "chunks", "quarantine", "decisions")
+    with memory.home.writing():
+        memory.store.settle()  # what an earlier save left in the log: any opening of the home writes it down
     return (memory.journal.last_seq(), *(memory.store.count(name) for name in tables))
 
 
@@ -144,8 +146,9 @@ def test_tools_pictures_and_what_is_hidden_are_passed_over(take, memory, tmp_pat
 @pytest.mark.parametrize(
     ("at", "day"),
     [
-        (START, "2026-01-01"), (None, ""), ("2026-01-01T00:00:00+01:00", "2025-12-31"), (START * 1_000, "2026-01-01"),
-        ("2026-01-01T00:00:00", "2026-01-01"), ("yesterday", ""), (True, ""), (1e300, ""), (-1.0, ""), ([], ""),
+        (START, "2026-01-01"), (None, ""), ("2026-01-01T00:00:00+01:00", "2025-12-31"),
+        (START * 1_000, "2026-01-01"), ("2026-01-01T00:00:00", "2026-01-01"), ("yesterday", ""), (True, ""),
+        (1e300, ""), (-1.0, ""), ([], ""),
         ("9999-01-01T00:00:00Z", ""), (str(START), "2026-01-01"),
     ],
 )  # fmt: skip
@@ -189,7 +192,9 @@ def test_claude_with_what_it_remembers_and_documents(take, memory, tmp_path):
     assert {source for (source,) in rows(memory, "source")} == {
         "claude:k1/k1-0", "claude:memory/a", "claude:memory/p", "claude:project/p/d",
     }  # fmt: skip
-    assert everything(memory) == (take("claude", file)["already"] and everything(memory))
+    before = everything(memory)
+    assert take("claude", file)["already"] == 4
+    assert everything(memory) == before
 
 
 def test_sessions_of_claude_code(take, memory, tmp_path):
@@ -232,8 +237,8 @@ def test_a_boot_file_is_refused_by_the_gate_and_says_so(take, memory, tmp_path):
     (tmp_path / "CLAUDE.md").write_text("Deploys of the tidal service wait for Bo's approval on Thursdays.")
     dry = take("claude-code", tmp_path, "--dry-run")
     assert dry["refused"] == {"boot_file": 1}
-    assert [one[4] for one in dry["staying_out"]] == ["boot_file"]
-    assert memory.journal.last_seq() == 0
+    assert [one["why"] for one in dry["staying_out"]] == ["boot_file"]
+    assert memory.journal.read(kinds=["save"]).is_empty()
     assert take("claude-code", tmp_path)["status"] == {"quarantined": 1}
     assert [one["reasons"] for one in memory.quarantine()] == [["boot_file"]]
 
@@ -305,10 +310,10 @@ def test_of_two_records_with_one_id_the_newer_one_is_taken(take, memory, tmp_pat
 def test_what_was_forgotten_edited_or_erased_here_stays_so(take, run, memory, tmp_path):
     file = write(tmp_path / "m.json", [mem("1", LISBON), mem("2", RENT), mem("3", BILLING)])
     take("mem0", file)
-    found = {text: name for text, name in rows(memory, "content", "memory_id")}
+    found = dict(rows(memory, "content", "memory_id"))
     memory.forget(found[LISBON])
     memory.save("The rent in Lisbon is 980 euros since May.", key="mem0:2")
-    assert run("erase", found[BILLING], "--yes", "--who", "ada").exit_code == 0
+    assert run("erase", found[BILLING], "--yes").exit_code == 0
     before = texts(memory)
     report = take("mem0", file)
     assert report["kept"] == {"forgotten here": 1, "edited here": 1, "erased here": 1}
@@ -317,7 +322,8 @@ def test_what_was_forgotten_edited_or_erased_here_stays_so(take, run, memory, tm
 
 def test_notes_of_basic_memory(take, memory, run, tmp_path):
     note = (
-        "---\ntitle: Coffee\ntype: note\npermalink: kitchen/coffee\ntags: [drinks]\ncreated: 2026-01-05\n---\n"
+        "---\ntitle: Coffee\ntype: note\npermalink: kitchen/coffee\ntags: [drinks]\n"
+        "created: 2026-01-05\n---\n"
         "# Coffee\n- [method] Pour over is clearer than the press #brew\n- [ ] buy filters\n"
         "- requires [[Grinder]]\n"
     )
@@ -389,12 +395,17 @@ def test_a_preview_counts_and_writes_nothing(run, take, memory, tmp_path, monkey
     assert everything(memory) == before
     assert report["left_out"] == {"no_statement": 2, "tool_output": 1, "exact_duplicate": 2}
     assert (report["new"], report["status"]) == ({"message": 2}, {})
-    assert [one[2] for one in report["entering"]] == [LISBON, RENT]
+    assert [one["text"] for one in report["entering"]] == [LISBON, RENT]
     monkeypatch.setattr(out, "_width", 80)
     shown = run("import", "chatgpt", str(file), "--dry-run").stdout
     assert "Preview of chatgpt into default" in shown
     assert max(map(len, shown.splitlines())) <= 80
-    for words in ("2026-01-01 message", "no_statement    hi", "would enter", "Nothing was written."):
+    for words in (
+        "2026-01-01  message  I am moving",
+        "no_statement     hi",
+        "would enter",
+        "Nothing was written.",
+    ):
         assert words in shown, shown
     assert take("chatgpt", file)["status"] == {"live": report["new"]["message"]}
 
@@ -496,7 +507,8 @@ def said_in(one: dict[str, Any]) -> set[str]:
 def test_a_broken_record_never_stops_the_rest(take, memory, tmp_path):
     good = json.dumps(gpt("c1", [("user", LISBON)])).encode()
     pieces = [
-        b'{"mapping": {}}', b'{"id": "x", "mapping": {"a": 1, "b": {"message": []}}}', b"{'not': json}", b"null",
+        b'{"mapping": {}}', b'{"id": "x", "mapping": {"a": 1, "b": {"message": []}}}', b"{'not': json}",
+        b"null",
         b'"text [ { in a string"', b'{"id": "n", "mapping": {"m": {"message": {"author": {"role": "user"}, '
         b'"content": {"parts": ["a\\u0000b of Lisbon and Porto"]}}}}}', b'{"caf\xe9": 1}',
     ]  # fmt: skip
@@ -504,8 +516,7 @@ def test_a_broken_record_never_stops_the_rest(take, memory, tmp_path):
     file.write_bytes(b"[" + b",\n".join([*pieces, good]) + b"]")
     report = take("chatgpt", file)
     assert texts(memory) == {LISBON}
-    assert report["unread"] == 6
-    assert len(report["problems"]) == 6
+    assert report["unread"] == len(report["problems"]) == 5
     assert any("NUL" in one["why"] for one in report["problems"])
 
 
@@ -544,7 +555,7 @@ def test_another_form_is_an_error_that_says_what_was_found(run, memory, tmp_path
     done = run("import", form, str(tmp_path / "file"))
     assert (done.exit_code, done.stdout) == (1, "")
     assert told in done.stderr
-    assert memory.journal.last_seq() == 0
+    assert memory.journal.read(kinds=["save"]).is_empty()
 
 
 @pytest.mark.parametrize(
