@@ -22,6 +22,7 @@ from slowwave.cli import (  # noqa: F401
     feedback,
     find,
     gate,
+    imported,  # after exchange: they are commands of its group
     judge,
     learned,  # after it: they are commands of its group
     learning,

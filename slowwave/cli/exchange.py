@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slowwave.evaluation.exchange.importing import Form
     from slowwave.memory import Memory
 
-imports = typer.Typer(no_args_is_help=True, help="Bring in searches and feedback from elsewhere.")
+imports = typer.Typer(no_args_is_help=True, help="Bring in what you have: conversations, memories, searches.")
 app.add_typer(imports, name="import")
 
 Files = Annotated[list[str], typer.Argument(help="Logs: plain, .gz or .zip; '-' is standard input.")]
