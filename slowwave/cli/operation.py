@@ -18,7 +18,7 @@ app.add_typer(checkpoints, name="checkpoint")
 @reports_errors
 def settings(json: Json = False) -> None:
     """What is in force, and where each value comes from."""
-    from slowwave.settings import in_force
+    from slowwave.home.model import in_force
 
     rows = in_force(home_settings())
     if json:
