@@ -81,7 +81,7 @@ class Memory:
 
         self.namespace = namespace
         self.principal = principal
-        self._space = space or Workspace(settings)
+        self._space = space or Workspace(settings, namespace=namespace)
         self.tenant = Tenant(self._space, namespace, principal)
 
     # -- parts -----------------------------------------------------------------------------------

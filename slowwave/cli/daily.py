@@ -29,22 +29,18 @@ def init(
     json: Json = False,
 ) -> None:
     """Make a home: tables, journal and a settings file."""
-    from slowwave.common.permissions import make_home
+    from slowwave.home.model import chosen
     from slowwave.home.workspace import Workspace
-    from slowwave.settings import CONFIG_FILE, load
+    from slowwave.settings import load
     from slowwave.settings.finding import HOME_FOLDER, find_home
+    from slowwave.settings.first_file import write_first
 
     home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
-    make_home(home)
-    config = home / CONFIG_FILE
-    if not config.exists():
-        chosen = f'[embedding]\nmodel = "{model}"\n' if model else ""
-        config.write_text(
-            "# Settings of this home. `slowwave settings` lists all of them with what they mean.\n" + chosen
-        )
-    space = Workspace(load(home))
+    settings = load(home, **({"embedding": {"model": model}} if model else {}))
+    space = Workspace(settings)
     store, journal = space.store, space.journal
     report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
+    write_first(home, model=chosen(settings))  # a home of before may have none
     journal.close()
     if json:
         print_json(report)
@@ -71,7 +67,7 @@ def ingest(
     from slowwave.vaults import vault
 
     settings = home_settings()
-    space = Workspace(settings)
+    space = Workspace(settings, namespace=namespace)
     now = datetime.now(UTC)
     source = vault.watch(
         space.journal, namespace or settings.namespace, path, name=name, as_of=now, principal="command line"

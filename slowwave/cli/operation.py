@@ -30,7 +30,7 @@ def settings(
 
     With --json everything.
     """
-    from slowwave.settings import in_force
+    from slowwave.home.model import in_force
 
     every = in_force(home_settings())
     rows = [row for row in every if name in ("", row.name) or row.name.startswith(f"{name}.")]

@@ -100,7 +100,7 @@ def _installation() -> Iterator[Finding]:
 def _model(space: Workspace) -> Iterator[Finding]:
     from slowwave.embedding.bundled import BGE, verify_bundled
 
-    name = space.settings.embedding.model
+    name = space.model
     if name == BGE:
         verify_bundled()
     vector = space.embedder.embed_query("Is the model in order?")

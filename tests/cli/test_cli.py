@@ -193,7 +193,7 @@ def test_the_doctor_ends_with_1_when_something_is_wrong(ready, tmp_path):
     report = json.loads(healthy.stdout)
     assert report["healthy"]
     assert all(finding["ok"] for finding in report["findings"])
-    (ready / "slowwave.toml").write_text("")
+    (ready / "slowwave.toml").write_text('[embedding]\nmodel = "bge-small-en-v1.5"\n')
     sick = run("doctor", "--json", home=ready)
     assert sick.returncode == 1
     assert not json.loads(sick.stdout)["healthy"]

@@ -60,7 +60,9 @@ def test_a_home_that_is_not_there_is_not_made(home, open_memory):
 def test_a_store_of_another_model_is_a_problem_with_what_to_do(filled, home):
     from slowwave.settings import load
 
-    found = {finding.subject: finding for finding in examine(load(home))}
+    found = {
+        finding.subject: finding for finding in examine(load(home, embedding={"model": "bge-small-en-v1.5"}))
+    }
     assert not found["store"].ok
     assert "slowwave reembed" in found["store"].message
     assert found["journal"].ok
@@ -74,7 +76,9 @@ def test_damaged_weights_are_a_problem(filled, home, monkeypatch):
         raise ModelError("model.onnx has SHA-256 0, expected 1")
 
     monkeypatch.setattr(bundled, "verify_bundled", damaged)
-    found = {finding.subject: finding for finding in examine(load(home))}
+    found = {
+        finding.subject: finding for finding in examine(load(home, embedding={"model": "bge-small-en-v1.5"}))
+    }
     assert not found["model"].ok
     assert "SHA-256" in found["model"].message
 
