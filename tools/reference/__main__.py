@@ -1,0 +1,77 @@
+"""Make the reference anew, or say what in it is no longer true.
+
+python -m tools.reference            # writes docs/reference/ and docs/decisions/README.md
+python -m tools.reference --check    # writes nothing; ends with 1 where a file differs
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES = 12  # of a difference that are shown, for each file (count)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the files, or compare them; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.reference",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing, say what differs")
+    asked = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as home:
+        _plain_environment(home)
+        from tools.reference import MADE_BY, made  # not before: modules read the environment
+
+        texts = made()
+    stale = [path for path, text in texts.items() if _text(ROOT / path) != text]
+    if not asked.check:
+        for path in stale:
+            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / path).write_text(texts[path], encoding="utf-8")
+            _say(f"written: {path}")
+        _say(f"{len(texts)} files, {len(stale)} of them new or changed.")
+        return 0
+    for path in stale:
+        _say("\n".join(_difference(path, texts[path])))
+    _say(
+        f"{len(stale)} of {len(texts)} files differ from the code. Make them anew:\n    {MADE_BY}"
+        if stale
+        else f"{len(texts)} files say what the code says."
+    )
+    return 1 if stale else 0
+
+
+def _plain_environment(home: str) -> None:
+    """Nothing of the machine and its home may show in a page."""
+    for name in [*os.environ]:
+        if name.startswith("SLOWWAVE_") or name in ("DAGSTER_HOME", "FORCE_COLOR", "COLUMNS"):
+            del os.environ[name]
+    os.environ |= {"SLOWWAVE_HOME": home, "NO_COLOR": "1", "TERMINAL_WIDTH": "100"}
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _difference(path: str, new: str) -> list[str]:
+    old = _text(ROOT / path).splitlines()
+    lines = [*difflib.unified_diff(old, new.splitlines(), path, f"{path} (made anew)", n=0, lineterm="")]
+    more = len(lines) - LINES
+    return lines[:LINES] + ([f"… and {more} more lines"] if more > 0 else [])
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Every command with its arguments and options, from the command line itself."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+
+from tools.reference.markdown import code, codes, paragraphs, prose, section, summary, table
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHERS = "Commands"
+TYPERS = ("help", "install_completion", "show_completion")
+KINDS = {str: "text", int: "whole number", float: "number", Path: "path", bool: "true or false"}
+
+
+def command_line() -> Any:  # noqa: ANN401 - a group of whatever parser Typer carries
+    """The whole command line, with the commands of rooms above it that register themselves."""
+    from slowwave.cli import app
+    from slowwave.cli.evaluate import evaluation
+
+    groups = {"eval": evaluation}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for name, place in sorted(project["entry-points"]["slowwave.commands"].items()):
+        *group, own = name.split(".")
+        at = groups[group[0]] if group else app
+        if own not in {one.name for one in at.registered_commands}:
+            module, _, function = place.partition(":")
+            at.command(own)(getattr(import_module(module), function))
+    return typer.main.get_command(app)
+
+
+def page() -> str:
+    """The page."""
+    root = command_line()
+    panels: dict[str, list[str]] = {}
+    for name, one in root.commands.items():
+        if not one.hidden:
+            panels.setdefault(_panel(one), []).append(name)
+    every = [
+        (f"slowwave {name}", root.commands[name], panel) for panel, names in panels.items() for name in names
+    ]
+    parts = [
+        "# Commands",
+        "`slowwave COMMAND --help` says the same in a terminal. Before the name of any command may stand:",
+        _parameters(root),
+        *_list(panels, root),
+    ]
+    parts += ["\n\n".join(_described(called, one, 2)) for called, one, _ in every]
+    return "\n\n".join(parts)
+
+
+def _panel(one: Any) -> str:  # noqa: ANN401
+    """The group of the help that a command is listed in."""
+    panel = getattr(one, "rich_help_panel", None)
+    return panel if isinstance(panel, str) and panel else OTHERS
+
+
+def _list(panels: dict[str, list[str]], root: Any) -> Iterator[str]:  # noqa: ANN401
+    """All commands with a line each, in the groups and in the order of `slowwave --help`."""
+    for panel, names in panels.items():
+        if len(panels) > 1:
+            yield f"**{prose(panel)}**"
+        rows = []
+        for name in names:
+            link = f"[`{name}`](#slowwave-{name})"
+            rows.append((link, summary(root.commands[name].help)))
+        yield table(["command", "what it does"], rows)
+
+
+def _described(called: str, one: Any, level: int) -> Iterator[str]:  # noqa: ANN401
+    """A command, or a group with its commands."""
+    inner = getattr(one, "commands", None)
+    if inner is not None:
+        rows = [(f"`{called} {name}`", summary(sub.help)) for name, sub in inner.items() if not sub.hidden]
+        yield section(level, called, paragraphs(one.help), table(["command", "what it does"], rows))
+        if getattr(one, "invoke_without_command", False):
+            yield _parameters(one)
+        for name, sub in inner.items():
+            if not sub.hidden:
+                yield from _described(f"{called} {name}", sub, level + 1)
+        return
+    usage = f"```\n{called} {_usage(one)}".rstrip() + "\n```"
+    yield section(level, called, paragraphs(one.help), usage, _parameters(one))
+
+
+def _shown(one: Any) -> list[Any]:  # noqa: ANN401
+    """Arguments and options but for those of Typer, which everything has."""
+    return [each for each in one.params if not getattr(each, "hidden", False) and each.name not in TYPERS]
+
+
+def _usage(one: Any) -> str:  # noqa: ANN401
+    parts = []
+    for each in _shown(one):
+        if each.param_type_name == "argument":
+            word = (each.metavar or each.name.upper()) + ("..." if each.nargs == -1 else "")
+            parts.append(word if each.required else f"[{word}]")
+    return " ".join([*(["[OPTIONS]"] if len(parts) < len(_shown(one)) else []), *parts])
+
+
+def _parameters(one: Any) -> str:  # noqa: ANN401
+    rows = []
+    for each in _shown(one):
+        help_text = prose(getattr(each, "help", None) or "")
+        if each.param_type_name == "argument":
+            name = code(each.metavar or each.name.upper())
+        else:
+            name = codes([*each.opts, *each.secondary_opts])
+        rows.append((name, _kind(each), _default(each), help_text))
+    return table(["argument or option", "takes", "default", "what it is"], rows) if rows else ""
+
+
+def _kind(each: Any) -> str:  # noqa: ANN401
+    if getattr(each, "is_flag", False):
+        return "–"
+    said = _type(each)
+    low, high = each.min, each.max
+    if low is not None and high is not None:
+        said += f", {low} to {high}"
+    elif low is not None or high is not None:
+        said += f", {low} or more" if low is not None else f", {high} or less"
+    return said + (", repeatable" if each.multiple or each.nargs == -1 else "")
+
+
+def _type(each: Any) -> str:  # noqa: ANN401
+    """What an argument takes: the word that stands for it, its choices, or the kind of value."""
+    if each.param_type_name == "option" and each.metavar:
+        return code(each.metavar)
+    kind = each.type_descriptor
+    if kind.is_choice:
+        return codes(str(getattr(one, "value", one)) for one in kind.choices)
+    annotation = get_args(kind.annotation)[0] if kind.is_list else kind.annotation
+    return KINDS.get(annotation, getattr(annotation, "__name__", str(annotation)))
+
+
+def _default(each: Any) -> str:  # noqa: ANN401
+    if each.required:
+        return "required"
+    value = each.default
+    if value is None or value is False or value in ("", ()) or callable(value):
+        return ""
+    if value is True:
+        return code(each.opts[0])
+    return code(getattr(value, "value", value))

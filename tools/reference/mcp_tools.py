@@ -1,0 +1,106 @@
+"""The tools and resources of the MCP server, as it lists them to a client."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from tools.reference.markdown import code, codes, paragraphs, prose, section, table
+
+KINDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+
+
+class _Nobody:
+    """Memories that nobody asks for: what is listed does not depend on any."""
+
+    def mine(self) -> Any:  # noqa: ANN401
+        """There is none."""
+        raise LookupError("no memory is open here")
+
+    def caller(self) -> Any:  # noqa: ANN401
+        """There is none."""
+        raise LookupError("nobody calls here")
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
+def page() -> str:
+    """The page."""
+    from slowwave.mcp.server import build
+
+    memories: Any = _Nobody()
+    server = build(memories)
+    tools, fixed, templates = asyncio.run(_listed(server))
+    parts = [
+        "# MCP tools and resources",
+        "What `slowwave mcp` offers to an assistant; how to connect one is in [mcp.md](../mcp.md). An "
+        "argument that a tool does not know is refused.",
+        table(["tool", "what it does", "changes"], [(_link(one), one.title, _changes(one)) for one in tools]),
+        *(_described(one) for one in tools),
+        section(2, "Resources", _resources([*fixed, *templates])),
+        section(2, "What a client is told first", paragraphs(server.instructions)),
+    ]
+    return "\n\n".join(parts)
+
+
+async def _listed(server: Any) -> tuple[list[Any], list[Any], list[Any]]:  # noqa: ANN401
+    return (
+        await server.list_tools(),
+        sorted(await server.list_resources(), key=lambda one: str(one.uri)),
+        sorted(await server.list_resource_templates(), key=lambda one: one.uri_template),
+    )
+
+
+def _link(tool: Any) -> str:  # noqa: ANN401
+    return f"[`{tool.name}`](#{tool.name})"
+
+
+def _changes(tool: Any) -> str:  # noqa: ANN401
+    hints = tool.annotations
+    if hints.read_only_hint:
+        return "nothing"
+    once = ", once however often it is called" if hints.idempotent_hint else ""
+    return ("takes something away" if hints.destructive_hint else "adds") + once
+
+
+def _described(tool: Any) -> str:  # noqa: ANN401
+    schema = tool.input_schema
+    required = set(schema.get("required", ()))
+    rows = [
+        (code(name), _kind(part, schema), _default(name, part, required), prose(part.get("description", "")))
+        for name, part in schema.get("properties", {}).items()
+    ]
+    arguments = table(["argument", "takes", "default", "what it is"], rows) if rows else "It takes nothing."
+    return section(2, tool.name, paragraphs(tool.description), arguments)
+
+
+def _default(name: str, part: dict[str, Any], required: set[str]) -> str:
+    if name in required:
+        return "required"
+    value = part.get("default")
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    return "" if value in (None, [], "") else code(value)
+
+
+def _kind(part: dict[str, Any], schema: dict[str, Any]) -> str:
+    if "$ref" in part:
+        return _kind(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+    if "anyOf" in part:
+        return " or ".join(_kind(one, schema) for one in part["anyOf"] if one.get("type") != "null")
+    if "enum" in part:
+        return codes(map(str, part["enum"]))
+    if part.get("type") == "array":
+        return f"list of {_kind(part.get('items', {}), schema)}"
+    name = KINDS.get(part.get("type", ""), "anything")
+    low, high = part.get("minimum"), part.get("maximum")
+    return f"{name}, {low:,} to {high:,}" if low is not None and high is not None else name
+
+
+def _resources(listed: list[Any]) -> str:
+    rows = []
+    for one in listed:
+        address = str(getattr(one, "uri", "") or one.uri_template)
+        rows.append((code(address), one.title or one.name, one.mime_type or ""))
+    return table(["address", "what it is", "form"], rows)

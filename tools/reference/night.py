@@ -1,0 +1,132 @@
+"""The night as Dagster knows it: assets, jobs, schedules, sensors and checks, and a picture of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from tools.reference import graph
+from tools.reference.markdown import code, codes, paragraphs, prose, section, summary, table
+
+GROUPS = ("ingest", "feedback", "evaluation", "learning")  # from the top of the picture; others follow
+EVERYWHERE = "unique_key"  # a check that every asset with a table has
+
+
+@cache
+def definitions() -> Any:  # noqa: ANN401 - Dagster's definitions
+    """Everything that Dagster knows of a home."""
+    from slowwave.assets.resources import SlowwaveResource
+    from slowwave.orchestration import definitions as module
+
+    return module.definitions(SlowwaveResource(home=""))
+
+
+@cache
+def _assets() -> list[Any]:
+    graph_ = definitions().resolve_asset_graph()
+    nodes = [graph_.get(key) for key in graph_.toposorted_asset_keys]
+    return sorted(nodes, key=lambda one: (_place(one.group_name), one.group_name))
+
+
+def _place(group: str) -> int:
+    return GROUPS.index(group) if group in GROUPS else len(GROUPS)
+
+
+def _groups() -> list[str]:
+    return list(dict.fromkeys(one.group_name for one in _assets()))
+
+
+def picture() -> str:
+    """The assets and what each rests on."""
+    steps = [graph.Step(_name(one.key), one.group_name, tuple(_parents(one))) for one in _assets()]
+    return graph.picture(
+        steps,
+        _groups(),
+        "One night of Slowwave",
+        "The Dagster assets from left to right, in a band for each group; a line leads from an asset to one "
+        "that rests on it.",
+    )
+
+
+def page() -> str:
+    """The page."""
+    defs = definitions()
+    jobs = [
+        (code(one.name), _said(one), _of_job(one))
+        for one in sorted(defs.resolve_all_job_defs(), key=_named)
+        if not one.name.startswith("__")  # Dagster's own
+    ]
+    schedules = table(
+        ["schedule", "cron", "job", "what it does"],
+        [
+            (code(one.name), code(one.cron_schedule), code(one.job_name), _said(one))
+            for one in sorted(defs.schedules, key=_named)
+        ],
+    )
+    sensors = table(
+        ["sensor", "every", "what it does"],
+        [
+            (code(one.name), f"{one.minimum_interval_seconds} s", _said(one))
+            for one in sorted(defs.sensors, key=_named)
+        ],
+    )
+    parts = [
+        "# The night",
+        "What `slowwave ui` shows and `slowwave night` runs. A line leads to what rests on it; one that "
+        "follows from others is left out. Each asset is made by day (UTC): any day, or range of days, can "
+        "be run again and comes out the same. [The tour](../tour.md) goes through it step by step.",
+        "[![The assets of a night, from left to right in a band for each group](night.svg)](night.svg)",
+        section(2, "Jobs", table(["job", "what it does", "assets"], jobs)),
+        section(2, "Schedules", f"In UTC; {code('night.hour')} says when.", schedules),
+        section(2, "Sensors", "How often each looks, at least.", sensors),
+        "## Assets",
+        f"Each but those without a table has the check `{EVERYWHERE}`, which blocks what comes after it: "
+        "a doubled key means a lost update.",
+    ]
+    for group in _groups():
+        parts.append(f"### Group {group}")
+        parts += [_described(one) for one in _assets() if one.group_name == group]
+    return "\n\n".join([*parts, section(2, "Checks", _checks(defs))])
+
+
+def _named(one: Any) -> str:  # noqa: ANN401
+    return str(one.name)
+
+
+def _said(one: Any) -> str:  # noqa: ANN401
+    return prose(one.description or "")
+
+
+def _name(key: Any) -> str:  # noqa: ANN401
+    return "/".join(key.path)
+
+
+def _parents(node: Any) -> list[str]:  # noqa: ANN401
+    return sorted(_name(key) for key in node.parent_keys)
+
+
+def _of_job(job: Any) -> str:  # noqa: ANN401
+    keys = job.asset_layer.executable_asset_keys
+    return f"{len(keys)}" if keys else ""
+
+
+def _described(node: Any) -> str:  # noqa: ANN401
+    own = sorted(key.name for key in node.check_keys if key.name != EVERYWHERE)
+    said = [
+        f"Rests on {codes(_parents(node))}." if node.parent_keys else "Rests on the journal.",
+        f"Checks: {codes(own)}." if own else "",
+    ]
+    return section(4, _name(node.key), paragraphs(node.description), " ".join(filter(None, said)))
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _checks(defs: Any) -> str:  # noqa: ANN401
+    specs = [spec for one in defs.asset_checks for spec in one.check_specs if spec.name != EVERYWHERE]
+    rows = [
+        (code(spec.name), code(_name(spec.asset_key)), _yes(spec.blocking), summary(spec.description))
+        for spec in sorted(specs, key=lambda one: (_name(one.asset_key), one.name))
+    ]
+    return table(["check", "of", "blocks", "what it says"], rows)

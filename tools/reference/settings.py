@@ -1,0 +1,116 @@
+"""Every setting with its type, its range, its default and its meaning, from the models."""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from slowwave.settings import CONFIG_FILE, Settings
+from slowwave.settings.shown import variable_of
+from tools.reference.markdown import code, codes, paragraphs, prose, section, table
+
+PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
+BOUNDS = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
+LENGTHS = {"min_length": "at least {} long", "max_length": "at most {} long"}
+HEAD = ["setting", "type and range", "default", "what it is"]
+
+
+def page() -> str:
+    """The page."""
+    variable = variable_of(("embedding", "model"))
+    parts = [
+        "# Settings",
+        f"Each can stand in `{CONFIG_FILE}` in the home, under the table that its group names, or in an "
+        f"environment variable: `embedding.model` is `model` under `[embedding]`, and `{variable}`. The "
+        "stronger one wins: argument, variable, file, default. `slowwave settings` shows which did. What "
+        "the constants of the rules are for, and which of them are no settings, is in "
+        "[settings.md](../settings.md).",
+        table(HEAD, _rows(Settings, ())),
+    ]
+    for name, group in _groups(Settings):
+        parts.append(section(2, name, paragraphs(group.__doc__), table(HEAD, _rows(group, (name,)))))
+        for inner, model in _listed(group):
+            title = f"{name}.{inner}: each of them"
+            parts.append(section(3, title, paragraphs(model.__doc__), table(HEAD, _rows(model, ()))))
+    return "\n\n".join(parts)
+
+
+def _groups(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield name, field.annotation
+
+
+def _listed(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Settings that are lists of rows, with the model of a row."""
+    for name, field in model.model_fields.items():
+        for part in get_args(field.annotation):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                yield name, part
+
+
+def _rows(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[tuple[str, str, str, str]]:
+    inner = dict(_groups(model))
+    for name, field in model.model_fields.items():
+        if name not in inner:
+            said = ", ".join(filter(None, [_type(field.annotation), _range(field.metadata)]))
+            yield code(".".join((*path, name))), said, _default(field), prose(field.description or "")
+
+
+def _type(kind: Any) -> str:  # noqa: ANN401 - whatever an annotation is
+    if get_origin(kind) is Annotated:
+        inner, *metadata = get_args(kind)
+        return ", ".join(filter(None, [_type(inner), _range(metadata)]))
+    if get_origin(kind) is Literal:
+        return codes(map(str, get_args(kind)))
+    if get_origin(kind) in (Union, types.UnionType):
+        kinds = [_type(one) for one in get_args(kind) if one is not type(None)]
+        return " or ".join(kinds) + (", or unset" if type(None) in get_args(kind) else "")
+    if get_origin(kind) in (tuple, list):
+        return f"list of {_type(get_args(kind)[0])}"
+    if get_origin(kind) is dict:
+        return "table of names and values"
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return codes(str(one.value) for one in kind)
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return "rows"
+    return PLAIN.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+def _range(metadata: list[Any]) -> str:
+    """What bounds a value: numbers, lengths, a pattern."""
+    said = []
+    for words in (BOUNDS, LENGTHS):
+        for name, wording in words.items():
+            said += [wording.format(_number(getattr(one, name))) for one in metadata if _has(one, name)]
+    said += [f"like {code(one.pattern)}" for one in metadata if _has(one, "pattern")]
+    return " ".join(said)
+
+
+def _has(one: Any, name: str) -> bool:  # noqa: ANN401
+    return getattr(one, name, None) is not None
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if value is None:
+        return "unset"
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    if isinstance(value, enum.Enum):
+        return code(value.value)
+    if isinstance(value, int | float):
+        return code(f"{value:g}" if isinstance(value, float) else value)
+    return code(value) if str(value) and value not in ((), {}, []) else "empty"
