@@ -36,7 +36,7 @@ Kinds = Annotated[
 OneKind = Annotated[str, typer.Option("--kind", help="words, or keys: past questions that lead somewhere.")]
 
 BOTH = "both"
-_OF = {"words": "Learning", "keys": "Learning of search keys"}
+_OF = {"words": "Learning of words", "keys": "Learning of search keys"}
 _SHOWN = 20  # memories whose lessons are taken back
 _UNUSED = "nothing that was learned is used."
 _USED = "nothing more is applied; what was applied before is used until it expires."
@@ -267,11 +267,13 @@ def _print_lessons(tried: TakenBack, of: str) -> None:
     """What would be taken back of a kind: a row a memory."""
     import polars as pl
 
+    from slowwave.common.plurals import counted
+
     words, rows = tried.kind == "words", tried.proposed
-    what, unit = ("lessons", "terms") if words else ("selections as keys", "keys")
+    what, unit = ("lesson", "terms") if words else ("selection", "keys")
     deleted = tried.applied if words else tried.applied.filter(pl.col("taken") > 0)
     out.print(
-        f"{rows.height:,} {what} would be taken back ({escape(of)}): {deleted.height:,} applied, "
+        f"{counted(rows.height, what)} would be taken back ({escape(of)}): {deleted.height:,} applied, "
         f"{rows.height - deleted.height:,} only proposed; {tried.live:,} {unit} lose their effect.",
         highlight=False,
     )
