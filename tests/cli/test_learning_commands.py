@@ -131,7 +131,9 @@ def test_approve_is_refused_with_what_is_missing_whatever_is_said(learning, memo
     done = learning("approve", "--who", "Ann", "--yes", *options)
     assert done.exit_code == 1
     line = done.stderr.strip().splitlines()[-1]
-    assert line.startswith("Error: Learning of words in default cannot be approved yet. Missing: cycles 0/2 closed;")
+    assert line.startswith(
+        "Error: Learning of words in default cannot be approved yet. Missing: cycles 0/2 closed;"
+    )
     assert ("condition" in done.stdout) == (not options)
     assert decided(memory) == []
 

@@ -73,7 +73,9 @@ def decided(memory: Memory) -> list[tuple[str, str]]:
 def test_approval_from_the_page_is_refused_with_the_evidence(launch, memory):
     done = launch("approve_learning", "approve", **ANN)
     assert not done.success
-    assert told(done)["said"].startswith("Learning of words in ada cannot be approved yet. Missing: cycles 0/2 closed")
+    assert told(done)["said"].startswith(
+        "Learning of words in ada cannot be approved yet. Missing: cycles 0/2 closed"
+    )
     assert "| cycles | insufficient | 0/2 closed | 2 closed |" in told(done)["evidence"]
     assert decided(memory) == []
 

@@ -133,6 +133,18 @@ def test_how_far_a_few_of_a_crowd_lift_by_hand():
     assert lifts(keys_of(*uneven, crowd=10), tenth) == pytest.approx({7: 0.109}, abs=1e-6)
 
 
+def test_voices_that_agree_do_not_cover_for_each_other():
+    # Three who agree from ten questions each, and somebody whose one question is nearer: that one is missed
+    # more than any of the three, and is one of the few beside whom they are looked for.
+    few = [(0.9 + n / 1_000, [(7, 1.0, 1.0, who) for who in range(3)]) for n in range(10)]
+    nearer = (1.0, [(7, 0.2, 1.0, 3)])
+    reach = 0.03 * CROWD / 50
+    assert lifts(keys_of(*few, crowd=50)) == pytest.approx({7: reach})
+    assert lifts(keys_of(nearer, crowd=50)) == pytest.approx({7: reach})
+    together = lifts(keys_of(*few, nearer, crowd=50))[7]
+    assert together <= lifts(keys_of(nearer))[7] + reach + 1e-9
+
+
 def test_what_led_there_is_told():
     took, shown = [(7, 1.0, 1.0, 0), (7, 1.0, 1.0, 1)], [(7, 0.0, 1.0, 0)]
     found = found_by(keys_of((0.9, took), (0.99, shown), (0.95, took), (0.5, took), (0.92, [(3, 1, 1, 0)])))
