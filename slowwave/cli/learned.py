@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, open_namespace, reference
-from slowwave.cli.learning import Limit, OneKind, fail, kinds_of, learning
+from slowwave.cli.learning import Limit, OneKind, fail, learning
 from slowwave.views.moments import since
 from slowwave.views.section import Column, Columns, Section, Table, numbers
 from slowwave.views.tables import show
@@ -67,7 +67,7 @@ def learning_proposals(
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """Selections, the newest first: what each could teach, and why most teach nothing."""
+    """Selections, the newest first: what each could teach, and why others teach nothing."""
     words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
         if words:
@@ -136,8 +136,10 @@ def learning_log(
 
 def _one_kind(kind: str) -> Kind:
     """The kind of learning that is meant."""
-    found = kinds_of(kind)
-    if len(found) != 1:
+    from slowwave.scoring.feedback.learned import KINDS
+
+    found = [one for one in KINDS if kind == one]
+    if not found:
         fail(f"--kind {kind}: say words or keys.")
     return found[0]
 

@@ -84,7 +84,8 @@ def learning_approve(
 ) -> None:
     """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn.
 
-    Words and search keys are approved apart; of both, those are that only an approval is missing of.
+    Words and search keys are approved apart; with both, each kind is approved of which only the approval is
+    missing. Of keys what was proposed before comes in, too.
     """
     from slowwave.learning.review import RefusedError
 

@@ -115,7 +115,7 @@ class SearchKeySettings(Group):
     )  # fmt: skip
     power: float = Field(
         _TEACHING.power, ge=0, le=16,
-        description="Power of the part of the best score that a result must have to count in full",
+        description="Evidence is multiplied by (score ÷ best score) to this power",
     )  # fmt: skip
     bias: float = Field(
         _TEACHING.bias, ge=0, le=4,

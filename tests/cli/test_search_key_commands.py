@@ -126,8 +126,8 @@ def test_nothing_is_listed_of_a_namespace_that_learned_nothing(learning, learned
         (("approve", "--who", "Ann", "--yes"), "words, keys or both"),
         (("withdraw", "--who", "Ann"), "words, keys or both"),
         (("rollback", "--everything", "--who", "Ann", "--yes"), "words, keys or both"),
-        (("terms",), "words, keys or both"),
-        (("proposals",), "words, keys or both"),
+        (("terms",), "words or keys"),
+        (("proposals",), "words or keys"),
     ],
 )
 @pytest.mark.parametrize("options", [(), ("--json",)])
