@@ -14,6 +14,7 @@ from pathlib import Path
 
 from month import month
 from rich.console import Console
+from rich.markup import escape
 
 from slowwave.views.terminal import bars
 
@@ -39,7 +40,7 @@ QUESTIONS = (
 
 
 HINT = "Why did the ferry company get the same text message two times?"
-LINES = 18  # of the output of one command, so that a step fits on a screen
+LINES = 12  # of the output of one command, so that a step fits on a screen
 
 
 def main() -> None:
@@ -57,33 +58,31 @@ def main() -> None:
     start = time.monotonic()
     say.rule("[bold]1. Watch a vault[/]  the notes of Skerry Data, a small tide-gauge company")
     run("ingest", str(HERE / "vault"))
-    say.rule("[bold]2. Run the night[/]  stage, gate, embed, apply, index, learn: twelve Dagster assets")
+    say.rule("[bold]2. Run the night[/]  stage, gate, embed, index: twelve Dagster assets")
     run("night")
     say.print("\n  What was not let in; it is kept, whole, and can be released:")
-    run("quarantine", "list", "-k", "3")
+    run("quarantine", "list", "-k", "2")
     say.print("\n  What became of notes beside what was known; every decision can be undone:")
-    run("decisions", "--outcome", "merge", "-k", "2")  # without: also what is only related
+    run("decisions", "-k", "2")
     say.rule("[bold]3. Ask by day[/]")
     ask(say)
     grade(say)
     say.rule("[bold]4. Ask why[/]  every score, down to the words")
-    run("explain", QUESTIONS[0], "--limit", "1", lines=2 * LINES)
+    run("explain", QUESTIONS[0], "--limit", "1", lines=20)
     say.rule("[bold]5. Say what helped[/]  ratings and answers; the next night learns from them")
     teach(say)
     say.rule("[bold]6. Measure it[/]  every search ranked again by others, judged by what was used")
-    run("eval", "run")
+    run("eval", "run", lines=8)
     run("eval", "compare", "BM25 alone")
     run("eval", "status")
     say.rule("[bold]7. What it may learn[/]  nothing without evidence and a person's word")
-    run("learning", "status")
-    say.rule(
-        "[bold]8. A month in a minute[/]  where searches led, once there is evidence and a person's word"
-    )
+    run("learning", "status", lines=LINES + 4)
+    say.rule("[bold]8. A month in a minute[/]  what searches teach, behind a gate")
     with bars():
         month(home.with_name(f"{home.name}-month"), say)
     os.environ["SLOWWAVE_HOME"] = str(home)
     say.rule("[bold]9. Start a session[/]  what an assistant should know at once")
-    run("wakeup", "--budget", "400")
+    run("wakeup", "--budget", "200")
     say.rule("[bold]Where to look next[/]")
     shown = os.path.relpath(home)
     say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
@@ -96,6 +95,7 @@ def run(*words: str, lines: int = LINES) -> None:
     """Run a command of the command line as a person would, and show the first lines of what it says."""
     command = Path(sys.executable).with_name("slowwave")
     screen = Console()
+    line(screen, f"\n[dim]$ slowwave {shlex.join(words)}[/]")
     looks = {"COLUMNS": str(screen.width)} | ({"FORCE_COLOR": "1"} if screen.is_terminal else {})
     done = subprocess.run(
         [command, *words], check=True, stdout=subprocess.PIPE, text=True, env=os.environ | looks
@@ -104,9 +104,12 @@ def run(*words: str, lines: int = LINES) -> None:
     sys.stdout.write("\n".join([*said[:lines], ""]))
     sys.stdout.flush()
     if len(said) > lines:
-        screen.print(
-            f"[dim]… more of it ({len(said) - lines}): slowwave {shlex.join(words)}[/]", highlight=False
-        )
+        screen.print(f"[dim]… and {len(said) - lines} more lines[/]", highlight=False)
+
+
+def line(say: Console, text: str) -> None:
+    """Print what fits on a line."""
+    say.print(text, no_wrap=True, overflow="ellipsis", highlight=False)
 
 
 def ask(say: Console) -> None:
@@ -115,14 +118,13 @@ def ask(say: Console) -> None:
 
     with slowwave.open(namespace="default", principal="demo") as memory:
         for question in QUESTIONS:
-            found = memory.search(question, limit=3)
-            say.print(f"\n[bold cyan]? {question}[/]")
+            found = memory.search(question, limit=2)
+            line(say, f"\n[bold cyan]? {question}[/]")
             for result in found:
                 mark = "→" if result.rank == 1 else " "
-                text = " ".join(result.text.split())[:150]
-                say.print(f"  {mark} {result.score:.2f}  [bold]{result.title}[/]  [dim]{result.source}[/]")
+                line(say, f"  {mark} {result.score:.2f}  [bold]{result.title}[/]  [dim]{result.source}[/]")
                 if result.rank == 1:
-                    say.print(f"       {text}", markup=False)
+                    line(say, f"       {escape(' '.join(result.text.split()))}")
 
 
 def teach(say: Console) -> None:
@@ -136,16 +138,16 @@ def teach(say: Console) -> None:
             memory.observe(found.search_id, f"{found[0].title}: {found[0].text}")
             memory.feedback(found.search_id, 1, "helpful")
             memory.feedback(found.search_id, 2, "unhelpful")
-    say.print(f"  Three times asked and answered: [bold cyan]{question}[/]")
-    say.print(f"  helpful: [bold]{found[0].title}[/], unhelpful: [bold]{found[1].title}[/]\n")
-    run("night")
+    line(say, f"  Three times asked and answered: [bold cyan]{question}[/]")
+    line(say, f"  helpful: [bold]{found[0].title}[/], unhelpful: [bold]{found[1].title}[/]")
+    run("night", lines=8)
     with slowwave.open(namespace="default", principal="demo") as memory:
         after = {result.memory_id: result.score for result in memory.search(question, limit=10)}
     for before in found.results[:2]:
         now = after.get(before.memory_id)
         shown = "not shown any more" if now is None else f"{now:.2f}"
         say.print(f"  {before.score:.2f} → {shown}  [bold]{before.title}[/]")
-    run("report", "feedback", "-k", "3")
+    run("report", "feedback", "-k", "2")
 
 
 def grade(say: Console) -> None:

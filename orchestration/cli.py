@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from slowwave.common.plurals import counted
 from slowwave.orchestration.instance import dagster_home
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
@@ -75,10 +76,16 @@ def evaluate(
 
 def _print_report(report: dict[str, Any]) -> None:
     days = report["from"] if report["from"] == report["to"] else f"{report['from']} to {report['to']}"
-    rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"]]
-    print_table(f"{report['job'].capitalize()} of {days}", ["asset", "seconds", "what it did"], rows)
+    rows = [[step["asset"], step["seconds"], step["summary"]] for step in report["steps"] if step["summary"]]
+    idle = len(report["steps"]) - len(rows)
+    caption = f"{counted(idle, 'more asset')} had nothing to do" if idle else ""
+    title = f"{report['job'].capitalize()} of {days}"
+    print_table(title, ["asset", "seconds", "what it did"], rows, caption=caption)
     if report["success"] and report["job"] == "night":
-        out.print(f'{report["live"]:,} memories are live. Next: [bold]slowwave search "…"[/]')
+        live, next_step = counted(report["live"], "memory is", "memories are"), "search"
+        if not report["live"]:
+            next_step = "save"
+        out.print(f'{live} live. Next: [bold]slowwave {next_step} "…"[/]')
     if report["gate"] and report["gate"] not in report["warnings"]:
         out.print(report["gate"], markup=False, highlight=False)
     for line in report["warnings"]:

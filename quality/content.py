@@ -176,7 +176,7 @@ def _applicable(note: dict[str, Any]) -> tuple[float | None, ...]:
         _steps(_anchors(content) + len(set(note["links"] or ()) - {None})) or None,
         _metadata(note) or None,
         signal_density(content),
-        states_something(content, title="" if not title or _generic(title) else title),
+        states_something(content, title="" if not title or is_generic_title(title) else title),
     )
 
 
@@ -199,12 +199,13 @@ def _steps(count: int) -> float:
 def _title(title: str) -> float:
     if not title:
         return 0.0
-    if _generic(title):
+    if is_generic_title(title):
         return 0.2
     return next((part for part, below in ((0.4, 10), (0.6, 20), (0.8, 50)) if len(title) < below), 1.0)
 
 
-def _generic(title: str) -> bool:
+def is_generic_title(title: str) -> bool:
+    """Whether a title says nothing of what it stands over: empty, *note*, *untitled*, a date, a number."""
     plain = _SPACES.sub(" ", title.lower())
     first, last = _LETTER.search(plain), _LETTER.search(plain[::-1])
     if first is None or last is None:

@@ -28,7 +28,7 @@ class StoreError(SlowwaveError):
 class TakenInLaterError(StoreError):
     """The act is in the journal, and the tables could not follow: the next night takes it in."""
 
-    exit_code = 3
+    exit_code = 4
 
 
 class ModelError(SlowwaveError):

@@ -81,7 +81,7 @@ class Memory:
 
         self.namespace = namespace
         self.principal = principal
-        self._space = space or Workspace(settings)
+        self._space = space or Workspace(settings, namespace=namespace)
         self.tenant = Tenant(self._space, namespace, principal)
 
     # -- parts -----------------------------------------------------------------------------------
@@ -583,8 +583,9 @@ class Memory:
 
         Args:
             memory_id: only decisions about or against this memory.
-            outcome: only duplicate, merge, supersede, related or complement; empty: all but complements that
-                nothing was found beside; any: all.
+            outcome: only duplicate, merge, supersede, related or complement; changed: what was merged,
+                superseded, or refused as a duplicate; empty: all but complements that nothing was found
+                beside; any: all.
             waiting: only those that wait for a person's word, each with what :meth:`accept` and
                 :meth:`decline` would do.
             limit: how many.

@@ -12,6 +12,8 @@ ELSEWHERE = {
     "init": "makes another home",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "connect": "reads and writes files of other programs; no memory is opened",
+    "capture": "reads a session that its hook names, and prints numbers alone",
     "ui": "starts Dagster's page over the storage that is read below",
     "night": "made the home: what it prints is in `said`",
     "eval run": "made the home: what it prints is in `said`",
@@ -19,6 +21,14 @@ ELSEWHERE = {
     "tune": "reads folders of judged collections, and no memory",
     "import ubi": "reads a log that the person names, and says what is wrong in it",
     "import jsonl": "reads a log that the person names, and says what is wrong in it",
+    "import chatgpt": "reads an export that the person names, and says how what it leaves out begins",
+    "import claude": "the same",
+    "import claude-code": "reads sessions of the person, in a folder that they name",
+    "import codex": "the same",
+    "import mem0": "reads a file that the person names, and says what is wrong in it",
+    "import basic-memory": "reads a folder that the person names",
+    "import markdown": "the same",
+    "import memory-server": "reads a file that the person names, and says what is wrong in it",
     "judge import": "reads a file that the person names, and says what is wrong in it",
 }
 # What the policy of docs/visibility.md says may be seen, and why.
@@ -33,8 +43,14 @@ search 'how does the safe in the cellar open?'
 search 'how does the safe in the cellar open?' --plain
 explain 'who opens the safe in the cellar'
 explain 'who opens the safe in the cellar' --plain
+show
+show {search}
+show {public}
+show {foreign}
 wakeup
 wakeup --plain
+wakeup --table
+recall
 get {public}
 get {public} --plain
 get {foreign}
@@ -44,6 +60,8 @@ stats {public}
 stats {foreign}
 decisions
 decisions --outcome any -k 500
+decisions {decision}
+decisions {open_decision}
 decisions {public}
 decisions {foreign}
 decisions --waiting
@@ -83,6 +101,12 @@ warehouse tables
 warehouse tables memories
 warehouse query 'from information_schema.tables'
 settings
+settings --all
+settings gate
+settings gate.mode
+help
+help first-steps
+help save
 doctor
 feedback {search} {secret} helpful
 feedback {search} 99 helpful
@@ -118,6 +142,7 @@ SEEN_ALL_THE_SAME = {
     "export - --secret": ("sec", ASKED),
     "judge export - --secret": ("sec", ASKED),
     "get {secret}": ("sec", NAMED),
+    "show {secret}": ("sec", NAMED),
     "history {secret}": ("sec", NAMED),
     "stats {secret}": ("sec", NAMED),
     "decisions {secret}": ("sec", NAMED),

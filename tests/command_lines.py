@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from slowwave.cli import app
 
-TOLD = {0, 1, 2, 3, 4}  # done, refused, wrongly asked, journalled but not in the tables, quarantined
+TOLD = {0, 1, 2, 3, 4}  # done, refused, wrongly asked, quarantined, journalled but not in the tables
 WORST = 1  # of the worst words that each parameter is given (count)
 DEPLOY = "We deploy on Thursday since the second of March, and Friday is for repairs only."
 

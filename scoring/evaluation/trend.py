@@ -164,10 +164,15 @@ class Course:
             return "better"
         return "worse" if self.high < -TIE else "no sure change"
 
-    def describe(self) -> str:
-        """What was found, in a sentence for people."""
+    def describe(self, *, named: bool = False) -> str:
+        """What was found, in a sentence for people.
+
+        Args:
+            named: say which kind was learned, as there are several beside each other.
+        """
         if self.direction == "too little evidence":
-            return f"too little evidence: {self._seen()}{self._lacking()}"
+            of = f" of {self.kind}" if named else ""
+            return f"too little evidence{of}: {self._seen()}{self._lacking()}"
         assert self.since is not None
         since = f"since {self.since.day} {self.since:%B %Y}"
         figures = (
@@ -176,10 +181,11 @@ class Course:
         )
         if self.direction == "no sure change":
             by = f"{signed(self.difference)} ({signed(self.low)} to {signed(self.high)})"
-            return f"no sure change {since}: {figures}, {by}; {self._share()}"
+            return f"no sure change {since}: {figures}, {by}; {self._share(named)}"
         ends = sorted((abs(self.low), abs(self.high)))
         by = f"{short(abs(self.difference))} ({short(ends[0])} to {short(ends[1])})"
-        return f"{self.direction} by {by} {since}: {figures}; {self._share()}"
+        became = "searches became " if named else ""
+        return f"{became}{self.direction} by {by} {since}: {figures}; {self._share(named)}"
 
     def _span(self) -> str:
         return "week" if self.span == 1 else f"{self.span} weeks"
@@ -195,11 +201,12 @@ class Course:
             f"{self._span()}; it takes {self.least} in each"
         )
 
-    def _share(self) -> str:
+    def _share(self, named: bool) -> str:
+        of = f" of {self.kind}" if named else ""
         if not self.applied:
-            return "nothing that was learned was applied in the last"
+            return f"nothing that was learned{of} was applied in the last"
         ends = f"{signed(self.learned_low)} to {signed(self.learned_high)}"
-        return f"what was learned makes {signed(self.learned)} ({ends}) of the last"
+        return f"what was learned{of} makes {signed(self.learned)} ({ends}) of the last"
 
 
 def course(

@@ -16,11 +16,13 @@ from slowwave.cli import daily, operation  # noqa: F401 - their commands join th
 
 # isort: split
 from slowwave.cli import (  # noqa: F401
+    connect,
     erase,
     exchange,
     feedback,
     find,
     gate,
+    imported,  # after exchange: they are commands of its group
     judge,
     learned,  # after it: they are commands of its group
     learning,
@@ -28,6 +30,7 @@ from slowwave.cli import (  # noqa: F401
     rebuild,
     report,
     review,
+    topics,
     tune,
     warehouse,
 )
@@ -76,8 +79,8 @@ def _load_plugins() -> None:
 
 
 def _is_wanted(name: str) -> bool:
-    """A plugin is loaded for its own command and for a list of all commands, not for another's."""
-    return _command(sys.argv[1:]) in ("", name)
+    """A plugin is loaded for its own command, for a list of all commands and for help, not for another's."""
+    return _command(sys.argv[1:]) in ("", "help", name)
 
 
 def _command(words: Sequence[str]) -> str:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from slowwave.cli.panels import EPILOG, Panels
 from slowwave.views.terminal import JSON, reports_errors
 
 if TYPE_CHECKING:
+    from slowwave.home.references import Kind
     from slowwave.home.workspace import Workspace
     from slowwave.memory import Memory
     from slowwave.settings import Settings
@@ -22,6 +24,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    cls=Panels,
+    epilog=EPILOG,
 )
 
 Namespace = Annotated[
@@ -112,3 +116,10 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
             memory.close()
             raise
     return memory
+
+
+def reference(memory: Memory, kind: Kind, text: str) -> str:
+    """The whole id that was typed: `last`, a beginning, or an id; see :mod:`slowwave.home.references`."""
+    from slowwave.home.references import resolved
+
+    return resolved(memory.tenant, kind, text)

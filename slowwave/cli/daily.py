@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace
+from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace, reference
 from slowwave.views.terminal import PLAIN, bars, out, print_json, print_plain, reports_errors, warn
 
-QUARANTINED = 4  # exit code of a save that the gate did not let in
+if TYPE_CHECKING:
+    from slowwave.memory import Memory
+
+QUARANTINED = 3  # exit code of a save that the gate did not let in
 
 
 @app.command()
@@ -26,22 +29,18 @@ def init(
     json: Json = False,
 ) -> None:
     """Make a home: tables, journal and a settings file."""
-    from slowwave.common.permissions import make_home
+    from slowwave.home.model import chosen
     from slowwave.home.workspace import Workspace
-    from slowwave.settings import CONFIG_FILE, load
+    from slowwave.settings import load
     from slowwave.settings.finding import HOME_FOLDER, find_home
+    from slowwave.settings.first_file import write_first
 
     home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
-    make_home(home)
-    config = home / CONFIG_FILE
-    if not config.exists():
-        chosen = f'[embedding]\nmodel = "{model}"\n' if model else ""
-        config.write_text(
-            "# Settings of this home. `slowwave settings` lists all of them with what they mean.\n" + chosen
-        )
-    space = Workspace(load(home))
+    settings = load(home, **({"embedding": {"model": model}} if model else {}))
+    space = Workspace(settings)
     store, journal = space.store, space.journal
     report = {"home": str(home), "tables": len(store.specs), "model": store.identity.model}
+    write_first(home, model=chosen(settings))  # a home of before may have none
     journal.close()
     if json:
         print_json(report)
@@ -68,7 +67,7 @@ def ingest(
     from slowwave.vaults import vault
 
     settings = home_settings()
-    space = Workspace(settings)
+    space = Workspace(settings, namespace=namespace)
     now = datetime.now(UTC)
     source = vault.watch(
         space.journal, namespace or settings.namespace, path, name=name, as_of=now, principal="command line"
@@ -109,7 +108,7 @@ def save(
 ) -> None:
     """Save one note; it is searchable when the command returns.
 
-    Ends with 0 when it was saved, with 4 when the gate put it into quarantine, with 1 when nothing was
+    Ends with 0 when it was saved, with 3 when the gate put it into quarantine, with 1 when nothing was
     written: an empty text, a label that is not known.
     """
     from slowwave.views import gate_wording
@@ -177,8 +176,13 @@ def get(
 ) -> None:
     """Show one memory, whole, also a secret one: it is named."""
     with open_namespace(namespace) as memory:
-        record = memory.get(memory_id)
-        earlier = 0 if json or plain else memory.stats(memory_id).earlier
+        show_memory(memory, reference(memory, "memory", memory_id), json=json, plain=plain)
+
+
+def show_memory(memory: Memory, memory_id: str, *, json: bool, plain: bool = False) -> None:
+    """Print one memory, whole."""
+    record = memory.get(memory_id)
+    earlier = 0 if json or plain else memory.stats(memory_id).earlier
     if json:
         print_json(record)
         return
@@ -192,7 +196,9 @@ def get(
     out.print(labels, style="dim", markup=False, highlight=False)
     out.print(record.content, markup=False, highlight=False)
     if earlier:
-        told = f"Earned by an earlier text: {earlier:,} vote{'' if earlier == 1 else 's'}."
+        from slowwave.common.plurals import counted
+
+        told = f"Earned by an earlier text: {counted(earlier, 'vote')}."
         out.print(told, style="dim", markup=False, highlight=False)
 
 
@@ -201,10 +207,15 @@ def get(
 def forget(
     memory_id: Annotated[str, typer.Argument(help="Id, from save or search.")],
     namespace: Namespace = "",
+    json: Json = False,
 ) -> None:
     """Take a memory out of every search; its text stays in the history (`slowwave erase` leaves nothing)."""
     with open_namespace(namespace) as memory:
+        memory_id = reference(memory, "memory", memory_id)
         done = memory.forget(memory_id)
+    if json:
+        print_json({"memory_id": memory_id, "new": done})
+        return
     said = "Forgotten" if done else "It was forgotten already, and nothing changed"
     out.print(f"{said}: [bold]{memory_id}[/]")
 

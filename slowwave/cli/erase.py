@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
+from slowwave.common.plurals import counted
+from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
 
@@ -41,7 +43,8 @@ def erase(
         _records(finish=finish, namespace=namespace, json=json)
         return
     with open_namespace(namespace) as memory:
-        planned = memory.to_erase(*(memory_ids or ()), source=source, everything=everything)
+        named = [reference(memory, "memory", one) for one in memory_ids or ()]
+        planned = memory.to_erase(*named, source=source, everything=everything)
         if json and not yes:
             print_json(planned.to_dict())
             return
@@ -59,8 +62,6 @@ def erase(
 
 
 def _show(planned: Plan) -> None:
-    from slowwave.views.wording import counted
-
     cells = [
         [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
         for one in planned.memories[:_SHOWN]
@@ -109,11 +110,11 @@ def _records(*, finish: bool, namespace: str, json: bool) -> None:
     from slowwave.upkeep.erasure import running
 
     with open_home() as space, bars(quiet=json):
-        found = running.finish(space) if finish else running.records(space, namespace)
+        found, now = running.finish(space) if finish else running.records(space, namespace), space.now()
     if json:
         print_json(found)
     elif finish:
-        out.print(f"Finished {len(found)} erasures." if found else "Every erasure is finished.")
+        out.print(f"Finished {counted(len(found), 'erasure')}." if found else "Every erasure is finished.")
         for one in found:
             _told(one)
     elif not found:
@@ -121,12 +122,12 @@ def _records(*, finish: bool, namespace: str, json: bool) -> None:
     else:
         cells = [
             [
-                one.erasure, f"{one.at:%F %T}", one.principal, one.namespace, one.scope, len(one.memories),
+                one.erasure, since(one.at, now), one.principal, one.namespace, one.scope, len(one.memories),
                 one.why, "finished" if one.finished else "not finished",
             ]
             for one in found
         ]  # fmt: skip
-        columns = ["record", "when (UTC)", "who", "namespace", "what", "memories", "why", "state"]
+        columns = ["record", "when", "who", "namespace", "what", "memories", "why", "state"]
         print_table("What was erased", columns, cells)
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
+from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.views.section import Column, Columns, Mark, Table, numbers, verdict
 from slowwave.views.tables import rich_table
@@ -71,7 +72,8 @@ def _print_trial(done: Trial) -> None:
         rows = [_compared(name, one) for name, one in done.by_metric.items()]
         out.print(rich_table(Table(columns, rows)))
     out.print(
-        f"[dim]{queries:,} queries, in {done.judged:,} of {done.searches:,} searches, {done.since} to "
+        f"[dim]{counted(queries, 'query', 'queries')}, in {done.judged:,} of "
+        f"{counted(done.searches, 'search', 'searches')}, {done.since} to "
         f"{done.until}; judgments {done.judgment_version[:12]}[/]",
         highlight=False,
     )
@@ -130,7 +132,8 @@ def status(namespace: Namespace = "", json: Json = False) -> None:
 def _lacking(summary: dict[str, object]) -> str:
     if "queries_missing" not in summary:
         return ""
-    return f"{summary['queries_missing']} more queries, {summary['days_missing']} more days"
+    queries, days = int(str(summary["queries_missing"])), int(str(summary["days_missing"]))
+    return f"{counted(queries, 'more query', 'more queries')}, {counted(days, 'more day')}"
 
 
 @evaluation.command("report")
@@ -192,6 +195,7 @@ def sparse(
 
     with open_namespace(namespace) as opened, bars(quiet=json):
         space, name = opened.home, opened.namespace
+        memory = memory and reference(opened, "memory", memory)
         today = space.now().date()
         last = [(today - timedelta(days=at)).isoformat() for at in range(days)]
         done = figures(space, last, name).to_dict()

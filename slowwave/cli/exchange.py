@@ -12,6 +12,7 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.common.files import putting
+from slowwave.common.plurals import counted
 from slowwave.errors import ArgumentError
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from slowwave.evaluation.exchange.importing import Form
     from slowwave.memory import Memory
 
-imports = typer.Typer(no_args_is_help=True, help="Bring in searches and feedback from elsewhere.")
+imports = typer.Typer(no_args_is_help=True, help="Bring in what you have: conversations, memories, searches.")
 app.add_typer(imports, name="import")
 
 Files = Annotated[list[str], typer.Argument(help="Logs: plain, .gz or .zip; '-' is standard input.")]
@@ -99,7 +100,10 @@ def export(
         report = exchange.export(
             memory.journal, memory.namespace, write, form=form, first=since, last=until, closed=closed
         )
-    told = f"{report.searches:,} searches and {report.events:,} acts of feedback, {report.lines:,} lines."
+    told = (
+        f"{counted(report.searches, 'search', 'searches')} and {counted(report.events, 'act')} of feedback, "
+        f"{counted(report.lines, 'line')}."
+    )
     err.print(told if file == "-" else f"[bold]{file}[/]: {told}")
     if report.earlier:
         err.print(
@@ -107,12 +111,12 @@ def export(
         )
     if report.withheld:
         warn(
-            f"{report.withheld:,} searches asked for or showed what is secret: they and "
+            f"{counted(report.withheld, 'search', 'searches')} asked for or showed what is secret: they and "
             f"what was said of them were left out; --secret writes them, too."
         )
     if report.left_out:
         warn(
-            f"{report.left_out:,} acts have no form in {form} (ignored results, "
+            f"{counted(report.left_out, 'act has', 'acts have')} no form in {form} (ignored results, "
             f"outcomes); --format jsonl has everything."
         )
 
@@ -189,7 +193,7 @@ def _tell(report: ImportReport, *, json: bool) -> None:
     for problem in report.problems:
         warn(str(problem), "Not taken:")
     if report.malformed > len(report.problems):
-        warn(f"{report.malformed - len(report.problems):,} more lines", "Not taken:")
+        warn(counted(report.malformed - len(report.problems), "more line"), "Not taken:")
     if report.dry_run:
         out.print("Nothing was written. Without --dry-run it would be.")
     elif report.new:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
+from slowwave.common.plurals import counted
 from slowwave.scoring.days import DAY_S
+from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import out, print_json, reports_errors
 
-SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results.")]
+if TYPE_CHECKING:
+    from slowwave.memory import Memory
+
+SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results; last: your last one.")]
 _TAKEN = "The next night takes it up."
 
 
@@ -29,7 +34,8 @@ def feedback(
 ) -> None:
     """Say how one result of a search served."""
     with open_namespace(namespace) as memory:
-        done = memory.feedback(search_id, _result(result), rating)
+        search_id = reference(memory, "search", search_id)
+        done = memory.feedback(search_id, _result(memory, result), rating)
     if json:
         print_json(done)
         return
@@ -51,7 +57,8 @@ def observe(
     """Look at the answer that a search was for: which of the memories that it was shown did it use?"""
     text = sys.stdin.read() if response == "-" else response
     with open_namespace(namespace) as memory:
-        done = memory.observe(search_id, text, cited=[_result(one) for one in cited or ()])
+        search_id = reference(memory, "search", search_id)
+        done = memory.observe(search_id, text, cited=[_result(memory, one) for one in cited or ()])
     if json:
         print_json(done)
         return
@@ -80,7 +87,9 @@ def outcome(
     elif not done.new:
         out.print(f"[bold]{project}[/] ended in {ended} before; no search was made for it since.")
     else:
-        out.print(f"[bold]{project}[/]: {ended}, for {done.searches:,} searches. {_TAKEN}")
+        out.print(
+            f"[bold]{project}[/]: {ended}, for {counted(done.searches, 'search', 'searches')}. {_TAKEN}"
+        )
 
 
 @app.command()
@@ -92,12 +101,12 @@ def stats(
 ) -> None:
     """What use says of a memory."""
     with open_namespace(namespace) as memory:
-        done = memory.stats(memory_id)
+        done, now = memory.stats(reference(memory, "memory", memory_id)), memory.home.now()
     if json:
         print_json(done)
         return
     strong = "no verdict yet" if done.strength is None else f"{done.strength:.3f}, fading over {_days(done)}"
-    last = f"{done.last_used_at:%F %H:%M}" if done.last_used_at else "never"
+    last = since(done.last_used_at, now) or "never"
     rows: list[list[Any]] = [
         [
             "used by answers",
@@ -114,21 +123,20 @@ def stats(
         ["waiting for a night", f"{done.waiting:,}"],
     ]
     if done.earlier:
-        rows.append(["earned by an earlier text", f"{_votes(done.earlier)}; they count if it comes back"])
+        rows.append(
+            ["earned by an earlier text", f"{counted(done.earlier, 'vote')}; they count if it comes back"]
+        )
     print_table(done.title or done.memory_id, ["", "what use says"], rows)
     if done.recent:
-        recent = [
-            [f"{one['at']:%F %H:%M}", one["verdict"], one["by"], one["search_id"]] for one in done.recent
-        ]
-        print_table("Lately said", ["when (UTC)", "said", "by", "search"], recent)
+        recent = [[since(one["at"], now), one["verdict"], one["by"], one["search_id"]] for one in done.recent]
+        print_table("Lately said", ["when", "said", "by", "search"], recent)
 
 
-def _votes(count: int) -> str:
-    return f"{count:,} vote{'' if count == 1 else 's'}"
-
-
-def _result(text: str) -> str | int:
-    return int(text) if text.isascii() and text.isdigit() else text
+def _result(memory: Memory, text: str) -> str | int:
+    """A rank, or the id of a memory or of one of its chunks."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    return text if ":" in text else reference(memory, "memory", text)
 
 
 def _days(done: Any) -> str:  # noqa: ANN401 - MemoryStats, imported late

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
-from slowwave.views.tables import print_table
+from slowwave.views.section import Column, Columns, Table
+from slowwave.views.tables import print_table, rich_table
 from slowwave.views.terminal import PLAIN, out, print_json, print_plain, reports_errors, warn
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from slowwave.memory import Memory
     from slowwave.search import Explanation, Result, SearchResponse
+    from slowwave.search.shown import ShownSearch
 
 COLOURS = {
     "vector": "dodger_blue1", "bm25": "green3", "title": "spring_green2", "trigger": "gold1",
@@ -28,6 +32,10 @@ MEANING = {
     "effectiveness": "how it served (.5: nobody said)", "learned": "learned", "key": "similar searches",
     "confidence": "confidence", "negative_feedback": "not useful", "clamp": "held to [0, 1]",
 }  # fmt: skip
+NOTHING_YET = (
+    "Nothing is known yet. `slowwave save` puts in a note, `slowwave ingest` and `slowwave night` a folder "
+    "of notes; what is secret is only told with --secret."
+)
 BAR = 48  # characters of a score of 1
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
@@ -69,6 +77,7 @@ def search(
     wanted = _filters(memory_type, tier, tag, sensitivity, source, since, until, superseded, as_of)
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, project=project, **wanted)
+        short = _short(memory, response)
     if json:
         print_json(response.to_dict())
         return
@@ -77,7 +86,40 @@ def search(
         return
     for result in response:
         _print_result(result)
-    _print_end(response)
+    _print_end(response, short)
+
+
+@app.command()
+@reports_errors
+def show(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="SEARCH|MEMORY", help="Id of a search, or last: what it showed. Or a memory."),
+    ] = "last",
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Show again what a search showed, with ids, or one memory; without an id, your last search."""
+    from slowwave.cli.daily import show_memory
+    from slowwave.errors import NotFoundError
+    from slowwave.home.references import LEAST, either
+    from slowwave.search.shown import shown_by
+
+    with open_namespace(namespace) as memory:
+        kind, found = either(memory.tenant, ("search", "memory"), what)
+        if kind is None:
+            raise NotFoundError(
+                f"Namespace {memory.namespace!r} has no search and no memory {what!r}. Say last, an id from "
+                f"search or save, or at least {LEAST} characters of one."
+            )
+        if kind == "memory":
+            show_memory(memory, found, json=json)
+            return
+        done, now = shown_by(memory.home, memory.namespace, found), memory.home.now()
+    if json:
+        print_json(done)
+        return
+    _print_shown(done, now)
 
 
 @app.command()
@@ -104,6 +146,7 @@ def explain(
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, project=project, explain=True, **wanted)
         floor, name = memory.policy.abstention_floor, memory.policy.name
+        short = _short(memory, response)
     if json:
         print_json(response.to_dict())
         return
@@ -120,7 +163,7 @@ def explain(
     _print_not_shown(response)
     sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
     out.print(f"[dim]{sure}[/]", highlight=False)
-    _print_end(response)
+    _print_end(response, short)
 
 
 @app.command()
@@ -128,7 +171,8 @@ def explain(
 def wakeup(
     budget: Annotated[int, typer.Option(help="Tokens that the packet may take.")] = 2_000,
     secret: Annotated[bool, typer.Option("--secret", help="With secret memories.")] = False,
-    plain: Plain = False,
+    table: Annotated[bool, typer.Option("--table", help="As a table, with scores.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", hidden=True, help="As it is without --table.")] = False,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
@@ -138,7 +182,10 @@ def wakeup(
     if json:
         print_json(packet.to_dict())
         return
-    if plain:
+    if not packet.text:
+        out.print(NOTHING_YET, highlight=False)
+        return
+    if plain or not table:
         print_plain(packet.text)
         return
     for section in packet.sections:
@@ -168,8 +215,6 @@ def _filters(
     sensitivity: list[str] | None, source: str, since: str, until: str, superseded: bool, as_of: str,
 ) -> dict[str, Any]:  # fmt: skip
     """The arguments of `Memory.search` from what was typed."""
-    from datetime import datetime
-
     from slowwave.common.arguments import parsed_day
     from slowwave.scoring.days import day_start
 
@@ -198,7 +243,8 @@ def _print_result(result: Result) -> None:
     where = _line(" › ".join((result.source, *result.headings[-2:])))
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     out.print(f"[bold]{result.rank}. {_line(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
-    out.print(f"   [dim]{where}  (confidence {result.confidence}{flags})[/]", highlight=False)
+    told = Text.from_markup(f"{where}  (confidence {result.confidence}{flags})", style="dim")
+    out.print(Padding(told, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
 
@@ -214,7 +260,38 @@ def _print_words(response: SearchResponse, *, account: bool = False) -> None:
     print_plain(wording.found(Found.of(response, next_step, account=account)))
 
 
-def _print_end(response: SearchResponse) -> None:
+def _short(memory: Memory, response: SearchResponse) -> str:
+    """The id of a search as it may be typed; one that the journal does not have has none."""
+    from slowwave.home.references import short_ids
+
+    return short_ids(memory.tenant, "search", [response.search_id])[response.search_id]
+
+
+def _print_shown(done: ShownSearch, now: datetime) -> None:
+    from slowwave.views.moments import since
+
+    out.print(done.query, style="bold", markup=False, highlight=False)
+    told = [f"search {done.search_id}", since(done.asked_at, now), done.principal]
+    told += [f"project {done.project}"] * bool(done.project)
+    out.print(" · ".join(told), style="dim", markup=False, highlight=False)
+    if not done.results:
+        out.print("It showed nothing.")
+        return
+    cells = [
+        [one.rank, one.title, "" if one.score is None else f"{one.score:.3f}", one.memory_id]
+        for one in done.results
+    ]
+    columns: Columns = [
+        "rank",
+        Column("title", cut=True, least=12),
+        Column("score", "number"),
+        Column("id", "id"),
+    ]
+    out.print(rich_table(Table(columns, cells)))
+    out.print("[dim]slowwave feedback last 1 helpful says that the first one was right.[/]")
+
+
+def _print_end(response: SearchResponse, short: str) -> None:
     if response.abstained:
         out.print(
             "Nothing that was found is near enough to be an answer. [dim]`slowwave explain` shows what there "
@@ -225,7 +302,9 @@ def _print_end(response: SearchResponse) -> None:
     for warning in response.warnings:
         warn(warning)
     took = response.timings
-    out.print(f"[dim]search {response.search_id} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
+    out.print(f"[dim]search {short} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
+    if response.results:
+        out.print("[dim]Did it help? slowwave feedback last 1 helpful[/]", highlight=False)
 
 
 def stacked_bar(parts: Iterable[tuple[str, float]], width: int = BAR) -> Text:
@@ -243,10 +322,10 @@ def stacked_bar(parts: Iterable[tuple[str, float]], width: int = BAR) -> Text:
 
 def _print_bars(response: SearchResponse) -> None:
     """A line per result: what its score is made of, side by side."""
-    from rich.table import Table
+    from rich.table import Table as Grid
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = Grid(box=None, pad_edge=False, show_header=False)
     for style in ("bold", "", "cyan", ""):
         table.add_column(style=style, overflow="ellipsis", no_wrap=True, max_width=BAR)
     seen: dict[str, None] = {}

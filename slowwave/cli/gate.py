@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.common.plurals import counted
 from slowwave.scoring.days import day_end
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import out, print_json, reports_errors
@@ -36,13 +37,14 @@ def gate_report(
     out.print(told.words, style="bold red" if told.loud else None, markup=False, highlight=False)
     rows = [list(row) for row in done.reasons.iter_rows()]
     if not rows:
-        out.print(f"{done.notes:,} notes since {done.first}, none with a fault. Files count after a night.")
+        out.print(
+            f"{counted(done.notes, 'note')} since {done.first}, none with a fault. Files count after a night."
+        )
         return
     columns = ["reason", "notes", "refused", "would be", "share", "low", "high", "example"]
     caption = "share of all notes, with its 95 % interval; a note may have several reasons"
-    title = (
-        f"{done.notes:,} notes since {done.first}: {done.refused:,} refused, {done.would:,} would have been"
-    )
+    became = f"{done.refused:,} refused, {done.would:,} would have been"
+    title = f"{counted(done.notes, 'note')} since {done.first}: {became}"
     print_table(title, columns, rows, caption=caption)
 
 
@@ -73,7 +75,7 @@ def gate_would_refuse(
         for row in rows.head(limit).iter_rows(named=True)
     ]
     columns = ["id", "day", "note", "why", "quality"]
-    title, left = f"{rows.height:,} notes would have been refused", rows.height - len(cells)
+    title, left = f"{counted(rows.height, 'note')} would have been refused", rows.height - len(cells)
     print_table(title, columns, cells, left_out=left, option="--limit")
     for name in sorted(set(rows["reasons"].explode())):
         out.print(f"{name}: {words_of(name).why}.", style="dim", markup=False, highlight=False)

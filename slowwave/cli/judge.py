@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
+from slowwave.common.plurals import counted
+from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
 
@@ -64,7 +66,11 @@ def judge(
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")
             return
         taken = _label(memory, chosen)
-    out.print(f"{taken:,} taken; {len(found) - taken:,} more pairs wait." if taken else "Nothing was taken.")
+    out.print(
+        f"{taken:,} taken; {counted(len(found) - taken, 'more pair waits', 'more pairs wait')}."
+        if taken
+        else "Nothing was taken."
+    )
 
 
 def _label(memory: Memory, chosen: list[ShownPair]) -> int:
@@ -93,7 +99,7 @@ def _show(one: ShownPair, record: MemoryRecord, place: str) -> None:
     out.print()
     out.rule(place, align="left")
     out.print(one.query, style="bold", markup=False, highlight=False)
-    labels = f"rank {one.rank}, shown {one.shown:,} times, {one.labels:,} labels"
+    labels = f"rank {one.rank}, shown {counted(one.shown, 'time')}, {counted(one.labels, 'label')}"
     out.print(labels, style="dim", markup=False, highlight=False)
     out.print(record.title, style="bold blue", markup=False, highlight=False)
     text = record.content if len(record.content) <= _TEXT else f"{record.content[:_TEXT]}…"
@@ -134,7 +140,7 @@ def judge_set(
         said["state"] = grade
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        done = memory.judge(query, memory_id, number, **said)
+        done = memory.judge(query, reference(memory, "memory", memory_id), number, **said)
     if json:
         print_json(done)
         return
@@ -157,6 +163,7 @@ def judge_list(
         rows = wanted(memory.journal, memory.namespace, judge).sort("made_at", "judgment_id", descending=True)
         page = rows.head(limit)
         seen = Sight(frozenset(closed_ids(memory.store, memory.namespace)))
+        now = memory.home.now()
     shown = seen.veiled(page, "query", "explanation", by=("memory_id", "query_id")).to_dicts()
     if json:
         print_json(shown)
@@ -167,13 +174,13 @@ def judge_list(
     cells = [
         [
             row["query"], row["memory_id"], row["state"] if row["grade"] is None else f"{row['grade']:g}",
-            row["principal"], f"{row['made_at']:%F %H:%M}", row["explanation"],
+            row["principal"], since(row["made_at"], now), row["explanation"],
         ]
         for row in shown
     ]  # fmt: skip
-    columns = ["query", "memory", "grade", "by", "when (UTC)", "why"]
+    columns = ["query", "memory", "grade", "by", "when", "why"]
     left = rows.height - len(cells)
-    print_table(f"{rows.height:,} judgments", columns, cells, left_out=left, option="--limit")
+    print_table(counted(rows.height, "judgment"), columns, cells, left_out=left, option="--limit")
 
 
 @judging.command("run")
@@ -297,8 +304,9 @@ def judge_import(
 
 def _tell_import(report: JudgmentsReport) -> None:
     out.print(
-        f"{report.lines:,} lines: {report.written:,} judgments written, {report.already:,} known before, "
-        f"{report.unknown:,} of unknown memories, {report.malformed:,} not taken."
+        f"{counted(report.lines, 'line')}: {counted(report.written, 'judgment')} written, "
+        f"{report.already:,} known before, {report.unknown:,} of unknown memories, "
+        f"{report.malformed:,} not taken."
     )
     for name in report.unknown_names:
         warn(name, "Unknown memory:")
@@ -332,4 +340,4 @@ def judge_export(
         else:
             with written_to(queries) if queries else nullcontext(nowhere) as write_query:
                 count = export_qrels(memory.journal, memory.namespace, write, write_query, **of)
-    err.print(f"{count:,} judgments.")
+    err.print(f"{counted(count, 'judgment')}.")

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, open_namespace
-from slowwave.cli.learning import Limit, OneKind, fail, kinds_of, learning
+from slowwave.cli.app import Json, Namespace, open_namespace, reference
+from slowwave.cli.learning import Limit, OneKind, fail, learning
+from slowwave.views.moments import since
 from slowwave.views.section import Column, Columns, Section, Table, numbers
 from slowwave.views.tables import show
 from slowwave.views.terminal import out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.scoring.feedback.learned import Kind
+
+
+_WHEN = (
+    "Nights learn from what `slowwave feedback` and `slowwave observe` say was used, once learning.enabled "
+    "is true."
+)
 
 
 @learning.command("terms")
@@ -33,12 +40,13 @@ def learning_terms(
         _print_keys(state, memory, limit, namespace, json)
         return
     with open_namespace(namespace) as home:
+        memory = memory and reference(home, "memory", memory)
         rows = home.learning.terms(state=cast("Any", state), memory_id=memory)
     if json:
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such terms." if state or memory else "No selection has taught anything yet.")
+        out.print("No such terms." if state or memory else f"No selection has taught anything yet. {_WHEN}")
         return
     counts = numbers("questions", "people", "weight", "until")
     columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
@@ -59,7 +67,7 @@ def learning_proposals(
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """Selections, the newest first: what each could teach, and why most teach nothing."""
+    """Selections, the newest first: what each could teach, and why others teach nothing."""
     words = _one_kind(kind) == "words"
     with open_namespace(namespace) as home:
         if words:
@@ -71,7 +79,9 @@ def learning_proposals(
         return
     if rows.is_empty():
         out.print(
-            f"No selection with the reason {escape(reason)}." if reason else "No selection is known yet."
+            f"No selection with the reason {escape(reason)}."
+            if reason
+            else f"No selection is known yet. {_WHEN}"
         )
         return
     cells = [
@@ -100,15 +110,15 @@ def learning_log(
 ) -> None:
     """The audit log: everything that was learned, refused, taken back and decided, the newest first."""
     with open_namespace(namespace) as home:
-        rows = home.learning.log(action=action, limit=None)
+        rows, now = home.learning.log(action=action, limit=None), home.home.now()
     if json:
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("Nothing is in the log.")
+        out.print(f"Nothing is in the log. {_WHEN}")
         return
     columns: Columns = [
-        Column("when (UTC)", whole=True),
+        Column("when", whole=True),
         Column("what", whole=True),
         Column("of", whole=True),
         "why",
@@ -117,7 +127,7 @@ def learning_log(
         "term",
     ]
     cells = [
-        [f"{row['at']:%F %H:%M}", row["action"], row["kind"] or "", row["reason"] or row["detail"],
+        [since(row["at"], now), row["action"], row["kind"] or "", row["reason"] or row["detail"],
          row["principal"], row["memory_id"], row["term"]]
         for row in rows.head(limit).iter_rows(named=True)
     ]  # fmt: skip
@@ -126,8 +136,10 @@ def learning_log(
 
 def _one_kind(kind: str) -> Kind:
     """The kind of learning that is meant."""
-    found = kinds_of(kind)
-    if len(found) != 1:
+    from slowwave.scoring.feedback.learned import KINDS
+
+    found = [one for one in KINDS if kind == one]
+    if not found:
         fail(f"--kind {kind}: say words or keys.")
     return found[0]
 
@@ -135,12 +147,13 @@ def _one_kind(kind: str) -> Kind:
 def _print_keys(state: str, memory: str, limit: int, namespace: str, json: bool) -> None:
     """Past questions that lead to memories."""
     with open_namespace(namespace) as home:
+        memory = memory and reference(home, "memory", memory)
         rows = home.learning.keys(state=cast("Any", state), memory_id=memory)
     if json:
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such keys." if state or memory else "No search has led anywhere yet.")
+        out.print("No such keys." if state or memory else f"No search has led anywhere yet. {_WHEN}")
         return
     counts = numbers("times", "people", "weight", "until")
     columns: Columns = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Json, Namespace, app, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
 from slowwave.views.section import Column, Columns, Mark, Table
 from slowwave.views.tables import rich_table
@@ -36,7 +36,7 @@ Kinds = Annotated[
 OneKind = Annotated[str, typer.Option("--kind", help="words, or keys: past questions that lead somewhere.")]
 
 BOTH = "both"
-_OF = {"words": "Learning", "keys": "Learning of search keys"}
+_OF = {"words": "Learning of words", "keys": "Learning of search keys"}
 _SHOWN = 20  # memories whose lessons are taken back
 _UNUSED = "nothing that was learned is used."
 _USED = "nothing more is applied; what was applied before is used until it expires."
@@ -84,7 +84,8 @@ def learning_approve(
 ) -> None:
     """Approve, after a look at the evidence, that selections teach from today on. It can be withdrawn.
 
-    Words and search keys are approved apart; of both, those are that only an approval is missing of.
+    Words and search keys are approved apart; with both, each kind is approved of which only the approval is
+    missing. Of keys what was proposed before comes in, too.
     """
     from slowwave.learning.review import RefusedError
 
@@ -146,7 +147,7 @@ def learning_rollback(
     who: Who = "",
     everything: Annotated[bool, typer.Option("--everything", help="All that was learned.")] = False,
     memory: Annotated[str, typer.Option(help="What this memory learned (id).")] = "",
-    search: Annotated[str, typer.Option(help="What this search taught (id).")] = "",
+    search: Annotated[str, typer.Option(help="What this search taught (id, or last).")] = "",
     principal: Annotated[str, typer.Option(help="What this person or program taught.")] = "",
     since: Annotated[str, typer.Option(help="What was taught at this moment or later (ISO, UTC).")] = "",
     why: Why = "",
@@ -162,6 +163,8 @@ def learning_rollback(
     )
     kinds = kinds_of(kind)
     with open_namespace(namespace) as home:
+        if scope in ("memory", "search"):
+            value = reference(home, scope, value)
         found = [home.learning.would_take_back(scope, value, kind=one) for one in kinds]
         if not json:
             _print_taken_back(found)
@@ -265,11 +268,13 @@ def _print_lessons(tried: TakenBack, of: str) -> None:
     """What would be taken back of a kind: a row a memory."""
     import polars as pl
 
+    from slowwave.common.plurals import counted
+
     words, rows = tried.kind == "words", tried.proposed
-    what, unit = ("lessons", "terms") if words else ("selections as keys", "keys")
+    what, unit = ("lesson", "terms") if words else ("selection", "keys")
     deleted = tried.applied if words else tried.applied.filter(pl.col("taken") > 0)
     out.print(
-        f"{rows.height:,} {what} would be taken back ({escape(of)}): {deleted.height:,} applied, "
+        f"{counted(rows.height, what)} would be taken back ({escape(of)}): {deleted.height:,} applied, "
         f"{rows.height - deleted.height:,} only proposed; {tried.live:,} {unit} lose their effect.",
         highlight=False,
     )

@@ -34,7 +34,7 @@ def mcp(
     from slowwave.settings import require_home
 
     settings = require_home(home_settings())
-    _require_sdk()
+    require_sdk()
     logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not http:
         from slowwave.mcp.callers import Caller
@@ -77,7 +77,7 @@ def token(
     )
 
 
-def _require_sdk() -> None:
+def require_sdk() -> None:
     """Say how to install the SDK where it is not.
 
     Raises:

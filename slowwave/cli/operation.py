@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.common.plurals import counted
+from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.settings.shown import InForce
 
 checkpoints = typer.Typer(no_args_is_help=True, help="Named, restorable states of every table.")
 app.add_typer(checkpoints, name="checkpoint")
@@ -16,16 +21,74 @@ app.add_typer(checkpoints, name="checkpoint")
 
 @app.command()
 @reports_errors
-def settings(json: Json = False) -> None:
-    """What is in force, and where each value comes from."""
-    from slowwave.settings import in_force
+def settings(
+    name: Annotated[str, typer.Argument(help="One setting (gate.mode), or a group of them (gate).")] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Also what is as it is by default.")] = False,
+    json: Json = False,
+) -> None:
+    """What differs from the defaults, and where each value comes from; of one setting, what it means.
 
-    rows = in_force(home_settings())
+    With --json everything.
+    """
+    from slowwave.home.model import in_force
+
+    every = in_force(home_settings())
+    rows = [row for row in every if name in ("", row.name) or row.name.startswith(f"{name}.")]
+    if not rows:
+        _no_setting(name, [row.name for row in every])
     if json:
         print_json({row.name: {"value": row.shown, "origin": row.origin} for row in rows})
-        return
-    cells = [[row.name, str(row.shown), row.origin, row.description] for row in rows]
-    print_table("Settings in force", ["setting", "value", "from", "meaning"], cells)
+    elif len(rows) == 1:
+        _print_setting(rows[0])
+    else:
+        _print_settings(rows, everything=everything or bool(name))
+
+
+def _print_settings(rows: list[InForce], *, everything: bool) -> None:
+    shown = [row for row in rows if everything or row.changed]
+    if not shown:
+        out.print("Every setting is as it is by default.")
+    elif everything:
+        cells = [[row.name, _said(row.shown), row.origin, row.description] for row in shown]
+        print_table("Settings in force", ["setting", "value", "from", "meaning"], cells)
+    else:
+        cells = [[row.name, _said(row.shown), _said(row.default), row.origin] for row in shown]
+        print_table("What differs from the defaults", ["setting", "value", "default", "from"], cells)
+    if len(shown) < len(rows):
+        out.print(
+            f"[dim]{counted(len(rows) - len(shown), 'more setting')} as by default: slowwave settings --all; "
+            f"slowwave settings NAME explains one.[/]",
+            highlight=False,
+        )
+
+
+def _print_setting(row: InForce) -> None:
+    """One setting: its meaning, its default, its range, and where its value comes from."""
+    from slowwave.settings.shown import variable_of
+    from slowwave.views.tables import print_card
+
+    group, _, name = row.name.rpartition(".")
+    line = f"[{group}] {name} = …" if group else f"{name} = …"
+    print_card([
+        ("setting", row.name), ("value", _said(row.shown)), ("from", row.origin),
+        ("default", _said(row.default)), ("allowed", row.allowed), ("meaning", row.description),
+        ("set it by", f"{variable_of(tuple(row.name.split('.')))}, or in slowwave.toml: {line}"),
+    ])  # fmt: skip
+
+
+def _said(value: object) -> str:
+    """A value as it is shown; of nothing that it is."""
+    return "(empty)" if value in ("", [], {}, None) else str(value)
+
+
+def _no_setting(name: str, names: list[str]) -> NoReturn:
+    from difflib import get_close_matches
+
+    from slowwave.errors import SettingsError
+
+    near = next(iter(get_close_matches(name, names, n=1)), "")
+    meant = f" Did you mean {near}?" if near else ""
+    raise SettingsError(f"There is no setting {name!r}.{meant} `slowwave settings --all` lists them.")
 
 
 @app.command()
@@ -61,7 +124,7 @@ def reembed(
     if json:
         print_json(report)
         return
-    out.print(f"{report['chunks']:,} chunks now have vectors of [bold]{model}[/].")
+    out.print(f"{counted(report['chunks'], 'chunk has', 'chunks have')} now vectors of [bold]{model}[/].")
     out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.')
 
 
@@ -89,16 +152,16 @@ def checkpoint_list(json: Json = False) -> None:
     from slowwave.store.checkpoints import list_checkpoints
 
     with open_home() as space:
-        found = list_checkpoints(space.store)
+        found, now = list_checkpoints(space.store), space.now()
     if json:
         print_json(
             [{"name": one.name, "created_at": one.created_at, "tables": dict(one.tables)} for one in found]
         )
     elif not found:
-        out.print("No checkpoints.")
+        out.print("No checkpoints. `slowwave checkpoint create NAME` makes one.")
     else:
         print_table(
-            "Checkpoints", ["name", "created"], [[one.name, f"{one.created_at:%F %T}"] for one in found]
+            "Checkpoints", ["name", "created"], [[one.name, since(one.created_at, now)] for one in found]
         )
 
 
@@ -120,10 +183,13 @@ def checkpoint_restore(name: str, json: Json = False) -> None:
 
 @checkpoints.command("delete")
 @reports_errors
-def checkpoint_delete(name: str) -> None:
+def checkpoint_delete(name: str, json: Json = False) -> None:
     """Remove a checkpoint, so that its files may be freed."""
     from slowwave.store.checkpoints import delete_checkpoint
 
     with open_home() as space, space.writing():
         delete_checkpoint(space.store, name)
-    out.print(f"Checkpoint [bold]{name}[/] is gone.")
+    if json:
+        print_json({"name": name, "deleted": True})
+    else:
+        out.print(f"Checkpoint [bold]{name}[/] is gone.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slowwave.cli.app import app, open_home
+from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import JSON, bars, fail, out, print_json, reports_errors
 
@@ -41,7 +42,8 @@ def rebuild(
 
 
 def _print_mended(mended: Mended) -> None:
-    out.print(f"The journal knows what the tables do; {mended.lost:,} acts of memories were not in it.")
+    lost = counted(mended.lost, "act of memories was", "acts of memories were")
+    out.print(f"The journal knows what the tables do; {lost} not in it.")
     if mended.aside:
         out.print(f"The file that could not be read is {mended.aside}.", highlight=False)
     if mended.gone:

@@ -154,7 +154,7 @@ def _used_by_day(done: FeedbackReport) -> str:
 def _print_distributions(done: FeedbackReport) -> None:
     from rich.table import Table
 
-    from slowwave.views.wording import counted
+    from slowwave.common.plurals import counted
 
     strong = int(done.strength["memories"].sum())
     parts = (

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
+from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
+from slowwave.common.plurals import counted
+from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, err, fail, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.lifecycle.reconsolidate import Reconsolidated
+    from slowwave.memory import Memory
 
 quarantines = typer.Typer(no_args_is_help=True, help="What was refused: look at it, let it in.")
 app.add_typer(quarantines, name="quarantine")
@@ -27,20 +34,21 @@ def quarantine_list(
     json: Json = False,
 ) -> None:
     """What was refused, the newest first, with every reason."""
+    from slowwave.home.references import short_ids
+
     with open_namespace(namespace, known=True) as memory:
         rows = memory.quarantine(status="" if everything else "held", reason=reason)
-    if json:
-        print_json(rows[:limit])
-        return
-    if not rows:
-        out.print("Nothing is in quarantine.")
-        return
+        if json:
+            print_json(rows[:limit])
+            return
+        if not rows:
+            out.print("Nothing is in quarantine. What the save gate refuses is kept there, whole.")
+            return
+        short = short_ids(memory.tenant, "quarantine", [row["memory_id"] for row in rows[:limit]])
     cells = [
-        [row["memory_id"], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
+        [short[row["memory_id"]], row["source"], ", ".join(row["reasons"]), row["score"], row["status"]]
         for row in rows[:limit]
     ]
-    from slowwave.views.wording import counted
-
     columns = ["id", "note", "why", "quality", "status"]
     title, left = f"Quarantine: {counted(len(rows), 'note')}", len(rows) - len(cells)
     print_table(title, columns, cells, left_out=left, option="--limit")
@@ -62,13 +70,15 @@ def quarantine_show(
     from slowwave.views import gate_wording
 
     with open_namespace(namespace) as memory:
-        row = held(memory.store, memory.namespace, quarantine_id)
+        quarantine_id = reference(memory, "quarantine", quarantine_id)
+        row, now = held(memory.store, memory.namespace, quarantine_id), memory.home.now()
     parts = orjson.loads(row["parts"] or "{}")
     if json:
         print_json(row | {"parts": parts})
         return
     out.print(row["title"] or row["source"], style="bold", markup=False, highlight=False)
-    told = [row["source"], row["status"], f"{row['size_bytes'] or 0:,} bytes", f"{row['occurred_at']:%F %T}"]
+    size = counted(row["size_bytes"] or 0, "byte")
+    told = [row["source"], row["status"], size, since(row["occurred_at"], now)]
     out.print(" · ".join(told), style="dim", markup=False, highlight=False)
     for line in gate_wording.told(row["reasons"]):
         out.print(f"Refused: {line}", style="red", markup=False, highlight=False)
@@ -94,7 +104,8 @@ def quarantine_release(
 ) -> None:
     """Let refused notes in as they are; the act is in the journal with your name."""
     with open_namespace(namespace) as memory:
-        released = [memory.release(name) for name in quarantine_ids]
+        named = [reference(memory, "quarantine", one) for one in quarantine_ids]
+        released = [memory.release(one) for one in named]
     if json:
         print_json(released)
         return
@@ -108,44 +119,91 @@ def decisions(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="MEMORY|accept ID|decline ID",
-            help="Only about this memory; or what to do with decisions that wait.",
+            metavar="ID|accept ID|decline ID",
+            help="One decision, whole; or all about a memory; or what to do with decisions that wait.",
         ),
     ] = None,
     waiting: Annotated[bool, typer.Option("--waiting", help="Only those that wait for a person.")] = False,
     outcome: Annotated[
-        str, typer.Option(help="duplicate, merge, supersede, related, complement or any.")
+        str,
+        typer.Option(help="duplicate, merge, supersede, related, complement, any; default: what changed."),
     ] = "",
-    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Rows to show.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-k", min=1, help="Decisions to show.")] = 20,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """The decision log: what became of notes beside what was known, the newest first.
+    """The decision log, the newest first: what was merged, superseded, or refused as a duplicate.
 
-    Notes that were only stored (complement) are left out unless they are asked for. `decisions accept ID`
-    lets a merge or superseding happen that waits for a person; `decisions decline ID` leaves both memories as
-    they are, and they are not asked about again.
+    What is only related, and notes that were only stored (complement), are shown when they are asked for, and
+    where a memory is named. `decisions accept ID` lets a merge or superseding happen that waits for a person;
+    `decisions decline ID` leaves both memories as they are, and they are not asked about again.
     """
     first, *more = words or [""]
     if first in _WORDS:
         _settle(first, more, namespace, json=json)
         return
     if more:
-        fail("Name one memory, or say accept or decline and the ids of decisions.", code=2)
+        fail("Name one decision or memory, or say accept or decline and the ids of decisions.", code=2)
     with open_namespace(namespace, known=True) as memory:
-        rows = memory.decisions(memory_id=first, outcome=outcome, waiting=waiting, limit=limit)
-    if json:
-        print_json(rows)
-    elif waiting:
-        _print_waiting(rows)
-    elif not rows:
-        out.print(
-            "No decisions. Duplicates are logged while the gate is on; merges and superseding once "
-            "reconsolidation is on ([bold]reconsolidation.policy[/])."
-        )
+        kind, first = _decision_or_memory(memory, first)
+        if kind == "decision":
+            from slowwave.lifecycle.decisions import one
+
+            rows = [one(memory.home, memory.namespace, first)]
+        else:
+            asked = outcome if first or waiting else outcome or "changed"
+            rows = memory.decisions(memory_id=first, outcome=asked, waiting=waiting, limit=limit)
+        if json:
+            print_json(rows)
+        elif kind == "decision":
+            _print_decision(rows[0], memory.home.now())
+        elif waiting:
+            _print_waiting(memory, rows)
+        else:
+            _print_log(memory, rows, outcome, first, limit)
+
+
+def _decision_or_memory(memory: Memory, text: str) -> tuple[str | None, str]:
+    from slowwave.home.references import either
+
+    return either(memory.tenant, ("decision", "memory"), text) if text else (None, "")
+
+
+def _print_log(memory: Memory, rows: list[dict[str, Any]], outcome: str, named: str, limit: int) -> None:
+    """The log, and in a line each what of it was not asked for."""
+    from slowwave.lifecycle.decisions import count_related
+    from slowwave.lifecycle.waiting import waiting
+
+    if rows:
+        print_decisions(memory, "Decisions", rows)
+        out.print("[dim]… slowwave decisions ID shows all of one; slowwave undo ID takes it back.[/]")
+        if len(rows) == limit:
+            out.print(f"[dim]The newest {limit:,}; --limit shows more.[/]", highlight=False)
     else:
-        print_decisions("Decisions", rows)
-        out.print("[dim]slowwave undo ID takes one back.[/]")
+        out.print(
+            "No decisions of this kind yet. Duplicates are logged while the gate is on; merges and "
+            "superseding once reconsolidation is on ([bold]reconsolidation.policy[/])."
+        )
+    if outcome or named:
+        return
+    if wait := waiting(memory.store, memory.namespace).height:
+        verb = "waits" if wait == 1 else "wait"
+        out.print(f"{wait:,} {verb} for you: [bold]slowwave decisions --waiting[/]", highlight=False)
+    if related := count_related(memory.store, memory.namespace) - wait:
+        told = counted(related, "note is", "notes are")
+        out.print(
+            f"[dim]{told} only related to another: slowwave decisions --outcome related[/]", highlight=False
+        )
+
+
+def _print_decision(row: dict[str, Any], now: datetime) -> None:
+    """One decision, whole."""
+    from slowwave.views.decided import whole
+    from slowwave.views.tables import print_card
+
+    print_card(whole(row, now=now))
+    if row["outcome"] != "complement" and row["undone_at"] is None:
+        out.print("[dim]slowwave undo ID takes it back.[/]")
 
 
 _WORDS = ("accept", "decline")
@@ -157,7 +215,8 @@ def _settle(word: str, decision_ids: list[str], namespace: str, *, json: bool) -
             f"Which one? slowwave decisions {word} ID, with an id from slowwave decisions --waiting.", code=2
         )
     with open_namespace(namespace) as memory:
-        done = [getattr(memory, word)(one) for one in decision_ids]
+        named = [reference(memory, "decision", one) for one in decision_ids]
+        done = [getattr(memory, word)(one) for one in named]
     if json:
         print_json(done)
         return
@@ -169,41 +228,43 @@ def _settle(word: str, decision_ids: list[str], namespace: str, *, json: bool) -
             out.print(f"Declined: {told} stay as they are, and are not asked about again.")
 
 
-def _print_waiting(rows: list[dict[str, Any]]) -> None:
+def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
     if not rows:
-        out.print("No decision waits for a person.")
+        out.print(
+            "No decision waits for a person. Some do once reconsolidation is on and a note that is critical, "
+            "or a source of truth, says nearly the same as another."
+        )
         return
+    from slowwave.home.references import short_ids
+
+    short = short_ids(memory.tenant, "decision", [row["decision_id"] for row in rows])
     for row in rows:
         similarity = "" if row["similarity"] is None else f"  (cosine {row['similarity']:.3f})"
-        out.print(row["decision_id"], style="bold", highlight=False, markup=False)
+        out.print(short[row["decision_id"]], style="bold", highlight=False, markup=False)
         for name, title in (("note", "title"), ("other", "other_title")):
-            memory = row["memory_id"] if name == "note" else row["other_memory"]
-            out.print(f"  {name}: {row[title] or ''}  [{memory}]", markup=False, highlight=False)
+            told = row["memory_id"] if name == "note" else row["other_memory"]
+            out.print(f"  {name}: {row[title] or ''}  [{told}]", markup=False, highlight=False)
         out.print(f"  {row['proposed']}?{similarity}  {row['evidence'] or ''}", markup=False, highlight=False)
         out.print(f"  accept:  {row['accept']}", markup=False, highlight=False)
         out.print(f"  decline: {row['decline']}", markup=False, highlight=False)
     out.print("[dim]slowwave decisions accept ID, or decline ID.[/]")
 
 
-def print_decisions(title: str, rows: list[dict[str, Any]]) -> None:
-    """Decisions as a table."""
-    cells = []
+def print_decisions(memory: Memory, title: str, rows: list[dict[str, Any]]) -> None:
+    """Decisions, two or three lines each."""
+    from rich.text import Text
+
+    from slowwave.home.references import short_ids
+    from slowwave.views.decided import told
+
+    names = [row["decision_id"] for row in rows if row.get("decision_id")]
+    short, now = short_ids(memory.tenant, "decision", names), memory.home.now()
+    out.print(title, style="bold", markup=False, highlight=False)
     for row in rows:
-        undone = f" (undone: {row['undone_why']})" if row.get("undone_at") else ""
-        if row["outcome"] == "related" and row.get("proposed"):
-            undone = " (declined)" if undone else f" ({row['proposed']}: a person has to decide)"
-        if row["outcome"] == "complement" and row["reasons"]:
-            undone = " (stored; the gate only warns)"
-        refused = " (refused)" if row["refused"] else ""
-        similarity = row["similarity"]
-        cells.append(
-            [
-                row["decision_id"], row["title"], row["outcome"] + refused + undone,
-                row["other_title"] or "", "" if similarity is None else f"{similarity:.3f}",
-                ", ".join(filter(None, [*row["reasons"], row["evidence"]])),
-            ]
-        )  # fmt: skip
-    print_table(title, ["decision", "note", "became", "beside", "cosine", "why"], cells)
+        one = told(row, short.get(row.get("decision_id") or "", ""), now=now, width=out.width)
+        out.print(Text.assemble((one.name, "bold cyan"), "  " if one.name else "", one.head))
+        for line in one.lines:
+            out.print(line, style="dim" if line is not one.lines[0] else None, markup=False, highlight=False)
 
 
 @app.command()
@@ -215,7 +276,8 @@ def history(
 ) -> None:
     """Everything that ever happened to a memory, the oldest first."""
     with open_namespace(namespace) as memory:
-        events = memory.history(memory_id)
+        memory_id = reference(memory, "memory", memory_id)
+        events, now = memory.history(memory_id), memory.home.now()
     if json:
         print_json(events)
         return
@@ -224,8 +286,8 @@ def history(
         text = " ".join(str(event["text"]).split())
         short = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
         told = [event["details"], f"other: {event['other']}" if event["other"] else "", short]
-        cells.append([f"{event['at']:%F %T}", event["event"], event["by"], " · ".join(filter(None, told))])
-    print_table(f"History of {memory_id}", ["when (UTC)", "what", "who", "told"], cells)
+        cells.append([since(event["at"], now), event["event"], event["by"], " · ".join(filter(None, told))])
+    print_table(f"History of {memory_id}", ["when", "what", "who", "told"], cells)
 
 
 @app.command()
@@ -237,7 +299,7 @@ def undo(
 ) -> None:
     """Take a decision back: both memories are what they were before it."""
     with open_namespace(namespace) as memory:
-        row = memory.undo(decision_id)
+        row = memory.undo(reference(memory, "decision", decision_id))
     if json:
         print_json(row)
         return
@@ -252,10 +314,15 @@ def undo(
 def remember(
     memory_id: Annotated[str, typer.Argument(help="Id of a memory that was forgotten.")],
     namespace: Namespace = "",
+    json: Json = False,
 ) -> None:
     """Take a forgetting back, whoever forgot it: the memory is found again, as it was."""
     with open_namespace(namespace) as memory:
+        memory_id = reference(memory, "memory", memory_id)
         done = memory.remember(memory_id)
+    if json:
+        print_json({"memory_id": memory_id, "new": done})
+        return
     said = "Remembered" if done else "It was not forgotten, and nothing changed"
     out.print(f"{said}: [bold]{memory_id}[/]")
 
@@ -272,17 +339,24 @@ def reconsolidate(
     """Look at the memories that are live already as if they came in now, one after the other."""
     from slowwave.lifecycle.reconsolidate import reconsolidate as run
 
-    with open_namespace(namespace) as memory, bars(quiet=json):
-        done = run(memory.tenant, policy=policy, dry_run=dry_run)
-    rows = [row for row in done.decisions if row["outcome"] != "complement"]
-    if json:
-        print_json({"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows})
-        return
+    with open_namespace(namespace) as memory:
+        with bars(quiet=json):
+            done = run(memory.tenant, policy=policy, dry_run=dry_run)
+        rows = [row for row in done.decisions if row["outcome"] != "complement"]
+        if json:
+            print_json({"policy": done.policy, "dry_run": dry_run, "counts": done.counts, "decisions": rows})
+        else:
+            _print_reconsolidated(memory, done, rows, limit, dry_run=dry_run)
+
+
+def _print_reconsolidated(
+    memory: Memory, done: Reconsolidated, rows: list[dict[str, Any]], limit: int, *, dry_run: bool
+) -> None:
     counts = ", ".join(f"{name} {count:,}" for name, count in done.counts.items())
     verb = "would become" if dry_run else "became"
-    title = f"{done.memories:,} memories under {done.policy}: {counts or 'nothing to do'}"
+    title = f"{counted(done.memories, 'memory', 'memories')} under {done.policy}: {counts or 'nothing to do'}"
     if rows:
-        print_decisions(title, rows[:limit])
+        print_decisions(memory, title, rows[:limit])
     else:
         out.print(title)
     if len(rows) > limit:
@@ -316,7 +390,7 @@ def calibrate(
         print_json({"model": done.model, "pairs": done.pairs, **asdict(done.fitted), "table": done.table})
         return
     cells = [list(row) for row in done.table.iter_rows()]
-    print_table(f"Thresholds of {done.model} from {done.pairs:,} pairs", done.table.columns, cells)
+    print_table(f"Thresholds of {done.model} from {counted(done.pairs, 'pair')}", done.table.columns, cells)
     err.print(
         "They are in force from now on; the group [bold]reconsolidation[/] of the settings overrides them."
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
+from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
@@ -49,7 +50,7 @@ def tune(
     )
     shown = ("collection", "policy", "ndcg@10", "mrr@5", "difference", "verdict")
     cells = [[row[name] for name in shown] for row in rows if "," not in row["policy"]]
-    print_table(f"{done.tried:,} policies tried", shown, cells, caption=caption)
+    print_table(f"{counted(done.tried, 'policy', 'policies')} tried", shown, cells, caption=caption)
     changed = parameters(done, changed=True)
     print_table("Parameters that changed", changed.columns, changed.rows)
     out.print(

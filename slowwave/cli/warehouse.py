@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.common.plurals import counted
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
@@ -49,14 +50,20 @@ def tables(
 
     from slowwave.warehouse import described
 
-    found = [one for one in described(_path()) if name in ("", one.name)]
+    path = _path()
+    if not name and not path.exists():
+        print_json([]) if json else out.print(
+            "There is no warehouse yet. `slowwave warehouse build` makes it; evaluation does every night."
+        )
+        return
+    found = [one for one in described(path) if name in ("", one.name)]
     if name and not found:
         _no_table(name)
     if json:
         print_json([asdict(one) | {"columns": _columns(one)} for one in found])
     elif name:
         columns = [list(column) for column in found[0].columns]
-        title = f"{name} ({found[0].rows:,} rows)"
+        title = f"{name} ({counted(found[0].rows, 'row')})"
         print_table(title, ["column", "type", "says"], columns, caption=found[0].about)
     else:
         print_table("Warehouse", ["table", "rows", "a row is"], [[o.name, o.rows, o.about] for o in found])

@@ -51,10 +51,14 @@ class Workspace:
     Args:
         settings: of the home.
         clock: gives the present moment (aware); for replays and tests.
+        namespace: that a new home's settings file names for the command line; empty: that of the settings.
     """
 
-    def __init__(self, settings: Settings, *, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self, settings: Settings, *, clock: Callable[[], datetime] = utc_now, namespace: str = ""
+    ) -> None:
         self.settings = settings
+        self._namespace = namespace or settings.namespace
         self.now = clock
         self._checkpointed = False
         self._turn = threading.local()
@@ -62,11 +66,29 @@ class Workspace:
         self._parts: dict[str, Any] = {}
 
     @cached_property
+    def model(self) -> str:
+        """Name of the embedding model: that of the settings, else that of the tables, else the default."""
+        from slowwave.home.model import model_of
+
+        return model_of(self.settings)
+
+    @cached_property
     def embedder(self) -> Embedder:
-        """The embedding model that the settings name."""
+        """The embedding model."""
         from slowwave.embedding import load_embedder
 
-        return load_embedder(self.settings.embedding)
+        return load_embedder(self.settings.embedding.model_copy(update={"model": self.model}))
+
+    def _make_home(self) -> None:
+        """Make the folder, and let a home that is new know what was chosen for it."""
+        from slowwave.home.model import chosen, is_new, remember
+
+        make_home(self.settings.home)
+        if is_new(self.settings):
+            if chosen(self.settings):
+                _ = self.embedder  # one that nobody knows is not written down
+            with suppress(OSError):  # the journal, which comes next, tells what is wrong with the folder
+                remember(self.settings, self._namespace)
 
     @cached_property
     def store(self) -> Store:
@@ -84,7 +106,7 @@ class Workspace:
         """The tables, newly opened; while a work is under way only for the command that finishes it."""
         from slowwave.home.opening import open_store
 
-        make_home(self.settings.home)
+        self._make_home()
         if not self.settings.store.uri:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
         works = underway.changes(self.journal)
@@ -137,7 +159,7 @@ class Workspace:
         journal = self.settings.journal
         if journal.url:
             return Journal(journal.url, durability=journal.durability)
-        make_home(self.settings.home)
+        self._make_home()
         make_private(self.settings.journal_file, self.settings.home)
         return Journal.open_path(self.settings.journal_file, durability=journal.durability)
 
@@ -335,7 +357,7 @@ class Workspace:
         """The default ranking with what is known of the embedding model."""
         from slowwave.embedding import profile
 
-        model = profile(self.settings.embedding.model)
+        model = profile(self.model)
         return replace(
             RankingPolicy(),
             vector_weight=model.vector_weight,

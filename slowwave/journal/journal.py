@@ -157,6 +157,28 @@ class Journal:
         rows = self._database.find_all(sorted(set(event_ids)))
         return {row["event_id"]: _to_entry(row) for row in rows}
 
+    def named(self, kind: str, namespace: str, beginning: str, *, most: int = 10) -> list[str]:
+        """Event ids of a kind in a namespace that begin with this text, sorted, at most so many (count).
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        from slowwave.journal import naming
+
+        require_kinds([kind])
+        return naming.named(self._database.connections, kind, namespace, beginning, most)
+
+    def last(self, kind: str, namespace: str, principal: str) -> str | None:
+        """Event id of the last entry of a kind that a principal wrote in a namespace, or None.
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        from slowwave.journal import naming
+
+        require_kinds([kind])
+        return naming.last(self._database.connections, kind, namespace, principal)
+
     def about(self, namespace: str, subject: str) -> list[Entry]:
         """Every save, forget and unreadable of one source, the first one first."""
         return [_to_entry(row) for row in self._database.about(namespace, subject)]

@@ -39,7 +39,7 @@ class KeyRules:
 
 def key_rules(space: Workspace) -> KeyRules:
     """Those of a home."""
-    return KeyRules(space.key_teaching, space.key_policy, profile(space.settings.embedding.model).alike)
+    return KeyRules(space.key_teaching, space.key_policy, profile(space.model).alike)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,10 @@ class RefusedError(LearningError):
             for one in decision.missing
             if one.name not in (APPROVAL, REGRESSION)
         )
+        what = "Learning of words" if decision.kind == WORDS else "Learning of search keys"
         super().__init__(
-            f"Learning of {decision.name} cannot be approved yet. Missing: {lacking}. Nothing was recorded."
+            f"{what} in {decision.namespace} cannot be approved yet. Missing: {lacking}. "
+            f"Nothing was recorded."
         )
 
 
@@ -257,7 +259,7 @@ class Learning:
         """
         given, _ = last_word(self._acts(), _one(kind))
         if given is None or not given.given:
-            what = "Learning" if kind == WORDS else "Learning of search keys"
+            what = "Learning of words" if kind == WORDS else "Learning of search keys"
             raise LearningError(f"{what} of {self._namespace} is not approved. There is nothing to withdraw.")
         return self._write(WITHDRAW, who, why, {"kind": kind})
 

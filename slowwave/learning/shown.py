@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 State = Literal["proposed", "live", "expired", "taken back"]
 STATES: Final[tuple[State, ...]] = get_args(State)
 """Of a term of a memory: taught, but without effect (yet); with effect; too old; taken back."""
+TAKEN_BACK: Final = "taken_back"
+"""Of a selection that taught, or could have, and was taken back since."""
 _ORDER = pl.Enum(["live", "proposed", "expired", "taken back"])
 _TERM = ["memory_id", "term"]
 _WORDS = ("title", "term", "detail", "query", "terms", "taught", "trigger_id", "question")
@@ -135,11 +137,13 @@ def _selections(
     done = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
     kept = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
     by_gate = decide(evidence, namespace, evidence.now, kind).reason or PROPOSED
+    stand = standing(found.with_columns(taught_at="selected_at"), evidence.rollbacks[kind], evidence.now)
     found = (
         found.join(done, on=key, how="left")
         .join(kept, on=key, how="left")
         .with_columns(
             reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
+            .when(~pl.col("proposal_id").is_in(stand["proposal_id"].implode())).then(pl.lit(TAKEN_BACK))
             .when(pl.col("done")).then(pl.lit(APPLIED))
             .otherwise(pl.coalesce("kept", pl.lit(by_gate))),
         )

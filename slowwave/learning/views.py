@@ -34,8 +34,9 @@ _SURE: Final = (pl.col("verdict") == "helpful") | (pl.col("evidence") == "citati
 def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     """What the searches that were first spoken of on these days showed, and how far it was taken.
 
-    A search speaks on the first day on which anything was said of it, in the name of who said it; what was
-    imported says nothing. The vectors of the questions are kept, where they are not yet.
+    A search speaks on the first day on which anything was said of it: of what was taken in the name of who
+    said so, of the rest in that of who asked. What was imported says nothing. The vectors of the questions
+    are kept, where they are not yet.
 
     Args:
         space: has the signals, the searches and the memories.

@@ -13,13 +13,16 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import HIDDEN, UNKNOWN, Viewer, may_see, sensitivities, sight, veiled
 from slowwave.journal.kinds.note import is_released
 from slowwave.quality.admission import ACCEPTED
-from slowwave.store import quote
+from slowwave.store import one_of, quote
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.store import Store
 
 
+CHANGED = "changed"
+_CHANGES = ("merge", "supersede", "duplicate")
 _NO_DECISION = "Namespace {namespace!r} has no decision {decision_id!r}. `slowwave decisions` lists them."
 
 
@@ -32,13 +35,16 @@ def listed(
         space: the home.
         namespace: whose.
         memory_id: only about or against this memory.
-        outcome: only these; empty: all but complements that nothing was found beside; ``any``: all.
+        outcome: only these; empty: all but complements that nothing was found beside; ``any``: all;
+            ``changed``: what was merged, superseded, or refused as a duplicate.
         limit: how many.
     """
     where = [within(namespace)]
     if memory_id:
         where.append(_about(memory_id))
-    if outcome != "any":
+    if outcome == CHANGED:
+        where.append(one_of("outcome", _CHANGES))
+    elif outcome != "any":
         # What would be refused if the gate did more than warn was stored, and is told all the same.
         told = "(outcome <> 'complement' OR array_length(reasons) > 0)"
         where.append(f"outcome = {quote(outcome)}" if outcome else told)
@@ -58,6 +64,11 @@ def one(space: Workspace, namespace: str, decision_id: str) -> dict[str, Any]:
     if rows.is_empty():
         raise NotFoundError(_NO_DECISION.format(namespace=namespace, decision_id=decision_id))
     return titled(space, namespace, rows).row(0, named=True)
+
+
+def count_related(store: Store, namespace: str) -> int:
+    """How many decisions of a namespace say that a note is only related to another (count)."""
+    return store.count("decisions", within(namespace, "outcome = 'related'"))
 
 
 def undoable(

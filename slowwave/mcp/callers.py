@@ -24,10 +24,11 @@ class Memories:
     Args:
         settings: of the home.
         caller: who is calling now.
+        namespace: of all callers, where they have one.
     """
 
-    def __init__(self, settings: Settings, caller: Callable[[], Caller]) -> None:
-        self._space = Workspace(settings)
+    def __init__(self, settings: Settings, caller: Callable[[], Caller], *, namespace: str = "") -> None:
+        self._space = Workspace(settings, namespace=namespace)
         self.caller = caller
         self._opened: dict[Caller, Memory] = {}
         self._lock = Lock()

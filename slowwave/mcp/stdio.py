@@ -15,4 +15,4 @@ def serve(settings: Settings, caller: Caller) -> None:
         SlowwaveError: the namespace is not allowed.
     """
     Memory(settings, namespace=caller.namespace)  # raises at once, not at the first call
-    build(Memories(settings, lambda: caller)).run("stdio")
+    build(Memories(settings, lambda: caller, namespace=caller.namespace)).run("stdio")

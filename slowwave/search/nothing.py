@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
+from slowwave.common.plurals import counted
 from slowwave.errors import NotFoundError
 from slowwave.journal.entry import SOURCE_KINDS
 from slowwave.lifecycle.quarantine import HELD
@@ -86,14 +87,14 @@ def _nothing_there(space: Workspace, namespace: str) -> Nothing:
     if there := space.store.count("memories", mine):
         return Nothing(
             "hidden",
-            f"None of the {there:,} memories of namespace {namespace!r} may be shown: they are secret "
-            f"(--sensitivity secret), superseded (--superseded) or forgotten.",
+            f"None of {counted(there, 'memory', 'memories')} of namespace {namespace!r} may be shown: they "
+            f"are secret (--sensitivity secret), superseded (--superseded) or forgotten.",
         )
     if refused := space.store.count("quarantine", f"{mine} AND status = {quote(HELD)}"):
         return Nothing(
             "refused",
-            f"Namespace {namespace!r} has no memories yet: {refused:,} notes were not let in. "
-            f"`slowwave quarantine list` says why.",
+            f"Namespace {namespace!r} has no memories yet: {counted(refused, 'note was', 'notes were')} not "
+            f"let in. `slowwave quarantine list` says why.",
         )
     if space.journal.read(kinds=SOURCE_KINDS, namespace=namespace, limit=1).height:
         return Nothing(

@@ -52,7 +52,7 @@ class LearningSettings(Group):
         _LEARNING.ttl_days, gt=0, le=30, description="Days until a term has faded to nothing"
     )
     eligible_hours: float = Field(
-        _LEARNING.eligible_hours, ge=72, description="Age from which a memory may learn (hours)"
+        _LEARNING.eligible_hours, ge=72, le=87_600, description="Age from which a memory may learn (hours)"
     )
     least_queries: int = Field(
         _LEARNING.least_queries,
@@ -115,7 +115,7 @@ class SearchKeySettings(Group):
     )  # fmt: skip
     power: float = Field(
         _TEACHING.power, ge=0, le=16,
-        description="Power of the part of the best score that a result must have to count in full",
+        description="Evidence is multiplied by (score ÷ best score) to this power",
     )  # fmt: skip
     bias: float = Field(
         _TEACHING.bias, ge=0, le=4,
@@ -135,7 +135,7 @@ class SearchKeySettings(Group):
         _TEACHING.window_hours, ge=8, le=8_784, description="Hours that this limit is about"
     )
     eligible_hours: float = Field(
-        _TEACHING.eligible_hours, ge=72, description="Age from which a text may be taught (hours)"
+        _TEACHING.eligible_hours, ge=72, le=87_600, description="Age from which a text may be taught (hours)"
     )
     prior: float = Field(
         _LIFTING.prior, gt=0, le=100, description="Looks without taking that every memory starts with"

@@ -6,9 +6,10 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_settings import TomlConfigSettingsSource
 
 from slowwave.settings.finding import ENV_PREFIX
@@ -37,12 +38,28 @@ def covered(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any setting
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """One setting as it is in force."""
+    """One setting as it is in force.
+
+    Attributes:
+        name: with its group, as `gate.mode`.
+        value: in force.
+        origin: where it comes from: default, the file, a variable, or an argument.
+        description: what it means, with its unit.
+        default: what it is where nobody says otherwise.
+        allowed: its range or words; empty: any of its type.
+    """
 
     name: str
     value: Any
     origin: str
     description: str
+    default: Any = None
+    allowed: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is other than its default, or said somewhere although it is the same."""
+        return self.origin != "default"
 
     @property
     def shown(self) -> Any:  # noqa: ANN401 - any setting
@@ -53,6 +70,17 @@ class InForce:
 def variable_of(path: tuple[str, ...]) -> str:
     """The environment variable of a setting."""
     return ENV_PREFIX + "__".join(path).upper()
+
+
+def _allowed(field: FieldInfo) -> str:
+    """The range of a number, or the words that a setting may be."""
+    words = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    if words:
+        return ", ".join(map(str, words))
+    signs = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "below {}"}
+    bounds = {name: getattr(rule, name) for rule in field.metadata for name in signs if hasattr(rule, name)}
+    told = [signs[name].format(f"{bounds[name]:,}") for name in signs if bounds.get(name) is not None]
+    return " ".join(told)
 
 
 def _same(value: object, given: object) -> bool:
@@ -94,7 +122,12 @@ def in_force(settings: Settings) -> list[InForce]:
                 continue
             default = field.get_default(call_default_factory=True, validated_data={})
             here = (*path, name)
-            rows.append(InForce(".".join(here), value, origin(here, value, default), field.description or ""))
+            rows.append(
+                InForce(
+                    ".".join(here), value, origin(here, value, default), field.description or "",
+                    default=covered(default), allowed=_allowed(field),
+                )
+            )  # fmt: skip
 
     walk(settings, ())
     return rows

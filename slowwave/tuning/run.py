@@ -25,7 +25,8 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
     """
     from slowwave.home.workspace import Workspace
 
-    present = Workspace(settings).policy  # first: a policy file that cannot be read is told at once
+    space = Workspace(settings)
+    present = space.policy  # first: a policy file that cannot be read is told at once
     labelled = []
     for folder in folders:
         collection = read_collection(folder)
@@ -34,7 +35,7 @@ def run(settings: Settings, folders: Sequence[Path], *, cache: Path | None, most
                 f"{folder} has {len(collection.answerable())} queries with a relevant document; a policy "
                 f"cannot be fitted to fewer than 20."
             )
-        labelled.append(label(collection, settings.embedding.model, cache=cache, most=most))
+        labelled.append(label(collection, space.model, cache=cache, most=most))
     return fit(labelled, present)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.home.opening import MEND_JOURNAL
 from slowwave.home.workspace import Workspace
@@ -48,6 +49,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("save gate", lambda: _gate(space)),
         ("vaults", lambda: _vaults(space)),
         ("erasures", lambda: _erasures(space)),
+        ("capture", lambda: _capture(space)),
     )
     findings: list[Finding] = []
     if not settings.home.is_dir():
@@ -98,7 +100,7 @@ def _installation() -> Iterator[Finding]:
 def _model(space: Workspace) -> Iterator[Finding]:
     from slowwave.embedding.bundled import BGE, verify_bundled
 
-    name = space.settings.embedding.model
+    name = space.model
     if name == BGE:
         verify_bundled()
     vector = space.embedder.embed_query("Is the model in order?")
@@ -119,7 +121,8 @@ def _journal(space: Workspace) -> Iterator[Finding]:
         yield Finding("journal", False, str(error), MEND_JOURNAL)
         return
     days = space.journal.days(["save", "forget", "unreadable", "search"])
-    seen = f"{days['entries'].sum():,} entries on {days['day'].n_unique()} days"
+    entries, count = int(days["entries"].sum()), days["day"].n_unique()
+    seen = f"{counted(entries, 'entry', 'entries')} on {counted(count, 'day')}"
     yield Finding("journal", not problems, "; ".join(problems) or seen, MEND_JOURNAL if problems else "")
 
 
@@ -197,7 +200,10 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     wrong_chunks = apart.stale.height + len(apart.lacking)
     if wrong_chunks and repair:
         reconcile(store, space.chunker, space.embedder)
-    message = f"{apart.stale.height} stale chunks, {len(apart.lacking)} memories that lack chunks"
+    message = (
+        f"{counted(apart.stale.height, 'stale chunk')}, "
+        f"{counted(len(apart.lacking), 'memory that lacks', 'memories that lack')} chunks"
+    )
     mended = " (mended)" if wrong_chunks and repair else ""
     healthy = not wrong_chunks or repair
     yield Finding(
@@ -215,6 +221,23 @@ def _gate(space: Workspace) -> Iterator[Finding]:
     yield Finding(
         "save gate", not wrong, f"{told.headline}{counted}", told.commands if told.near or wrong else ""
     )
+
+
+def _capture(space: Workspace) -> Iterator[Finding]:
+    """Whether the hooks of assistants still capture sessions; nothing where none ever ran."""
+    from slowwave.home.heartbeat import CAPTURE_LOG, ago, beats
+
+    now = space.now()
+    for beat in beats(space.settings.home):
+        last = f"last capture {ago(beat.captured, now)}" if beat.captured else "no capture yet"
+        message = f"{beat.principal} in namespace {beat.namespace}: {last}"
+        if not beat.silent:
+            yield Finding("capture", True, message)
+            continue
+        message = f"capture has gone silent; {message}, last session {ago(beat.recalled or now, now)}"
+        log = space.settings.home / CAPTURE_LOG
+        advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
+        yield Finding("capture", False, message, advice)
 
 
 def _erasures(space: Workspace) -> Iterator[Finding]:

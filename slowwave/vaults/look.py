@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from slowwave.common import ids
+from slowwave.common.plurals import counted
 from slowwave.journal import Entry, Journal, JournalEntryError, Source
 from slowwave.journal.acts import forget_entry, save_entry, unreadable_entry
 from slowwave.journal.kept import erased_name, is_kept
@@ -58,7 +59,8 @@ class Scan:
     def recorded(self) -> list[str]:
         """The warnings as they may be kept for ever: without the name of a file, which may be a secret."""
         more = len(self.warnings) - len(self.nameless)
-        told = f"{more} warnings about single files of the vault {self.vault}: `slowwave ingest` names them."
+        files = f"{counted(more, 'warning')} about single files"
+        told = f"{files} of the vault {self.vault}: `slowwave ingest` names them."
         return [*self.nameless, *([told] if more else [])]
 
 

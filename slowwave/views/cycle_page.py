@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from slowwave.common.plurals import counted
 from slowwave.scoring.evaluation import Comparison
 from slowwave.views import cycle_plots
 from slowwave.views import cycle_tables as tables
@@ -183,7 +184,7 @@ def _queries(report: CycleReport) -> Iterator[Section]:
         for row in shown.iter_rows(named=True)
     ]  # fmt: skip
     listed = Table(["query", *numbers("searches", "relevant", "judged@10", *METRICS.values())], cells)
-    line = f"{shown.height:,} queries, the worst first"
+    line = f"{counted(shown.height, 'query', 'queries')}, the worst first"
     yield Section("All queries", [Folded(line, [listed])], note)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from slowwave.common.plurals import counted
 from slowwave.scoring.evaluation import Comparison, MeanInterval
 from slowwave.views.cycle import LOGGED, MAIN, METRICS, CycleReport, Standing
-from slowwave.views.wording import counted
 
 TITLE = METRICS[MAIN]
 _ROLES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from slowwave.common.plurals import counted
 from slowwave.common.quoting import NOTICE, one_line, quoted
 from slowwave.errors import (
     ModelError,
@@ -177,7 +178,7 @@ def after_waking(packet: Packet) -> str:
     if not packet.text:
         return "Nothing is in this memory yet. Save what will matter later: memory_save."
     left = sum(section.left_out for section in packet.sections)
-    more = f" {left:,} more memories had no room." if left else ""
+    more = f" {counted(left, 'more memory', 'more memories')} had no room." if left else ""
     return f"What is not here, memory_search finds.{more}"
 
 
@@ -208,7 +209,8 @@ def used(answer: UseNoted) -> str:
 
 def concluded(project: str, outcome: str, searches: int, *, new: bool) -> str:
     """How a project ended."""
-    return f"Noted: {outcome} of {one_line(project)}, {searches} searches.{'' if new else _AGAIN}"
+    of = counted(searches, "search", "searches")
+    return f"Noted: {outcome} of {one_line(project)}, {of}.{'' if new else _AGAIN}"
 
 
 def history(answer: History) -> str:

@@ -140,7 +140,7 @@ class _Bars:
 
 @contextmanager
 def bars(*, quiet: bool = False) -> Iterator[None]:
-    """Show the progress of everything inside on standard error."""
+    """Show the progress of everything inside on standard error, where somebody looks."""
     columns = (
         TextColumn("{task.description:<20}"),
         BarColumn(),
@@ -148,7 +148,10 @@ def bars(*, quiet: bool = False) -> Iterator[None]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=err, disable=quiet) as progress, listening(_Bars(progress)):
+    with (
+        Progress(*columns, console=err, disable=quiet or not err.is_terminal) as progress,
+        listening(_Bars(progress)),
+    ):
         yield
 
 

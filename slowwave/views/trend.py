@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -36,27 +37,47 @@ def section(trend: Trend, *, width: int = ANY, most: int = SHOWN) -> Section:
         width: characters that there is room for; the narrower, the fewer columns.
         most: weeks, the last ones.
     """
-    return Section(
-        TITLE, [*_said(trend), *(week_table(mine, width, most) for mine in trend.kinds().values())], NOTE
-    )
+    tables: list[list[Part]] = [[week_table(mine, width, most)] for mine in _weeks(trend)]
+    return Section(TITLE, _beside(_said(trend), tables), NOTE)
 
 
 def page_parts(trend: Trend) -> list[Part]:
     """The same for a page, with the picture and how to read it; nothing where nothing was ever measured."""
-    parts: list[Part] = _said(trend)
-    for mine in trend.kinds().values():
-        parts.append(Picture(by_week(mine), "Hit rate at 1, MRR@5, changed searches and comparisons by week"))
-        parts.append(week_table(mine))
+    what = "Hit rate at 1, MRR@5, changed searches and comparisons by week"
+    shown: list[list[Part]] = [[Picture(by_week(mine), what), week_table(mine)] for mine in _weeks(trend)]
+    parts = _beside(_said(trend), shown)
     how = [Paragraph(_HOW, "faint")] if len(parts) > 1 else []
     return [Section(TITLE, [*parts, *how], NOTE)]
+
+
+def _weeks(trend: Trend) -> list[pl.DataFrame]:
+    """The weeks of each kind of which anything is said."""
+    told = _told(trend)
+    return [mine for kind, mine in trend.kinds().items() if kind in told or not told]
+
+
+def _beside(said: list[Part], shown: list[list[Part]]) -> list[Part]:
+    """What is said of each kind before what is shown of it."""
+    if len(said) != len(shown):
+        return [*said, *chain.from_iterable(shown)]
+    return list(chain.from_iterable([one, *parts] for one, parts in zip(said, shown, strict=True)))
 
 
 def sentences(trend: Trend) -> list[str]:
     """What may be said of the whole, a sentence for each kind of what is learned."""
     if not trend.courses:
         return ["too little evidence: no search has been judged"]
-    alone = len({one.kind for one in trend.courses}) == 1
-    return [one.describe() if alone else f"{one.kind}: {one.describe()}" for one in trend.courses]
+    told = _told(trend)
+    several = len(told) > 1
+    return [one.describe(named=several) for one in trend.courses if one.kind in told]
+
+
+def _told(trend: Trend) -> list[str]:
+    """Kinds of what is learned that anything is said of: not one that changed nothing beside one that did."""
+    kinds = list(dict.fromkeys(one.kind for one in trend.courses))
+    weeks = trend.weeks.filter((pl.col("changed") + pl.col("would_change") + pl.col("applied")) > 0)
+    acted = [kind for kind in kinds if kind in weeks["kind"]]
+    return acted or kinds
 
 
 def plain(trend: Trend) -> dict[str, Any]:

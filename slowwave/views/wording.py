@@ -6,20 +6,16 @@ from datetime import datetime
 
 import polars as pl
 
-from slowwave.scoring.days import DAY
+from slowwave.common.plurals import counted
 from slowwave.views.counts import REASON_ORDER
 from slowwave.views.feedback import FeedbackReport
+from slowwave.views.moments import since
 from slowwave.views.section import Column, Section, Table, text_of
 
 NAMED_DAYS = 3  # of those that wait
 UNKNOWN = "(not in this memory)"
 _ID = "memory_id"
 _HEADINGS = {_ID: "memory", "feedback_count": "events", "last_at": "last verdict", "to_tier": "to"}
-
-
-def counted(number: int, one: str, more: str = "") -> str:
-    """A number of things."""
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def period(report: FeedbackReport) -> str:
@@ -117,6 +113,5 @@ def _column(name: str, *, numeric: bool) -> Column:
 
 def _cell(value: object, as_of: datetime) -> str:
     if isinstance(value, datetime):
-        days = (as_of - value) / DAY
-        return f"{days:,.0f} days ago" if days >= 2 else f"{max(days, 0) * 24:.0f} hours ago"
+        return since(min(value, as_of), as_of)
     return f"{value:.2f}" if isinstance(value, float) else " ".join(text_of(value).split())

@@ -314,7 +314,8 @@ def test_a_packet_as_data_text_and_table(made):
     assert plain == told["text"] + "\n"
     assert plain.startswith(f"{NOTICE}\n## Decision\n> [medium] Board: The ferry")
     assert "Ferry [blue]: The ferry" in plain
-    table = shown("wakeup", home=made)
+    assert shown("wakeup", home=made) == plain
+    table = shown("wakeup", "--table", home=made)
     for word in ("Decision", "Project", "Note", "Ferry [blue]", "critical", "confidence"):
         assert word in table
     assert f"about {told['tokens']:,} of 2,000 tokens" in table
@@ -324,7 +325,7 @@ def test_a_packet_as_data_text_and_table(made):
 def test_a_packet_with_secrets_and_with_little_room(made):
     told = data("wakeup", "--secret", home=made)
     assert "quuxzyx" in told["text"]
-    small = shown("wakeup", "--budget", "60", home=made)
+    small = shown("wakeup", "--table", "--budget", "60", home=made)
     assert re.search(r"Note  \(\d more have no room\)", small)
     assert "budget = 10: a packet needs 50 tokens" in refused("wakeup", "--budget", "10", home=made)
 

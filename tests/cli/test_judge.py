@@ -67,7 +67,7 @@ def test_quitting_skipping_and_the_end_of_the_input_take_nothing(run, data):
 
 @pytest.mark.slow
 def test_a_session_goes_on_with_what_is_left(run):
-    assert "2 taken; 1 more pairs wait." in run("judge", "--limit", "2", input="3\n0\n").stdout
+    assert "2 taken; 1 more pair waits." in run("judge", "--limit", "2", input="3\n0\n").stdout
     assert "1 taken; 0 more pairs wait." in run("judge", input="l\n").stdout
     assert "1 taken" in run("judge", input="0\n").stdout
     assert "No pair waits" in run("judge").stdout

@@ -64,7 +64,7 @@ def decided(memory: Memory) -> list[str]:
 def test_status_shows_every_condition_and_what_to_do_next(learning, run, ready):
     done = learning("status")
     assert done.exit_code == 0
-    assert "Learning in default is closed until a person approves" in done.stdout
+    assert "Learning of words in default is closed until a person approves" in done.stdout
     assert "220/200 evaluated" in done.stdout
     assert "Terms: 24 proposed, 0 live, 0 expired, 0 taken back" in done.stdout
     assert "Selections: 16 gate_closed, 1 top_3_exclusion" in done.stdout
@@ -87,7 +87,7 @@ def test_status_for_programs(data, run, ready):
 @pytest.mark.slow
 def test_an_open_gate_says_so(learning, learned):
     told = learning("status").stdout
-    assert "Learning in default is open: what selections teach is applied, night by night." in told
+    assert "Learning of words in default is open: what selections teach is applied, night by night." in told
     assert "24 live" in told
     put_effect(learned.store, learned._space.now(), "default", relevant=False)
     told = learning("status").stdout
@@ -131,7 +131,9 @@ def test_approve_is_refused_with_what_is_missing_whatever_is_said(learning, memo
     done = learning("approve", "--who", "Ann", "--yes", *options)
     assert done.exit_code == 1
     line = done.stderr.strip().splitlines()[-1]
-    assert line.startswith("Error: Learning of default cannot be approved yet. Missing: cycles 0/2 closed;")
+    assert line.startswith(
+        "Error: Learning of words in default cannot be approved yet. Missing: cycles 0/2 closed;"
+    )
     assert ("condition" in done.stdout) == (not options)
     assert decided(memory) == []
 

@@ -86,7 +86,7 @@ def test_status_shows_both_gates_and_what_to_do_next(learning, data, ready):
 
 def test_status_of_what_is_applied(learning, data, learned):
     told = learning("status").stdout
-    assert "Learning in default is open" in told
+    assert "Learning of words in default is open" in told
     assert "Learning of search keys in default is open" in told
     assert data("status")["search_keys"]["keys"]["live"] == 16
     put_key_effect(learned._space, learned._space.now(), "default", relevant=False)
@@ -126,8 +126,8 @@ def test_nothing_is_listed_of_a_namespace_that_learned_nothing(learning, learned
         (("approve", "--who", "Ann", "--yes"), "words, keys or both"),
         (("withdraw", "--who", "Ann"), "words, keys or both"),
         (("rollback", "--everything", "--who", "Ann", "--yes"), "words, keys or both"),
-        (("terms",), "words, keys or both"),
-        (("proposals",), "words, keys or both"),
+        (("terms",), "words or keys"),
+        (("proposals",), "words or keys"),
     ],
 )
 @pytest.mark.parametrize("options", [(), ("--json",)])
@@ -174,7 +174,7 @@ def test_approve_is_refused_with_what_is_missing(learning, memory, kind):
     done = learning("approve", "--who", "Ann", "--yes", "--kind", kind)
     assert done.exit_code == 1
     line = done.stderr.strip().splitlines()[-1]
-    what = "Learning of default, keys" if kind == "keys" else "Learning of default"
+    what = f"Learning of {'search keys' if kind == 'keys' else 'words'} in default"
     assert line.startswith(f"Error: {what} cannot be approved yet. Missing: cycles 0/2 closed;")
     assert decided(memory) == []
 
@@ -204,7 +204,7 @@ def test_withdraw_of_one_kind_leaves_the_other(learning, data, learned):
 @pytest.mark.parametrize(("kind", "left"), [("words", (0, 32)), ("keys", (48, 0)), ("both", (0, 0))])
 def test_rollback_of_a_kind_leaves_the_other(learning, learned, kind, left):
     tried = learning("rollback", "--everything", "--kind", kind, "--dry-run")
-    assert ("16 selections as keys would be taken back" in tried.stdout) == (kind != "words")
+    assert ("16 selections would be taken back" in tried.stdout) == (kind != "words")
     assert ("48 lessons would be taken back" in tried.stdout) == (kind != "keys")
     assert counts(learned) == (48, 32)
     done = learning("rollback", "--everything", "--kind", kind, "--who", "Ann", "--yes")

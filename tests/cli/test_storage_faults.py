@@ -75,7 +75,7 @@ def test_a_save_that_reached_the_journal_says_so(memory, home, disk_full_after_t
         disk_full_after_the_journal(memory.journal, on=False)
     assert "It is in the journal: `slowwave night` takes it in." in str(told.value)
     assert "disk is full" in str(told.value)
-    assert told.value.exit_code == 3
+    assert told.value.exit_code == 4
     assert memory.journal.read(kinds=["save"]).height == 1
     assert pending_days(load(home, embedding={"model": "wordllama-256"}))
     assert memory.save(BATTERY).status == "live"
@@ -148,7 +148,7 @@ def test_a_file_where_the_tables_should_be(run, memory, home):
     (home / "lance").write_text("not a folder")
     for words in (["search", "deploy"], ["save", DEPLOY], ["doctor"], ["checkpoint", "list"]):
         done = run(*words)
-        assert done.exit_code == (3 if words[0] == "save" else 1), words
+        assert done.exit_code == (4 if words[0] == "save" else 1), words
         assert "Traceback" not in done.output
         assert done.exception is None or isinstance(done.exception, SystemExit)
 

@@ -73,7 +73,9 @@ def decided(memory: Memory) -> list[tuple[str, str]]:
 def test_approval_from_the_page_is_refused_with_the_evidence(launch, memory):
     done = launch("approve_learning", "approve", **ANN)
     assert not done.success
-    assert told(done)["said"].startswith("Learning of ada cannot be approved yet. Missing: cycles 0/2 closed")
+    assert told(done)["said"].startswith(
+        "Learning of words in ada cannot be approved yet. Missing: cycles 0/2 closed"
+    )
     assert "| cycles | insufficient | 0/2 closed | 2 closed |" in told(done)["evidence"]
     assert decided(memory) == []
 
@@ -163,7 +165,7 @@ def test_a_run_that_failed_is_told_with_its_reason(launch, instance, resource, h
     failed(run, instance, resource)
     (message,) = hook.got
     assert message["title"] == "The run of approve_learning failed"
-    assert message["text"].splitlines()[1].startswith("Learning of ada cannot be approved yet.")
+    assert message["text"].splitlines()[1].startswith("Learning of words in ada cannot be approved yet.")
     assert (message["facts"]["job"], message["facts"]["run"]) == ("approve_learning", run.run_id)
 
 

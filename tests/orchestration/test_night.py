@@ -128,7 +128,7 @@ def test_the_nights_of_a_vault(settings, folder):
     watch(settings, folder, "bob")
 
     first = run_night(settings, TODAY, TODAY)
-    told = "1 warnings about single files of the vault vault: `slowwave ingest` names them."
+    told = "1 warning about single files of the vault vault: `slowwave ingest` names them."
     assert (first["success"], first["errors"], first["warnings"]) == (True, [], [told, told])
     assert first["live"] == 6
     made = [one["asset"] for one in first["steps"]]

@@ -43,7 +43,7 @@ def test_a_home_in_order_has_no_problems(filled):
     ]  # fmt: skip
     assert found["store"].message == "1 memories, 1 chunks, 0 quarantine"
     assert found["model"].message.startswith("wordllama-256: 256 numbers, length 1.0")
-    assert found["journal"].message == "1 entries on 1 days"
+    assert found["journal"].message == "1 entry on 1 day"
     assert all(finding.advice == "" for finding in found.values())
 
 
@@ -60,7 +60,9 @@ def test_a_home_that_is_not_there_is_not_made(home, open_memory):
 def test_a_store_of_another_model_is_a_problem_with_what_to_do(filled, home):
     from slowwave.settings import load
 
-    found = {finding.subject: finding for finding in examine(load(home))}
+    found = {
+        finding.subject: finding for finding in examine(load(home, embedding={"model": "bge-small-en-v1.5"}))
+    }
     assert not found["store"].ok
     assert "slowwave reembed" in found["store"].message
     assert found["journal"].ok
@@ -74,7 +76,9 @@ def test_damaged_weights_are_a_problem(filled, home, monkeypatch):
         raise ModelError("model.onnx has SHA-256 0, expected 1")
 
     monkeypatch.setattr(bundled, "verify_bundled", damaged)
-    found = {finding.subject: finding for finding in examine(load(home))}
+    found = {
+        finding.subject: finding for finding in examine(load(home, embedding={"model": "bge-small-en-v1.5"}))
+    }
     assert not found["model"].ok
     assert "SHA-256" in found["model"].message
 
@@ -95,7 +99,7 @@ def test_chunks_that_differ_from_their_memory_are_found_and_mended(filled):
     row = filled.store.read("memories").with_columns(status=pl.lit("retired"))
     filled.store.upsert("memories", row)
     assert problems(filled) == ["chunks"]
-    assert look(filled)["chunks"].message == "1 stale chunks, 1 memories that lack chunks"
+    assert look(filled)["chunks"].message == "1 stale chunk, 1 memory that lacks chunks"
     assert problems(filled, repair=True) == []
     assert filled.store.read("chunks")["status"].to_list() == ["retired"]
     assert problems(filled) == []

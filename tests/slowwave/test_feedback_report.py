@@ -175,7 +175,7 @@ def test_what_fades_is_told_weakest_first_and_what_is_gone_is_left_out(space, ro
     assert done.strength["memories"].sum() == 6  # those that are gone have a strength, too
     assert column(report(space, limit=1).fading, "memory_id") == ["imported"]
     (fading,) = [one for one in listings(done) if one.title == "Fading"]
-    assert [row[4] for row in fading.parts[0].rows] == ["3 days ago", "2 days ago", "0 hours ago"]
+    assert [row[4] for row in fading.parts[0].rows] == ["3 days ago", "2 days ago", "just now"]
 
 
 def test_promotions_have_reasons_and_those_that_promoted_come_first(space, rows):

@@ -38,20 +38,24 @@ def page() -> str:
     """The page."""
     root = command_line()
     panels: dict[str, list[str]] = {}
-    for name, one in root.commands.items():
-        if not one.hidden:
-            panels.setdefault(_panel(one), []).append(name)
-    every = [
-        (f"slowwave {name}", root.commands[name], panel) for panel, names in panels.items() for name in names
-    ]
+    for name, one in _commands(root).items():
+        panels.setdefault(_panel(one), []).append(name)
     parts = [
         "# Commands",
         "`slowwave COMMAND --help` says the same in a terminal. Before the name of any command may stand:",
         _parameters(root),
         *_list(panels, root),
     ]
-    parts += ["\n\n".join(_described(called, one, 2)) for called, one, _ in every]
+    for name in (name for names in panels.values() for name in names):
+        parts += _described(f"slowwave {name}", root.commands[name], 2)
     return "\n\n".join(parts)
+
+
+def _commands(group: Any) -> dict[str, Any]:  # noqa: ANN401
+    """The commands of a group as its help lists them, without hidden ones."""
+    context = typer.Context(group)
+    named = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {name: one for name, one in named.items() if one is not None and not one.hidden}
 
 
 def _panel(one: Any) -> str:  # noqa: ANN401
@@ -74,15 +78,14 @@ def _list(panels: dict[str, list[str]], root: Any) -> Iterator[str]:  # noqa: AN
 
 def _described(called: str, one: Any, level: int) -> Iterator[str]:  # noqa: ANN401
     """A command, or a group with its commands."""
-    inner = getattr(one, "commands", None)
-    if inner is not None:
-        rows = [(f"`{called} {name}`", summary(sub.help)) for name, sub in inner.items() if not sub.hidden]
+    if hasattr(one, "commands"):
+        inner = _commands(one)
+        rows = [(f"`{called} {name}`", summary(sub.help)) for name, sub in inner.items()]
         yield section(level, called, paragraphs(one.help), table(["command", "what it does"], rows))
         if getattr(one, "invoke_without_command", False):
             yield _parameters(one)
         for name, sub in inner.items():
-            if not sub.hidden:
-                yield from _described(f"{called} {name}", sub, level + 1)
+            yield from _described(f"{called} {name}", sub, level + 1)
         return
     usage = f"```\n{called} {_usage(one)}".rstrip() + "\n```"
     yield section(level, called, paragraphs(one.help), usage, _parameters(one))

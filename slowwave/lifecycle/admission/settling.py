@@ -184,7 +184,12 @@ def _look_again(
     records = sorted(around.records(rows), key=lambda record: record.turn)
     known = {record.memory_id: record for record in records}
     names = list(known)
-    rows = rows.join(pl.DataFrame({"memory_id": names}), on="memory_id", how="right", maintain_order="right")
+    rows = rows.join(
+        pl.DataFrame({"memory_id": names}, schema={"memory_id": pl.String}),
+        on="memory_id",
+        how="right",
+        maintain_order="right",
+    )
     dimension = around.store.identity.dimension
     matrix = matrix_of(rows["vector"], dimension)
     kinds = sensitivities(rows)

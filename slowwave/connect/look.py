@@ -1,0 +1,135 @@
+"""Which clients are on this machine, and which of them are connected to what."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slowwave.connect import documents, files, hooks
+from slowwave.connect.clients import CLIENTS, Client, Places, file_of
+from slowwave.connect.entries import Connection
+from slowwave.errors import SlowwaveError
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One file, and what it connects.
+
+    Attributes:
+        file: that was looked at.
+        servers: the connections in it, by name.
+        hooks: commands that its hooks run, with their connection.
+        fault: why it cannot be read; empty if it can, or is not there.
+    """
+
+    file: Path
+    servers: dict[str, Connection]
+    hooks: tuple[tuple[str, Connection], ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One client.
+
+    Attributes:
+        client: that it is.
+        here: whether it is on this machine.
+        links: its file first, then those others that connect something.
+    """
+
+    client: Client
+    here: bool
+    links: tuple[Link, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as data."""
+        rows = [
+            {
+                "file": str(link.file),
+                "servers": {
+                    name: {"home": one.home, "namespace": one.namespace, "principal": one.principal}
+                    for name, one in link.servers.items()
+                },
+                "hooks": [command for command, _ in link.hooks],
+                "fault": link.fault,
+            }
+            for link in self.links
+        ]
+        connected = any(link.servers for link in self.links)
+        name, title = self.client.name, self.client.title
+        return {"client": name, "title": title, "here": self.here, "connected": connected, "files": rows}
+
+    def told(self, places: Places) -> str:
+        """The same in words, a line per connection and one per file."""
+        lines = []
+        for link in self.links:
+            for name, one in link.servers.items():
+                lines.append(f"{name}: namespace {one.namespace} of {short(Path(one.home), places)}")
+            if link.hooks:
+                lines.append(f"hooks: {' and '.join(sorted({command for command, _ in link.hooks}))}")
+            if link.fault:
+                lines.append("cannot be read; connect it to see why")
+            elif not link.servers and not link.hooks:
+                lines.append("-")
+            lines.append(f"  {short(link.file, places)}")
+        return "\n".join(lines)
+
+
+def all_clients(places: Places, folder: Path) -> list[Found]:
+    """Every client that Slowwave knows.
+
+    Args:
+        places: of whoever asks.
+        folder: of the project that is looked at, too.
+    """
+    return [_found(client, places, folder) for client in CLIENTS]
+
+
+def is_here(client: Client, places: Places) -> bool:
+    """Whether a client is on this machine: its file, one of its folders, or its command."""
+    paths = (file_of(client, places), *map(places.path, client.folders))
+    search = places.variables.get("PATH")
+    return any(path.exists() for path in paths) or any(
+        shutil.which(one, path=search) for one in client.commands
+    )
+
+
+def short(path: Path, places: Places) -> str:
+    """A path, with ``~`` for the person's folder."""
+    return f"~/{path.relative_to(places.home)}" if path.is_relative_to(places.home) else str(path)
+
+
+def _found(client: Client, places: Places, folder: Path) -> Found:
+    links = [_link(client, file_of(client, places))]
+    others = [_link(client, folder / client.project)] if client.project else []
+    if client.hooks is not None:
+        others += [_hooks(places.path(client.hooks.file)), _hooks(folder / client.hooks.project)]
+    seen = {links[0].file}
+    for link in others:
+        if (link.servers or link.hooks) and link.file not in seen:
+            links.append(link)
+            seen.add(link.file)
+    return Found(client, is_here(client, places), tuple(links))
+
+
+def _link(client: Client, file: Path) -> Link:
+    try:
+        document = documents.loosely(_text(file), client.form, str(file))
+    except SlowwaveError as error:
+        return Link(file, {}, fault=str(error))
+    return Link(file, documents.connections(document, client))
+
+
+def _hooks(file: Path) -> Link:
+    try:
+        document = documents.loosely(_text(file), "json", str(file))
+    except SlowwaveError as error:
+        return Link(file, {}, fault=str(error))
+    return Link(file, {}, hooks=tuple(hooks.hooked_for(document)))
+
+
+def _text(file: Path) -> str:
+    return (files.text_of(file) or "").removeprefix(documents.BOM)

@@ -1,0 +1,86 @@
+"""Which embedding model a home has: what was said, else what its tables were made with, else the default."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slowwave.settings.first_file import model_said, write_first
+
+if TYPE_CHECKING:
+    from slowwave.settings import InForce, Settings
+
+STORE = "the store"
+"""Where a model comes from that nobody names and the tables know."""
+
+
+def chosen(settings: Settings) -> str:
+    """The model that an argument, a variable or the settings file names; empty where none does."""
+    return settings.embedding.model if "model" in settings.embedding.model_fields_set else ""
+
+
+def model_of(settings: Settings) -> str:
+    """The model of a home: the one that was said; else that of its tables; else the default.
+
+    The settings file is looked at again, as another process may have made the home since they were loaded.
+    """
+    return chosen(settings) or model_said(settings.home) or stored_model(settings) or settings.embedding.model
+
+
+def in_force(settings: Settings) -> list[InForce]:
+    """Each setting as `slowwave.settings.in_force` has it, and the model that the tables were made with."""
+    from slowwave.settings import in_force as named
+
+    rows = named(settings)
+    known = "" if chosen(settings) else stored_model(settings)
+    if not known or known == settings.embedding.model:
+        return rows
+    return [replace(row, value=known, origin=STORE) if row.name == "embedding.model" else row for row in rows]
+
+
+def stored_model(settings: Settings) -> str:
+    """The model that the tables of a home were made with; empty where there are none, or nobody can tell."""
+    from slowwave.store import Store
+    from slowwave.store.connection import Identity
+    from slowwave.store.damage import ERRORS, DamageError
+
+    uri = settings.store_uri
+    if "://" not in uri and not Path(uri).is_dir():
+        return ""  # to connect would make the folder
+    store = Store.bare(uri, Identity("", 0, {}), settings.store.storage_options)
+    try:
+        known = store.get_meta("embedding") if "meta" in store.db.list_tables().tables else None
+    except (DamageError, *ERRORS):  # opening the tables says what is wrong with them, and what to do
+        return ""
+    return "" if known is None else str(known["model"])
+
+
+def is_new(settings: Settings) -> bool:
+    """Whether a home has neither a journal nor tables yet; one that keeps them elsewhere is never new."""
+    elsewhere = settings.journal.url or "://" in settings.store.uri
+    return not (elsewhere or settings.journal_file.exists() or Path(settings.store_uri).exists())
+
+
+def remember(settings: Settings, namespace: str) -> None:
+    """Let a new home know what was chosen for it, so that later commands need not say it again.
+
+    A settings file that a person has written before keeps all it says, and the model is added to it if it
+    names none.
+
+    Args:
+        settings: of the home, which is there and new.
+        namespace: that was chosen.
+
+    Raises:
+        OSError: its folder cannot be written.
+    """
+    from slowwave.settings.file import editing
+
+    known = type(settings).model_fields["namespace"].default
+    model = chosen(settings)
+    if write_first(settings.home, namespace=namespace if namespace != known else "", model=model):
+        return
+    if model and not model_said(settings.home):
+        with editing(settings.home) as document:
+            document.setdefault("embedding", {})["model"] = model

@@ -1,0 +1,129 @@
+"""The data export of ChatGPT: ``conversations.json``, each conversation a tree of messages.
+
+An edited question and an answer that was asked for again are branches of the tree. The branch that the person
+sees is the one that ends in ``current_node``, and that one is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from slowwave.imports.elements import Element, elements, found
+from slowwave.imports.model import ImportFailedError, Problem, Read, text_of
+from slowwave.imports.moments import moment_in
+from slowwave.imports.packed import members
+from slowwave.imports.spoken import Turn, thread
+
+_SAID = ("text", "multimodal_text")  # content types that are somebody's words
+
+
+@dataclass(frozen=True, slots=True)
+class ChatGpt:
+    """An export of ChatGPT, as .zip, as folder or as its conversations.json.
+
+    Attributes:
+        path: where it is.
+        now: the present.
+        assistant: whether what the assistant said is taken, too.
+    """
+
+    path: str
+    now: datetime
+    assistant: bool = False
+    name: str = "chatgpt"
+    title: str = "ChatGPT"
+    expected: str = (
+        "the .zip of Settings > Data controls > Export data, or its conversations.json: a list of "
+        "conversations, each with a `mapping` of messages"
+    )
+
+    def read(self) -> Iterator[Read]:
+        """See `Source`."""
+        files = members(self.path, "conversations.json", "conversations-*.json")
+        if not files:
+            raise ImportFailedError(
+                f"There is no conversations.json in {self.path}. Expected: {self.expected}."
+            )
+        for file in files:
+            for one in elements(file):
+                yield from [one] if isinstance(one, Problem) else self._conversation(one)
+
+    def _conversation(self, one: Element) -> Iterator[Read]:
+        value = one.value
+        mapping = value.get("mapping") if isinstance(value, dict) else None
+        if not isinstance(mapping, dict):
+            hint = ""
+            if isinstance(value, dict) and "chat_messages" in value:
+                hint = "; that is a conversation of Claude: `slowwave import claude`"
+            yield Problem(one.place, f"it has no `mapping` of messages, it is {found(value)}{hint}")
+            return
+        began = moment_in(value.get("create_time"), self.now)
+        updated = moment_in(value.get("update_time"), self.now)
+        name = text_of(value.get("conversation_id")) or text_of(value.get("id"))
+        if not name:
+            yield Problem(one.place, "the conversation has no id")
+            return
+        turns = [
+            _turn(node, message, f"{one.place}, message {place:,}", began, self.now)
+            for place, (node, message) in enumerate(_branch(mapping, value.get("current_node")), start=1)
+        ]
+        yield from thread(
+            turns, self.name, name, title=text_of(value.get("title")), updated=updated or began,
+            assistant=self.assistant,
+        )  # fmt: skip
+
+
+def _branch(mapping: Mapping[str, Any], current: object) -> list[tuple[str, Mapping[str, Any]]]:
+    """The messages of the branch that the person sees, the first one first, with the ids of their nodes."""
+    nodes = {name: node for name, node in mapping.items() if isinstance(node, dict)}
+    at = current if isinstance(current, str) and current in nodes else _newest_leaf(nodes)
+    branch: list[tuple[str, Mapping[str, Any]]] = []
+    seen = set()
+    while at is not None and at in nodes and at not in seen:
+        seen.add(at)
+        message = nodes[at].get("message")
+        if isinstance(message, dict):
+            branch.append((at, message))
+        parent = nodes[at].get("parent")
+        at = parent if isinstance(parent, str) else None
+    return branch[::-1]
+
+
+def _newest_leaf(nodes: Mapping[str, Mapping[str, Any]]) -> str | None:
+    parents = {node["parent"] for node in nodes.values() if isinstance(node.get("parent"), str)}
+
+    def when(name: str) -> float:
+        message = nodes[name].get("message")
+        at = message.get("create_time") if isinstance(message, dict) else None
+        return float(at) if isinstance(at, int | float) else 0.0
+
+    return max((name for name in nodes if name not in parents), key=when, default=None)
+
+
+def _turn(node: str, message: Mapping[str, Any], place: str, began: datetime | None, now: datetime) -> Turn:
+    author, about = message.get("author"), message.get("metadata")
+    role = text_of(author.get("role")) if isinstance(author, dict) else ""
+    hidden = isinstance(about, dict) and (
+        bool(about.get("is_visually_hidden_from_conversation")) or bool(about.get("is_user_system_message"))
+    )
+    if role == "assistant" and message.get("recipient") not in (None, "all"):
+        role = "tool"  # it speaks to a tool
+    at = moment_in(message.get("create_time"), now) or began
+    name = text_of(message.get("id")) or node
+    return Turn(role, _text(message.get("content")), name, at, place, of_a_program=hidden)
+
+
+def _text(content: object) -> str | None:
+    if not isinstance(content, dict) or content.get("content_type", "text") not in _SAID:
+        return None
+    parts = content.get("parts")
+    if not isinstance(parts, list):
+        return None
+    texts = [
+        part if isinstance(part, str) else text_of(part.get("text")) if isinstance(part, dict) else ""
+        for part in parts  # what was spoken is an object with the words
+    ]
+    return "\n\n".join(text for text in texts if text.strip()) or None

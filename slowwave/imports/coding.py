@@ -1,0 +1,253 @@
+"""Sessions that coding assistants keep on this machine as JSON lines, and their memory files.
+
+Neither form is documented by those who write it, and both change. A line that has nothing to do with turns is
+passed over; what the person wrote is known by what it is not: no result of a tool, no note of the client, no
+turn of a subagent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from slowwave.common import ids
+from slowwave.imports.elements import Element, lines
+from slowwave.imports.model import ImportFailedError, Item, Problem, Read, Skipped, text_of
+from slowwave.imports.moments import moment_in
+from slowwave.imports.packed import Member, members, read_whole
+from slowwave.imports.spoken import Turn, joined, thread
+from slowwave.notes.decoding import decode, says_nothing
+from slowwave.notes.model import NoteError
+
+NO_TURN = "a line of the client: no turn of a conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaudeCode:
+    """Sessions of Claude Code (``projects/*/SESSION.jsonl``) and its memory files.
+
+    Attributes:
+        path: ``~/.claude``, a folder in it, a folder with a CLAUDE.md, or one session file.
+        now: the present.
+        assistant: whether what the assistant said is taken, too.
+    """
+
+    path: str
+    now: datetime
+    assistant: bool = False
+    name: str = "claude-code"
+    title: str = "Claude Code"
+    expected: str = (
+        "a folder with session files (projects/*/*.jsonl, lines with `type`, `message` and `sessionId`) or "
+        "memory files (CLAUDE.md, memory/*.md)"
+    )
+
+    def read(self) -> Iterator[Read]:
+        """See `Source`."""
+        folder = Path(self.path).expanduser()
+        projects = folder / "projects"
+        root = str(projects if projects.is_dir() else folder)
+        sessions = members(root, "*.jsonl")
+        notes = _memory_files(self.path, "CLAUDE.md", "CLAUDE.local.md", "memory/*.md")
+        _require_some(self.path, sessions, notes, self.expected)
+        for file in notes:
+            yield from _memory_file(file, self.name, folder)
+        for file in sessions:
+            if _of_a_subagent(file.name):
+                yield Skipped("a session of a subagent: no person spoke")
+            else:
+                yield from self._session(file)
+
+    def _session(self, file: Member) -> Iterator[Read]:
+        """A file may go on with another session's lines: each line says whose it is."""
+        turns: dict[str, list[Turn]] = {}
+        about: dict[str, dict[str, Any]] = {}
+        other = 0
+        for one in lines(file):
+            if isinstance(one, Problem):
+                yield one
+            elif isinstance(one.value, dict) and (turn := self._turn(one)) is not None:
+                session = text_of(one.value.get("sessionId")) or Path(file.name).stem
+                turns.setdefault(session, []).append(turn)
+                folder = text_of(one.value.get("cwd")).replace("\\", "/").rstrip("/").rpartition("/")[2]
+                about.setdefault(session, {"project": folder})
+            else:
+                other += 1
+        if other:
+            yield Skipped(NO_TURN, other)
+        for session, mine in turns.items():
+            yield from thread(
+                mine, self.name, session, assistant=self.assistant, about=about[session],
+                updated=max((turn.at for turn in mine if turn.at is not None), default=None),
+            )  # fmt: skip
+
+    def _turn(self, one: Element) -> Turn | None:
+        value = one.value
+        role, message = value.get("type"), value.get("message")
+        if role not in ("user", "assistant") or not isinstance(message, dict):
+            return None
+        content, origin = message.get("content"), value.get("origin")
+        machine = (
+            any(bool(value.get(flag)) for flag in ("isMeta", "isSidechain", "isCompactSummary"))
+            or (isinstance(origin, dict) and origin.get("kind", "human") != "human")
+            or text_of(message.get("role")) not in ("", role)
+        )
+        of_a_tool = "toolUseResult" in value or _has(content, "tool_result")
+        return Turn(
+            "tool" if of_a_tool else role,
+            joined(content, "text"),
+            text_of(value.get("uuid")) or f"line-{one.number}",
+            moment_in(value.get("timestamp"), self.now),
+            one.place,
+            of_a_program=machine,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Codex:
+    """Sessions of Codex (``sessions/YYYY/MM/DD/rollout-*.jsonl``) and its memory files.
+
+    Attributes:
+        path: ``~/.codex``, a folder in it, a folder with an AGENTS.md, or one rollout file.
+        now: the present.
+        assistant: whether what the assistant said is taken, too.
+    """
+
+    path: str
+    now: datetime
+    assistant: bool = False
+    name: str = "codex"
+    title: str = "Codex"
+    expected: str = (
+        "a folder with rollouts (sessions/**/rollout-*.jsonl, lines with `type` and `payload`) or memory "
+        "files (AGENTS.md, memories/*.md)"
+    )
+
+    def read(self) -> Iterator[Read]:
+        """See `Source`."""
+        sessions = members(self.path, "rollout-*.jsonl")
+        notes = _memory_files(self.path, "AGENTS.md", "memories/*.md")
+        _require_some(self.path, sessions, notes, self.expected)
+        for file in notes:
+            yield from _memory_file(file, self.name, Path(self.path).expanduser())
+        for file in sessions:
+            yield from self._session(file)
+
+    def _session(self, file: Member) -> Iterator[Read]:
+        rollout = _Rollout(Path(file.name).stem, self.now)
+        for one in lines(file):
+            if isinstance(one, Problem):
+                yield one
+            elif not isinstance(one.value, dict) or not rollout.take(one):
+                rollout.other += 1
+        if rollout.other:
+            yield Skipped(NO_TURN, rollout.other)
+        if rollout.of_a_subagent:
+            yield Skipped("a session of a subagent: no person spoke")
+            return
+        turns = rollout.turns()
+        yield from thread(
+            turns, self.name, rollout.session, assistant=self.assistant, about={"project": rollout.project},
+            updated=max((turn.at for turn in turns if turn.at is not None), default=None),
+        )  # fmt: skip
+
+
+class _Rollout:
+    """The lines of one rollout.
+
+    The client logs what the person typed as an event, and what the model is sent as an item, with what it
+    adds under the person's name. Where there are events they are the person's words; older files have items
+    only, the oldest without an envelope.
+    """
+
+    def __init__(self, session: str, now: datetime) -> None:
+        self.session, self.project = session, ""
+        self.of_a_subagent = False
+        self.other = 0
+        self._now = now
+        self._began: datetime | None = None
+        self._typed: list[Turn] = []
+        self._items: list[Turn] = []
+
+    def take(self, one: Element) -> bool:
+        """Whether a line is of the conversation, or about it."""
+        value: Mapping[str, Any] = one.value
+        payload = value.get("payload")
+        kind = value.get("type")
+        if kind == "message" or (kind is None and "timestamp" in value and "id" in value):
+            payload, kind = value, "response_item" if kind == "message" else "session_meta"
+        if not isinstance(payload, dict):
+            return False
+        at = moment_in(value.get("timestamp"), self._now)
+        if kind == "session_meta":
+            self._meta(payload, at)
+        elif kind == "event_msg" and payload.get("type") == "user_message":
+            self._typed.append(self._turn("user", text_of(payload.get("message")) or None, at, one))
+        elif kind == "response_item" and payload.get("type") == "message":
+            role = text_of(payload.get("role"))
+            text = joined(payload.get("content"), "input_text", "output_text", "text")
+            self._items.append(self._turn(role, text, at, one))
+        else:
+            return False
+        return True
+
+    def turns(self) -> Sequence[Turn]:
+        """The turns in the order of the file."""
+        typed = self._typed
+        items = [turn for turn in self._items if not (typed and turn.role == "user")]
+        return [turn for _, turn in sorted(((int(one.name[5:]), one) for one in typed + items), key=_first)]
+
+    def _meta(self, payload: Mapping[str, Any], at: datetime | None) -> None:
+        self.session = text_of(payload.get("id")) or self.session
+        self.project = text_of(payload.get("cwd")).replace("\\", "/").rstrip("/").rpartition("/")[2]
+        self.of_a_subagent = isinstance(payload.get("source"), dict) and "subagent" in payload["source"]
+        self._began = moment_in(payload.get("timestamp"), self._now) or at
+
+    def _turn(self, role: str, text: str | None, at: datetime | None, one: Element) -> Turn:
+        return Turn(role, text, f"line-{one.number}", at or self._began, one.place)
+
+
+def _first(pair: tuple[int, Turn]) -> int:
+    return pair[0]
+
+
+def _has(content: object, kind: str) -> bool:
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and part.get("type") == kind for part in content
+    )
+
+
+def _of_a_subagent(name: str) -> bool:
+    path = Path(name)
+    return path.name.startswith("agent-") or "subagents" in path.parts
+
+
+def _memory_files(path: str, *patterns: str) -> list[Member]:
+    place = Path(path).expanduser()
+    return members(path, *patterns) if place.is_dir() else []
+
+
+def _require_some(path: str, sessions: Sequence[Member], notes: Sequence[Member], expected: str) -> None:
+    if not sessions and not notes:
+        raise ImportFailedError(
+            f"There are no session files and no memory files in {path}. Expected: {expected}."
+        )
+
+
+def _memory_file(file: Member, source: str, folder: Path) -> Iterator[Read]:
+    """A file of instructions and memories, whole; under the place where it is, as it has no other name."""
+    try:
+        text = decode(read_whole(file), file.name, max_bytes=file.size + 1)
+    except (NoteError, OSError) as error:
+        yield Problem(file.name, str(error))
+        return
+    if says_nothing(text):
+        yield Skipped("a memory file without a text")
+        return
+    where = ids.digest("folder", str(folder.resolve()))[:12]
+    key = f"{source}:memory/{where}/{file.name.replace(chr(92), '/')}"
+    labels = {"source_kind": "imported"}
+    yield (Item(key, text.strip(), "memory file", file.name, memory_type="preference", labels=labels),)

@@ -1,0 +1,153 @@
+"""Folders of Markdown, taken in once: plain notes, and those of Basic Memory with what it marks in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from slowwave.imports.model import ImportFailedError, Item, Problem, Read, name_of
+from slowwave.imports.moments import moment_in, written
+from slowwave.notes import Note, NoteFailure, list_vault, read_notes
+from slowwave.quality.structure import KNOWN_WORDS
+
+LONGEST_NAME = 300
+"""Characters of a path that is a key; of a longer one a hash is used."""
+
+_OBSERVATION = re.compile(r"^[ \t]*[-*][ \t]+\[([^\[\]\n]{2,60})\](?!\()[ \t]+\S", re.MULTILINE)
+_RELATION = re.compile(r"^[ \t]*[-*][ \t]+([^\[\]\n]{1,80}?)[ \t]+\[\[([^\[\]\n]+)\]\]", re.MULTILINE)
+_PERMALINK = "permalink"
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    """A folder of notes: Markdown, text, JSON lines, as `slowwave ingest` reads them.
+
+    Attributes:
+        path: the folder.
+        now: the present.
+        max_bytes: above which a note is refused.
+    """
+
+    path: str
+    now: datetime
+    max_bytes: int
+    name: str = "markdown"
+    title: str = "Markdown"
+    expected: str = "a folder with .md, .markdown, .txt or .jsonl files"
+
+    def read(self) -> Iterator[Read]:
+        """See `Source`."""
+        for note in _notes(self.path, self.max_bytes, self.expected):
+            if isinstance(note, Problem):
+                yield note
+            else:
+                yield (_item(note, f"{self.name}:{_place(self.path, note.source)}", "note", self.now),)
+
+
+@dataclass(frozen=True, slots=True)
+class BasicMemory:
+    """A project of Basic Memory: notes with a permalink, observations and relations.
+
+    Attributes:
+        path: the folder.
+        now: the present.
+        max_bytes: above which a note is refused.
+    """
+
+    path: str
+    now: datetime
+    max_bytes: int
+    name: str = "basic-memory"
+    title: str = "Basic Memory"
+    expected: str = (
+        "a folder of Markdown files with `permalink` in their front matter, observations (- [category] text) "
+        "and relations (- type [[Target]])"
+    )
+
+    def read(self) -> Iterator[Read]:
+        """See `Source`."""
+        marked = False
+        for note in _notes(self.path, self.max_bytes, self.expected):
+            if isinstance(note, Problem):
+                yield note
+                continue
+            permalink = str(note.metadata.get(_PERMALINK) or "").strip().strip("/")
+            categories = [one.strip().lower() for one in _OBSERVATION.findall(note.content)]
+            relations = [list(pair) for pair in _RELATION.findall(note.content)]
+            marked = marked or bool(permalink or categories)
+            name = name_of(*permalink.split("/")) if permalink else _place(self.path, note.source)
+            item = _item(note, f"{self.name}:{name}", "note", self.now, more=categories)
+            if relations:
+                item.about["relations"] = relations
+            yield (item,)
+        if not marked:
+            raise ImportFailedError(
+                f"No note in {self.path} has a `permalink` or an observation: these are no notes of Basic "
+                f"Memory. `slowwave import markdown {self.path}` takes them in once, `slowwave ingest "
+                f"{self.path}` follows the folder. Expected: {self.expected}."
+            )
+
+
+def _notes(path: str, max_bytes: int, expected: str) -> Iterator[Note | Problem]:
+    folder = Path(path).expanduser()
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "is not there"
+        raise ImportFailedError(f"{path} {what}. Expected: {expected}.")
+    listing = list_vault(folder)
+    if not listing.files:
+        raise ImportFailedError(f"There are no notes in {path}. Expected: {expected}.")
+    for unseen in listing.unseen:
+        if unseen.expected:
+            yield Problem(unseen.source or path, unseen.why)
+    for file in listing.files:
+        try:
+            data = file.path.read_bytes() if file.size <= max_bytes else None
+        except OSError as error:
+            yield Problem(file.source, f"it cannot be opened: {error.strerror}")
+            continue
+        if data is None:
+            yield Problem(file.source, f"{file.size:,} bytes; the limit notes.max_bytes is {max_bytes:,}")
+            continue
+        for note in read_notes(data, file.source, max_bytes=max_bytes):
+            yield Problem(note.source, note.message) if isinstance(note, NoteFailure) else note
+
+
+def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None = None) -> Item:
+    """A note with its own labels; a type that is none here is kept as metadata."""
+    labels: dict[str, Any] = {
+        name: getattr(note, name)
+        for name in (
+            "importance_tier", "retrieval_priority", "state", "source_of_truth", "trigger_phrases", "aliases",
+            "context",
+        )
+    }  # fmt: skip
+    if note.sensitivity != "internal":
+        labels["sensitivity"] = note.sensitivity
+    own = str(note.metadata.get("type") or "").lower()
+    known = own if note.memory_type == "note" and own in KNOWN_WORDS["memory_type"] else note.memory_type
+    at = note.created_at
+    return Item(
+        key=key,
+        content=note.content.strip("\n"),
+        kind=kind,
+        place=note.source,
+        title=note.title,
+        created_at=at,
+        updated=written(moment_in(note.metadata.get("modified") or note.metadata.get("updated"), now)),
+        memory_type=known,
+        tags=tuple(dict.fromkeys([*note.tags, *(more or [])])),
+        labels={**labels, "source_kind": note.source_kind},
+        about=dict(note.metadata),
+    )
+
+
+def _place(path: str, source: str) -> str:
+    """A note's place: the folder's name and the path in it, as a watched folder has them."""
+    name = Path(path).expanduser().resolve().name
+    whole = f"{name}/{source}" if name else source
+    fine = whole.isprintable() and len(whole) <= LONGEST_NAME
+    return whole if fine else name_of(name, f"{whole}\n")

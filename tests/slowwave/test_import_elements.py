@@ -1,0 +1,68 @@
+"""Elements of an array are found whatever the pieces are that a file is read in."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.imports import elements as module
+from slowwave.imports.elements import Element, elements
+from slowwave.imports.model import ImportFailedError, Problem
+from slowwave.imports.packed import Member
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(alphabet='ab"\\{}[],é☃\n', max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text('k"\\{]', max_size=3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def read(data: bytes) -> list[Any]:
+    @contextmanager
+    def opened() -> Any:
+        yield io.BytesIO(data)
+
+    return list(elements(Member("file.json", len(data), opened)))
+
+
+@given(
+    st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=5),
+    st.integers(1, 9),
+    st.sampled_from([None, 1]),
+    st.booleans(),
+)
+def test_every_object_is_found(values, piece, indent, ascii_only):
+    data = json.dumps(values, indent=indent, ensure_ascii=ascii_only).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_PIECE", piece)
+        patch.setattr(module, "_refuse_utf16", lambda *_: None)
+        found = read(b"\xef\xbb\xbf" + data if piece > 4 else data)
+    assert [one.value for one in found] == values
+    assert [one.number for one in found] == list(range(1, len(values) + 1))
+
+
+@given(st.lists(st.dictionaries(st.just("a"), VALUES, min_size=1), min_size=1, max_size=4), st.data())
+def test_of_a_file_that_was_cut_off_the_objects_before_are_found(values, data):
+    whole = json.dumps(values).encode()
+    cut = data.draw(st.integers(1, len(whole) - 1))
+    found = read(whole[:cut])
+    assert isinstance(found[-1], Problem)
+    good = [one.value for one in found if isinstance(one, Element)]
+    assert good == values[: len(good)]
+    assert len(json.dumps(values[: len(good) + 1])) > cut
+
+
+def test_one_object_is_one_element_and_a_record_that_is_too_large_an_error(monkeypatch):
+    assert [one.value for one in read(b' {"a": 1}')] == [{"a": 1}]
+    monkeypatch.setattr(module, "MOST_READ_WHOLE", 100)
+    monkeypatch.setattr(module, "_PIECE", 50)
+    with pytest.raises(ImportFailedError, match="more than 100 bytes"):
+        read(b'[{"a": "' + b"x" * 1_000 + b'"}]')
