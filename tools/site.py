@@ -30,6 +30,7 @@ ELSEWHERE = {
 TAKEN = "files"  # folder of the site for files that are taken along
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+_FILE = re.compile(r"^(```\w+) file=(\S+)$", re.MULTILINE)  # code with the file that it belongs to
 _HERE = {site: path for path, site in ELSEWHERE.items()}
 
 
@@ -57,7 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead the links of a page to where their targets are on the site."""
+    """Lead the links of a page to where their targets are on the site; say which file code belongs to."""
     path, folder = _path(page.file.src_uri), posixpath.dirname(page.file.src_uri)
 
     def led(found: re.Match[str]) -> str:
@@ -66,7 +67,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return found[0]
         return found[1] + posixpath.relpath(_site(target), folder or ".") + found[3]
 
-    return _outside_fences(markdown, lambda text: _LINK.sub(led, text))
+    return _FILE.sub(r"`\2`:\n\n\1", _outside_fences(markdown, lambda text: _LINK.sub(led, text)))
 
 
 def _outside_fences(markdown: str, change: Callable[[str], str]) -> str:

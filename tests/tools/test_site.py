@@ -59,6 +59,19 @@ def test_the_site_has_the_pages_that_people_look_for(site):
     assert 'href="gate.html"' in first  # docs/gate.md in the repository
 
 
+def test_no_mark_of_markdown_is_left_on_a_page(site):
+    """GitHub and the site read Markdown alike: tables, lists and code with the name of its file."""
+    code = re.compile(r"<(pre|code|script|style)\b.*?</\1>", re.DOTALL)
+    raw = re.compile(r"```|<p>\||\n- \w|\]\([\w.#]")
+    found = {
+        f"{file.relative_to(site)}: {hit}"
+        for file in site.rglob("*.html")
+        for hit in raw.findall(code.sub("", file.read_text()))
+    }
+    assert found == set()
+    assert "<code>scoring/feedback/popularity.py</code>" in (site / "contributing.html").read_text()
+
+
 def test_every_decision_is_a_page_of_the_site(site):
     listed = re.findall(r'href="(0\d+-[^"#]+\.html)"', (site / "decisions" / "index.html").read_text())
     assert set(listed) == {f"{file.stem}.html" for file in (ROOT / "docs" / "decisions").glob("0*.md")}

@@ -99,7 +99,7 @@ def page() -> str:
             f"`Memory`. {codes(sorted(EVERYWHERE))} are left out, as almost every call has them.",
             f"[![{shown}](day.svg)](day.svg)",
             table(["call", "what it does", "hands on to"], rows),
-            *(section(2, name, f"```python\n{_signature(name)}\n```", _described(name)) for name in calls()),
+            *(section(2, name, f"```text\n{_signature(name)}\n```", _described(name)) for name in calls()),
         ]
     )
 

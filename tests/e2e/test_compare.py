@@ -1,0 +1,50 @@
+"""What `docs/compare.md` says of others is what was measured."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+COMPARE = (ROOT / "docs" / "compare.md").read_text()
+MEASURED = (ROOT / "docs" / "measurements.md").read_text()
+NUMBER = re.compile(r"(?<![\w.@])[-+]?\d*\.?\d+(?:,\d{3})*(?:\.\d+)?")
+OF_OTHERS = {"23", "2026", "95"}  # a date, the level of an interval
+
+
+def numbers(text: str) -> list[str]:
+    """Every number of a page, as it is written."""
+    return NUMBER.findall(re.sub(r"\]\([^)]*\)|`[^`]*`", "", text))
+
+
+def test_every_number_is_in_the_measurements():
+    measured = set(numbers(MEASURED))
+    found = numbers(COMPARE)
+    assert len(found) > 80
+    assert {one for one in found if one not in measured} <= OF_OTHERS
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The cells of each row of its tables that has numbers, by its first two cells."""
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return {f"{cells[0]} {cells[1]}": cells for cells in lines if len(cells) > 2}
+
+
+def test_the_tables_have_the_figures_of_each_peer():
+    """A row of peers side by side has what the measurements have in a row for each peer."""
+    part = MEASURED.split("## Beside peers")[1].split("\n## ")[0]
+    peers = ("Slowwave", "LanceDB", "Chroma", "txtai", "bm25s")
+    figures = {"one save": -2, "texts a second": -1, "one search": 2}
+    for what, place in figures.items():
+        table = COMPARE.split(f"| chunks | {what}")[1].split("\n\n")[0]
+        for size in ("5,000", "50,000"):
+            measured = {name: cells for name, cells in rows(part).items() if name.startswith(f"{size} ")}
+            mine = [
+                next(
+                    cells[place]
+                    for name, cells in measured.items()
+                    if name.startswith(f"{size} {peer}") and len(cells) == 8
+                )
+                for peer in peers
+            ]
+            assert f"| {' | '.join([size, *mine])} |" in table
