@@ -25,7 +25,9 @@ _MODEL: Final = (
     "Embedding model of this home. The tables hold its vectors, so do not change it here:\n"
     "`slowwave reembed --model NAME` moves the home to another one."
 )
-_EXAMPLES_FOLLOW: Final = "# Below is what people change most. To change a value, take away the # before it and before its [group].\n"
+_EXAMPLES_FOLLOW: Final = """\
+# Below is what people change most. To change a value, take away the # before it and before its [group].
+"""
 _EXAMPLES: Final = {
     (
         "gate",
