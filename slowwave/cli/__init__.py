@@ -5,11 +5,9 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from io import TextIOWrapper
-from itertools import pairwise
 
 # `slowwave --help` lists the commands in this order.
 from slowwave.cli import daily, operation  # noqa: F401 - their commands join the app
@@ -36,11 +34,12 @@ from slowwave.cli import (  # noqa: F401
 )
 from slowwave.cli.app import app
 from slowwave.cli.evaluate import evaluation
+from slowwave.cli.starting import alone, first_word, has, quick_help, without_plugins_of_pydantic
 from slowwave.views.terminal import fail, telling
 
 __all__ = ["app", "main"]
 
-_SELDOM = 100_000
+_SELDOM = 500_000
 """New objects (count) after which Python looks for those that nobody holds. With its own 700 it looks through
 all that a command imports, again and again: a tenth of a short command's CPU."""
 
@@ -53,8 +52,11 @@ def main() -> None:
     atexit.register(gc.freeze)  # or Python looks through all that is loaded before it lets go of it: .4 s
     try:
         with telling(), _seldom_collected():
+            without_plugins_of_pydantic()
             _load_plugins()
-            app()
+            if "--help" in sys.argv or len(sys.argv) == 1:
+                quick_help()
+            alone(app, _asked())()
     except KeyboardInterrupt:
         fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
 
@@ -70,7 +72,14 @@ def _seldom_collected() -> Iterator[None]:
 
 
 def _load_plugins() -> None:
-    """Add the commands of rooms above this one, which register themselves: `night`; `eval.run` in a group."""
+    """Add the commands of rooms above this one, which register themselves: `night`; `eval.run` in a group.
+
+    To find them is to read what every installed package says of itself; a command that is here needs none.
+    """
+    if has(app, _asked()) or "--version" in sys.argv[1:2]:
+        return
+    from importlib.metadata import entry_points
+
     groups = {"eval": evaluation}
     for plugin in entry_points(group="slowwave.commands"):
         *group, name = plugin.name.split(".")
@@ -80,12 +89,9 @@ def _load_plugins() -> None:
 
 def _is_wanted(name: str) -> bool:
     """A plugin is loaded for its own command, for a list of all commands and for help, not for another's."""
-    return _command(sys.argv[1:]) in ("", "help", name)
+    return _asked() in ("", "help", name)
 
 
-def _command(words: Sequence[str]) -> str:
-    """The first word that is neither an option nor the home that one names; empty where there is none."""
-    commands = (
-        word for before, word in pairwise(("", *words)) if before != "--home" and not word.startswith("-")
-    )
-    return next(commands, "")
+def _asked() -> str:
+    """The command that is asked for; empty where there is none."""
+    return first_word(sys.argv[1:])

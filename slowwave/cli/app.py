@@ -36,9 +36,9 @@ Json = Annotated[bool, JSON]
 
 def _tell_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
+        from slowwave import __version__
 
-        typer.echo(version("slowwave"))
+        typer.echo(__version__)
         raise typer.Exit
 
 

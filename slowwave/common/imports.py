@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -26,6 +26,10 @@ TABLES = ("lance_namespace_urllib3_client",)
 CLASSES = "lance_namespace_urllib3_client.models"
 """The messages of that interface, a module each: LanceDB names a dozen and answers with one."""
 
+UNUSED = (CLASSES, "lancedb.embeddings", "lancedb.functions", "lancedb.materialized_view")
+"""Packages and modules of which LanceDB names classes that a search never meets: functions that its servers
+run, and models that it would embed with. Who writes to a table meets some of them, and loads these."""
+
 _LOCK = threading.Lock()
 
 
@@ -37,7 +41,9 @@ def load_tables() -> None:
     """
     if "lancedb" not in sys.modules:
         pandas_when_used()
-        with when_used(*TABLES), classes_when_used(CLASSES), unchecked_overrides():
+        with ExitStack() as until_loaded:
+            for context in (when_used(*TABLES), *map(classes_when_used, UNUSED), unchecked_overrides()):
+                until_loaded.enter_context(context)
             import lancedb  # noqa: F401 - for those who come later
 
 
@@ -170,6 +176,8 @@ class _StandIn:
         return self._class()(*args, **named)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the class has it
+        if name.startswith("__typing_") or name == "__parameters__":  # asked where it is in an annotation
+            raise AttributeError(f"{self._name} is no generic class")
         return getattr(self._class(), name)
 
     def __instancecheck__(self, instance: object) -> bool:
@@ -177,6 +185,11 @@ class _StandIn:
 
     def __subclasscheck__(self, subclass: type) -> bool:
         return issubclass(subclass, self._class())
+
+    def __or__(self, other: object) -> object:
+        return self  # in an annotation, and nobody reads it
+
+    __ror__ = __or__
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[Any, ...]:
         return (self._class(),)

@@ -176,12 +176,12 @@ class Store(Connection):
         stored, version = None, None
         if "meta" in self.db.list_tables().tables:
             with suppress(ValueError):  # another process is just making the table
-                stored, version = self.get_meta("embedding"), self.get_meta("schema")
+                stored, version = self._known()
         elif not create:
             raise StoreError(f"No Slowwave store at {self.uri}. `slowwave init` makes one.")
         if stored is None or version is None:  # there is none, or a first opening was killed half-way
             self._create(model, dimension)
-            stored, version = self.get_meta("embedding"), self.get_meta("schema")
+            stored, version = self._known()
         assert stored is not None
         assert version is not None
         if version["version"] > SCHEMA_VERSION:
@@ -192,6 +192,13 @@ class Store(Connection):
         if stored["model"] != model:
             raise other_model(self.uri, stored["model"], model)
         return Identity(stored["model"], stored["dimension"], stored.get("tables", {}))
+
+    def _known(self) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+        """The model of the vectors and the version of the schema, as far as they are known."""
+        names = ("embedding", "schema")
+        told = dict(self.read("meta", one_of("name", names), columns=["name", "value"]).iter_rows())
+        stored, version = (json.loads(told[name]) if name in told else None for name in names)
+        return stored, version
 
     def _create(self, model: str, dimension: int) -> None:
         for spec in table_specs(dimension).values():

@@ -7,19 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.segment import Segment
 from typer.exceptions import TyperException
 
@@ -28,6 +20,9 @@ from slowwave.common.boundary import boundary
 from slowwave.common.progress import listening
 from slowwave.common.quoting import json_printable, printable
 from slowwave.errors import SlowwaveError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 DEBUG = "SLOWWAVE_DEBUG"
 UNEXPECTED = "This is a fault of Slowwave, not of yours"
@@ -141,6 +136,15 @@ class _Bars:
 @contextmanager
 def bars(*, quiet: bool = False) -> Iterator[None]:
     """Show the progress of everything inside on standard error, where somebody looks."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     columns = (
         TextColumn("{task.description:<20}"),
         BarColumn(),

@@ -284,5 +284,5 @@ def test_a_command_is_seldom_searched_for_what_nobody_holds(monkeypatch, tmp_pat
     before, inside = gc.get_threshold(), []
     monkeypatch.setattr(cli, "_load_plugins", lambda: inside.append(gc.get_threshold()))
     assert run("--version", home=tmp_path).returncode == 0
-    assert inside == [(100_000, *before[1:])]
+    assert inside == [(500_000, *before[1:])]
     assert gc.get_threshold() == before

@@ -181,7 +181,7 @@ def test_a_missing_carrier_is_named(monkeypatch):
 
 def test_a_home_of_another_model_is_refused_with_what_to_do(open_memory, home):
     open_memory()
-    other = Memory(load(home), namespace="ada")
+    other = Memory(load(home, embedding={"model": "bge-small-en-v1.5"}), namespace="ada")
     with pytest.raises(ModelError) as caught:
         other.search("anything")
     assert "'wordllama-256'" in str(caught.value)

@@ -130,6 +130,11 @@ for one in sorted(sys.modules):
     print("loaded", one)
 """
 UNASKED = (
+    "lancedb.embeddings.open_clip",
+    "lancedb.functions",
+    "lancedb.materialized_view",
+    "markdown_it",
+    "rich.progress",
     "pandas",
     "overrides",
     "lance_namespace_urllib3_client.models.create_table_request",
@@ -159,6 +164,50 @@ def test_a_search_loads_no_more_than_it_asks(tmp_path, monkeypatch):
         return {line.split()[1] for line in done.stdout.splitlines() if line.startswith("loaded ")}
 
     loaded("init", str(tmp_path / "home"), "--model", "wordllama-256")
+    beginning = {
+        "importlib.metadata",
+        "markdown_it",
+        "pygments",
+        "rich.traceback",
+        "rich.progress",
+        "pydantic",
+    }
+    assert not loaded("--version") & beginning
+    assert not loaded("--help") & (
+        beginning - {"importlib.metadata"}
+    )  # which finds the commands of other rooms
     saved = loaded("save", "The deploy day is Thursday since the second of March, decided by the team.")
     assert {"slowwave.quality.gate", "slowwave.quality.divergence.patterns"} <= saved  # their names are right
     assert not loaded("search", "the deploy day") & set(UNASKED)
+
+
+def test_stand_ins_of_a_class_may_be_in_annotations_and_are_it_when_they_are_used():
+    code = """
+import sys
+from slowwave.common.imports import classes_when_used
+with classes_when_used("fractions"):
+    from fractions import Fraction as later
+    from typing import Optional
+    told = Optional[later], later | int, int | later
+print("fractions" in sys.modules, later(1, 2) + later(1, 2))
+import fractions
+print(isinstance(later(1), fractions.Fraction), isinstance(fractions.Fraction(1), later))
+"""
+    assert answer(code) == ["False", "1", "True", "True"]
+
+
+@pytest.mark.slow
+def test_a_table_that_is_written_to_has_what_was_left_out(tmp_path):
+    code = f"""{COMMAND}
+import pyarrow as pa
+rows = pa.table({{"key": ["a"], "value": [1]}})
+table = lancedb.connect({str(tmp_path)!r}).create_table("one", rows)
+table.merge_insert("key").when_not_matched_insert_all().execute(pa.table({{"key": ["b"], "value": [2]}}))
+table.add(rows)
+print(table.count_rows(), table.embedding_functions)
+from lancedb.embeddings import get_registry
+print(get_registry().get("openai").__name__)
+from lancedb.functions import FunctionVersion
+print(isinstance(FunctionVersion, type))
+"""
+    assert answer(code) == ["3", "{}", "OpenAIEmbeddings", "True"]

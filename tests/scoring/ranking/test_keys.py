@@ -128,7 +128,7 @@ def test_how_far_a_few_of_a_crowd_lift_by_hand():
     # A fourth is worth what he is alone, .2, plus that.
     four = [*three, (1.0, [(7, 1.0, 1.0, 3)])]
     assert lifts(keys_of(*four, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.203}, abs=1e-6)
-    # Of ten one is bounded, the one with two questions: the other is worth .4 · .5 / 2, and .009 comes on top.
+    # Of ten one is bounded, the one with two questions: the other is worth .4 · .5 / 2, .009 on top.
     uneven = [(1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 0.5, 1.0, 1)])]
     assert lifts(keys_of(*uneven, crowd=10), tenth) == pytest.approx({7: 0.109}, abs=1e-6)
     # Of twenty the two who are missed most: a third, with .5, is left, and .0045 comes on top.
