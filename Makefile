@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots pythons clean
+.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots reference site pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,11 +58,17 @@ lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
 snapshots: $(VENV)/.dev ## Accept the present asset graph as the right one
 	$(BIN)/pytest tests/orchestration/test_definitions.py --snapshot-update
 
+reference: $(VENV)/.dev ## Make the pages of docs/reference anew from the code
+	$(BIN)/python -m tools.reference
+
+site: $(VENV)/.dev ## Build the documentation as a site in site/; a dead link ends it
+	$(BIN)/properdocs build --strict
+
 pythons: $(VENV)/.dev ## Build the wheel and use it under Python 3.11, 3.12 and 3.13, as far as they are there
 	@$(BIN)/python tests/e2e/pythons.py
 
 clean: ## Remove the environment, the demo and every cache
-	rm -rf $(VENV) $(DEMO) $(DEMO)-month .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf site $(VENV) $(DEMO) $(DEMO)-month .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 # An environment is made once, and again when its lock or the project's metadata changes.
 $(VENV)/.python:

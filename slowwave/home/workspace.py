@@ -1,4 +1,7 @@
-"""The parts of one home, opened when they are first needed and shared by all who use it."""
+"""The parts of one home, opened when they are first needed and shared by all who use it.
+
+It is one file because it is one list: each part says in a few lines what it is opened with.
+"""
 
 from __future__ import annotations
 
