@@ -74,9 +74,11 @@ def _seldom_collected() -> Iterator[None]:
 def _load_plugins() -> None:
     """Add the commands of rooms above this one, which register themselves: `night`; `eval.run` in a group.
 
-    To find them is to read what every installed package says of itself; a command that is here needs none.
+    To find them is to read what every installed package says of itself; a command that is here needs none,
+    but for the one that tells of all.
     """
-    if has(app, _asked()) or "--version" in sys.argv[1:2]:
+    asked = _asked()
+    if (has(app, asked) and asked != "help") or "--version" in sys.argv[1:2]:
         return
     from importlib.metadata import entry_points
 
