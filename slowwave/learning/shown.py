@@ -137,13 +137,15 @@ def _selections(
     done = log.filter(pl.col("action").is_in(["add", "refresh"])).select(*key, done=True).unique()
     kept = log.filter(action="refuse").select(*key, kept="reason").unique(key, keep="last")
     by_gate = decide(evidence, namespace, evidence.now, kind).reason or PROPOSED
-    stand = standing(found.with_columns(taught_at="selected_at"), evidence.rollbacks[kind], evidence.now)
+    taught = found.with_columns(taught_at="selected_at")
+    gone = [taught.filter(act.hits())["proposal_id"] for act in evidence.rollbacks[kind]]
+    taken_back = pl.concat([pl.Series("proposal_id", [], dtype=pl.String), *gone])
     found = (
         found.join(done, on=key, how="left")
         .join(kept, on=key, how="left")
         .with_columns(
             reason=pl.when(pl.col("reason") != PROPOSED).then("reason")
-            .when(~pl.col("proposal_id").is_in(stand["proposal_id"].implode())).then(pl.lit(TAKEN_BACK))
+            .when(pl.col("proposal_id").is_in(taken_back.implode())).then(pl.lit(TAKEN_BACK))
             .when(pl.col("done")).then(pl.lit(APPLIED))
             .otherwise(pl.coalesce("kept", pl.lit(by_gate))),
         )
