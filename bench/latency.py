@@ -10,6 +10,10 @@ about in one run; ``ratio`` is search without embedding the query over bare, at 
 ``first search`` is that of a process that has searched another namespace before (`_first_search.py`), with
 the file that the night leaves for all processes and without it: p50 of some processes, with the CPU time and
 the memory that is the process's own.
+
+``mcp`` is what an assistant waits for, by a server of its own over standard input and output
+(`_mcp_search.py`): the answer to ``initialize``, and the first search beside the second, `--pause` seconds
+after the session began and at once. p50 of some processes; ratio: over the second search after the pause.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from typing import Any
 import numpy as np
 from _chunks import NAMESPACE, asked, fill
 from _first_search import SMALL
+from _mcp_search import searches as searches_over_mcp
 from _processes import child
 from _report import UnusableError, bench, numbers, options, positive, ratio, report, spread
 from rich.progress import track
@@ -47,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--processes", type=positive, default=5, help="processes that search for the first time"
     )
+    parser.add_argument("--pause", type=float, default=5.0, help="seconds before an assistant searches")
     parser.add_argument("--model", default="bge-small-en-v1.5", help="embedding model of the queries")
     arguments = parser.parse_args(argv)
     rows: list[dict[str, Any]] = []
@@ -58,6 +64,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             fill(memory, size)
             rows += _measure(memory, size, arguments.searches)
             rows += _first(memory, size, arguments.model, arguments.processes)
+            rows += _over_mcp(memory, size, arguments.model, arguments.processes, arguments.pause)
     report(
         "latency",
         rows,
@@ -121,6 +128,26 @@ def _first(memory: slowwave.Memory, size: int, model: str, processes: int) -> li
         }
         for name, done in measured.items()
     ]
+
+
+def _over_mcp(
+    memory: slowwave.Memory, size: int, model: str, processes: int, pause: float
+) -> list[dict[str, Any]]:
+    """What an assistant waits for: the first search beside the second, after a pause and without one."""
+    home, queries = memory.settings.home, asked(2)
+    waited: dict[str, list[float]] = {}
+    for _ in range(processes):
+        for said, seconds in (("", pause), (", at once", 0.0)):
+            taken = searches_over_mcp(home, NAMESPACE, model, queries, seconds)
+            for name, run in (("initialize", "initialize"), ("1", "first search"), ("2", "second search")):
+                waited.setdefault(f"mcp {run}{said}", []).append(taken[name])
+    return [
+        {
+            "chunks": size, "run": run, **spread(times),
+            "ratio": ratio(np.median(times), np.median(waited["mcp second search"]), 2),
+        }
+        for run, times in waited.items()
+    ]  # fmt: skip
 
 
 def _scoring(memory: slowwave.Memory, size: int, query: str) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slowwave.common.permissions import make_home
 from slowwave.settings.first_file import model_said, write_first
 
 if TYPE_CHECKING:
@@ -54,6 +57,27 @@ def stored_model(settings: Settings) -> str:
     except (DamageError, *ERRORS):  # opening the tables says what is wrong with them, and what to do
         return ""
     return "" if known is None else str(known["model"])
+
+
+def make(settings: Settings, namespace: str, load: Callable[[], object]) -> None:
+    """Make the folder of a home, and let one that is new know what was chosen for it.
+
+    Args:
+        settings: of the home.
+        namespace: that was chosen.
+        load: fails for a model that nobody knows, so that none such is written down.
+
+    Raises:
+        StoreError: the folder cannot be made.
+        ModelError: as `load` raises it.
+    """
+    make_home(settings.home)
+    if not is_new(settings):
+        return
+    if chosen(settings):
+        load()
+    with suppress(OSError):  # the journal, which comes next, tells what is wrong with the folder
+        remember(settings, namespace)
 
 
 def is_new(settings: Settings) -> bool:

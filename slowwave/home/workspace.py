@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from slowwave.common.permissions import make_home, make_private
+from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.journal import works as underway
 from slowwave.quality.gate_policy import GatePolicy
@@ -83,15 +83,9 @@ class Workspace:
         return load_embedder(self.settings.embedding.model_copy(update={"model": self.model}))
 
     def _make_home(self) -> None:
-        """Make the folder, and let a home that is new know what was chosen for it."""
-        from slowwave.home.model import chosen, is_new, remember
+        from slowwave.home.model import make
 
-        make_home(self.settings.home)
-        if is_new(self.settings):
-            if chosen(self.settings):
-                _ = self.embedder  # one that nobody knows is not written down
-            with suppress(OSError):  # the journal, which comes next, tells what is wrong with the folder
-                remember(self.settings, self._namespace)
+        make(self.settings, self._namespace, lambda: self.embedder)
 
     @cached_property
     def store(self) -> Store:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from threading import Lock
-from typing import NamedTuple
+import logging
+from collections.abc import Callable, Iterable
+from threading import Lock, Thread
+from typing import Final, NamedTuple
 
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.settings import Settings
+
+LOG = logging.getLogger("slowwave.mcp")
+MOST_READY: Final = 16
+"""Namespaces that are made ready before anybody asks (count)."""
 
 
 class Caller(NamedTuple):
@@ -32,25 +37,60 @@ class Memories:
         self.caller = caller
         self._opened: dict[Caller, Memory] = {}
         self._lock = Lock()
+        self._closed = False
 
     def mine(self) -> Memory:
         """The memory of who is calling now."""
         caller = self.caller()
         with self._lock:
             if caller not in self._opened:
-                memory = Memory(
-                    self._space.settings,
-                    namespace=caller.namespace,
-                    principal=caller.principal,
-                    space=self._space,
-                )
+                memory = self._memory(caller)
                 # Calls come in several threads, which would each load a model of their own.
                 memory.prepare()
                 self._opened[caller] = memory
             return self._opened[caller]
 
+    def begin(self, namespaces: Iterable[str]) -> Thread:
+        """Load the model, and the tables of these namespaces, while nobody calls yet.
+
+        A call that comes meanwhile waits for it. Where it fails, the call fails as it would have without it,
+        and its caller is told why.
+
+        Args:
+            namespaces: that are going to be called, the likeliest first.
+
+        Returns:
+            The thread that does it.
+        """
+        wanted = list(dict.fromkeys(namespaces))[:MOST_READY]
+        thread = Thread(target=self._begin, args=(wanted,), name="slowwave-begin", daemon=True)
+        thread.start()
+        return thread
+
+    def _begin(self, namespaces: Iterable[str]) -> None:
+        for namespace in namespaces:
+            with self._lock:  # one after the other, so that a caller waits for one of them at most
+                if self._closed:
+                    return
+                try:
+                    self._make_ready(namespace)
+                except Exception as error:  # whatever it is, the first call meets it and tells its caller
+                    LOG.warning("The memory is not ready: %s", error)
+                    return
+
+    def _make_ready(self, namespace: str) -> None:
+        from slowwave.search.ready import make_ready
+
+        self._memory(Caller(namespace, "")).prepare()
+        make_ready(self._space, namespace)
+
+    def _memory(self, caller: Caller) -> Memory:
+        settings, space = self._space.settings, self._space
+        return Memory(settings, namespace=caller.namespace, principal=caller.principal, space=space)
+
     def close(self) -> None:
         """Release what was opened."""
+        self._closed = True
         with self._lock:
             self._opened.clear()
             self._space.close()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
@@ -76,8 +77,9 @@ def application(settings: Settings, host: str) -> Starlette:
             f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
             f"carries a token."
         )
+    memories = Memories(settings, caller)
     built = build(
-        Memories(settings, caller),
+        memories,
         verifier=Verifier(settings.mcp.tokens),
         # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
         auth=AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None),
@@ -91,8 +93,25 @@ def application(settings: Settings, host: str) -> Starlette:
         transport_security=_names(settings.mcp.allowed_hosts),
     )
     made.router.redirect_slashes = False  # it would send clients to whatever host a request names
+    made.router.lifespan_context = _ready_from_the_start(
+        made.router.lifespan_context, memories, [one.namespace for one in settings.mcp.tokens]
+    )
     made.add_middleware(Limits, tokens=settings.mcp.tokens, requests=settings.mcp.requests)
     return made
+
+
+def _ready_from_the_start(
+    serving: Callable[[Any], AbstractAsyncContextManager[Any]], memories: Memories, namespaces: Sequence[str]
+) -> Callable[[Any], AbstractAsyncContextManager[Any]]:
+    """The time in which the server serves, which begins with loading what calls will need."""
+
+    @asynccontextmanager
+    async def from_the_start(app: Starlette) -> AsyncIterator[Any]:
+        memories.begin(namespaces)
+        async with serving(app) as state:
+            yield state
+
+    return from_the_start
 
 
 def serve(settings: Settings, host: str, port: int) -> None:

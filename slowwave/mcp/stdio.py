@@ -15,4 +15,6 @@ def serve(settings: Settings, caller: Caller) -> None:
         SlowwaveError: the namespace is not allowed.
     """
     Memory(settings, namespace=caller.namespace)  # raises at once, not at the first call
-    build(Memories(settings, lambda: caller, namespace=caller.namespace)).run("stdio")
+    memories = Memories(settings, lambda: caller, namespace=caller.namespace)
+    memories.begin([caller.namespace])  # while the client says who it is
+    build(memories).run("stdio")

@@ -15,14 +15,15 @@ from slowwave.common.ids import new_event_id
 from slowwave.common.permissions import make_private
 from slowwave.settings.tree import CONFIG_FILE, Settings
 
-_HEAD: Final = """\
-# Settings of this Slowwave home, written when the home was made. Change them as you like; what is a comment
-# is as it is by default. `slowwave settings` lists all settings and says where each value comes from. An
-# environment variable, such as SLOWWAVE_GATE__MODE, wins over this file.
-"""
+_WIDTH: Final = 78  # characters of a line, without its mark
+_HEAD: Final = (
+    "Settings of this Slowwave home, written when it was made. Change them as you like; what is a comment "
+    "is as it is by default. `slowwave settings` lists all settings and says where each value comes from. An "
+    "environment variable, such as SLOWWAVE_GATE__MODE, wins over this file."
+)
 _NAMESPACE: Final = "Namespace (tenant) of the command line, where a command is given none."
 _MODEL: Final = (
-    "Embedding model of this home. The tables hold its vectors, so do not change it here:\n"
+    "Embedding model of this home. The tables hold its vectors, so do not change it here: "
     "`slowwave reembed --model NAME` moves the home to another one."
 )
 _EXAMPLES_FOLLOW: Final = (
@@ -31,19 +32,22 @@ _EXAMPLES_FOLLOW: Final = (
 )
 _EXAMPLES: Final = {
     (
-        "gate",
-        "mode",
-    ): "What happens to notes that are not worth keeping. warn: they enter, and are refused from\n"
-    "the day that gate.warn_days gives. enforce: they are refused at once. off: everything enters.",
+        "gate", "mode",
+        "What happens to notes that are not worth keeping. warn: they enter, and are refused from the day "
+        "that gate.warn_days gives. enforce: they are refused at once. off: everything enters.",
+    ),
     (
-        "learning",
-        "enabled",
-    ): "Whether the memory may learn from use. What it proposes is applied only when its gate\n"
-    "opens: see `slowwave learning status`.",
-    ("night", "hour"): "Hour of the day (UTC) at which the scheduled night runs.",
-    ("judge", "kind"): "Who grades search results beside people. default: a small model on this machine.\n"
-    "openai: a model behind judge.base_url. off: nobody.",
-}
+        "learning", "enabled",
+        "Whether the memory may learn from use. What it proposes is applied only when its gate opens: see "
+        "`slowwave learning status`.",
+    ),
+    ("night", "hour", "Hour of the day (UTC) at which the scheduled night runs."),
+    (
+        "judge", "kind",
+        "Who grades search results beside people. default: a small model on this machine. openai: a model "
+        "behind judge.base_url. off: nobody.",
+    ),
+)  # fmt: skip
 
 
 def write_first(home: Path, *, namespace: str = "", model: str = "") -> bool:
@@ -91,18 +95,20 @@ def text(*, namespace: str = "", model: str = "") -> str:
     """What stands in it."""
     known = Settings.model_construct()
     parts = [
-        _HEAD,
+        _about(_HEAD),
         _about(_NAMESPACE) + _line("namespace", namespace or known.namespace, chosen=bool(namespace)),
         _group("embedding", "model", _MODEL, model or known.embedding.model, chosen=bool(model)),
-        _EXAMPLES_FOLLOW,
+        _about(_EXAMPLES_FOLLOW),
     ]
-    for (group, name), meaning in _EXAMPLES.items():
+    for group, name, meaning in _EXAMPLES:
         parts.append(_group(group, name, meaning, getattr(getattr(known, group), name), chosen=False))
     return "\n".join(parts)
 
 
 def _about(meaning: str) -> str:
-    return "".join(f"# {line}\n" for line in meaning.splitlines())
+    import textwrap
+
+    return "".join(f"# {line}\n" for line in textwrap.wrap(meaning, _WIDTH, break_on_hyphens=False))
 
 
 def _group(group: str, name: str, meaning: str, value: Any, *, chosen: bool) -> str:  # noqa: ANN401 - any setting

@@ -48,7 +48,9 @@ SMOKE: dict[str, Argv] = {
         *zip_esci(at / "esci"),
     ),
     "languages": lambda at: ("--sentences", made.lines(at / "sentences.jsonl", SENTENCES), *FAST),
-    "latency": lambda at: ("--chunks", "7,12", "--searches", 2, "--processes", 1, *FAST),
+    "latency": lambda at: (
+        "--chunks", "7,12", "--searches", 2, "--processes", 1, "--pause", 0, *FAST
+    ),
     "learned_overhead": lambda at: ("--what", "both", "--quick", *FAST),
     "learning": lambda at: (
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--wrong", 0.2, "--needs", 3,

@@ -1,4 +1,4 @@
-"""A browser for the tests of the page."""
+"""A browser for the tests of the page, and the packages that are made of this folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import packages as made
 import pytest
 from web_page import CHROMIUM, FLAGS, SCREENSHOTS
 
@@ -36,3 +37,9 @@ def picture(page: Any, tmp_path: Path) -> Callable[[str], None]:
         page.screenshot(path=folder / f"{name}.png")
 
     return keep
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> made.Packages:
+    """What people install, built once."""
+    return made.build(tmp_path_factory.mktemp("packages"))

@@ -9,15 +9,17 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
 import pytest
+from packages import TOP, Packages
 
 ROOT = Path(__file__).parents[2]
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 README = (ROOT / "README.md").read_text()
 LASTING = {"ui", "mcp"}  # they go on until they are ended, and have tests of their own
-TOP = ("orchestration", "assets", "scoring", "quality")  # folders of the repository
 FACT = "We deploy on Thursday since the second of March, and Friday is for repairs only."
 
 ONE_AFTER_THE_OTHER = """
@@ -58,26 +60,13 @@ def settled(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`slowwave`, from a wheel of this folder, in an environment of its own that sees our libraries."""
     folder = tmp_path_factory.mktemp("installed")
-    source = folder / "source"
-    for name in ("slowwave", *TOP):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source / name)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-deps"]
-    done = subprocess.run(
-        [*pip, "--no-build-isolation", "--no-index", "-w", str(folder), str(source)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    shutil.rmtree(source)
-    (wheel,) = folder.glob("slowwave-*.whl")
     venv.create(folder / "venv", with_pip=False)
     own = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(folder / "venv"),
-         "install", "--quiet", "--no-deps", "--no-index", str(wheel)],
+         "install", "--quiet", "--no-deps", "--no-index", str(packages.wheel_of_sdist)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert own.returncode == 0, own.stderr
@@ -107,6 +96,29 @@ def test_an_installed_command_works_from_elsewhere_with_the_commands_of_every_ro
     run("--home", "home", "save", FACT)
     found = json.loads(run("--home", "home", "search", "when do we deploy?", "--json"))
     assert found["results"][0]["text"] == FACT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["by a link on the PATH", "as a module"])
+def test_it_is_called_as_tools_install_it(installed: Path, tmp_path: Path, how: str) -> None:
+    """`pipx` and `uv tool` put a link to the command into a folder of the PATH."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "slowwave").symlink_to(installed)
+    words = (
+        ["slowwave"]
+        if how == "by a link on the PATH"
+        else [str(installed.with_name("python")), "-m", "slowwave"]
+    )
+    environment = settled(tmp_path) | {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin"}
+    for folder in (tmp_path, tmp_path / "bin", Path("/")):
+        done = subprocess.run(
+            [*words, "--version"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout.strip()) == (0, VERSION), done.stderr
+    helped = subprocess.run(
+        [*words, "save", "--help"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "--title" in helped.stdout, helped.stderr
 
 
 @pytest.mark.slow

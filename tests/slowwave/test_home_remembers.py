@@ -143,7 +143,7 @@ def test_every_example_is_a_setting_and_shows_its_default():
         for name, value in values.items():
             assert value == getattr(getattr(known, group), name), (group, name)
     assert "slowwave settings" in examples
-    assert max(map(len, examples.splitlines())) <= 110
+    assert max(map(len, text(model=FAST).splitlines())) <= 80
 
 
 def test_a_name_with_quotes_is_written_so_that_it_is_read_again(home):
