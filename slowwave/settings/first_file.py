@@ -27,10 +27,9 @@ _MODEL: Final = (
     "`slowwave reembed --model NAME` moves the home to another one."
 )
 _EXAMPLES_FOLLOW: Final = (
-    "# Below is what people change most. To change a value, take away the # before it and before its "
-    "[group].\n"
+    "What people change most. To change a value, take away the # before it and before its [group]."
 )
-_EXAMPLES: Final = {
+_EXAMPLES: Final = (
     (
         "gate", "mode",
         "What happens to notes that are not worth keeping. warn: they enter, and are refused from the day "
