@@ -37,7 +37,7 @@ from slowwave.settings import load
 from slowwave.views.terminal import bars
 
 FACTS = json.loads((Path(__file__).parent / "month.json").read_text())
-NAMESPACE, PEOPLE = "office", ("ann", "bob", "cay")
+NAMESPACE, PEOPLE = "default", ("ann", "bob", "cay")
 DAYS, PER_DAY, SHOWN = 29, 9, 5
 REFUSED = 14  # day on which somebody tries what the gate refuses
 WRONG = 0.1  # share of what is taken that is not what was looked for
@@ -182,21 +182,23 @@ def ask(office: Office, moment: datetime, asked: tuple[str, int], draw: random.R
 def tell(office: Office, number: int, say: Console) -> None:
     """Say what the gate says; approve where that is all that is missing, and let it be applied."""
     gate = office.memory.learning.gate("keys")
-    lacks = ", ".join(f"{one.name} {_short(one.value)}" for one in gate.missing)
-    say.print(f"  day {number:>2}  {'gate open' if gate.open else f'gate closed  [dim]{lacks}[/]'}")
+    lacks = ", ".join(f"{one.name} {_count(one.value)}".rstrip() for one in gate.missing)
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_row(f"  day {number:>2}", "gate open" if gate.open else "gate closed", f"[dim]{lacks}[/]")
+    say.print(row)
     if number == REFUSED:
         office.run("learning", FIRST, office.clock.moment - timedelta(days=1))
         there = office.space.store.count("search_keys")
-        say.print(f"          The job is run by hand all the same: it is refused, {there} keys are applied.")
+        say.print(f"          The job is run by hand all the same: refused, {there} keys are applied.")
     if gate.awaits_only_approval:
         office.memory.learning.approve(who="Mairi", why="the evidence is there", kind="keys")
         runs = office.learn()
         say.print(f"          Mairi approves. Applied in {runs} Dagster run{'' if runs == 1 else 's'}.")
 
 
-def _short(value: str) -> str:
-    """The count at the beginning of what a condition says, where there is one."""
-    return value.split()[0] if "/" in value.split()[0] else value
+def _count(value: str) -> str:
+    """The count at the beginning of what a condition says; nothing where there is none."""
+    return value.split()[0] if "/" in value.split()[0] else ""
 
 
 def compare(before: Mapping[str, int], after: Mapping[str, int], say: Console, rows: int = 8) -> None:
@@ -209,6 +211,7 @@ def compare(before: Mapping[str, int], after: Mapping[str, int], say: Console, r
     for question in changed[:rows]:
         table.add_row(question, *(str(place or "–") for place in (before[question], after[question])))
     say.print(table)
+    say.print(f"  [dim]–: not among the first {SHOWN}[/]")
     if len(changed) > rows:
         say.print(f"  [dim]… and {len(changed) - rows} more that changed[/]")
     mean = [sum(map(_reciprocal, places.values())) / len(places) for places in (before, after)]
@@ -253,7 +256,7 @@ def month(home: Path, say: Console) -> None:
     why(office, after, before, say)
     office.space.close()
     shown = os.path.relpath(home)
-    command = f".venv/bin/slowwave --home {shown} learning terms --kind keys -n {NAMESPACE}"
+    command = f".venv/bin/slowwave --home {shown} learning terms --kind keys"
     say.print(f"\n  Look at it:  [bold]{command}[/]", soft_wrap=True)
 
 

@@ -3,7 +3,7 @@
 ```python
 import slowwave
 
-memory = slowwave.open("~/assistant", namespace="ada")
+memory = slowwave.open("~/assistant", namespace="default")
 memory.save("We deploy on Thursday since 2 March; Friday is for repairs only.", title="Deploy day")
 for result in memory.search("when do we deploy?"):
     print(result.score, result.title, result.text)
@@ -291,6 +291,22 @@ class Memory:
             limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
             project=project,
         )  # fmt: skip
+
+    def explain(self, query: str, *, limit: int = 3, **filters: Any) -> SearchResponse:  # noqa: ANN401 - those of `search`
+        """Search, and say how every score came about; `str(result.explanation)` is that account in lines.
+
+        Args:
+            query: a question or words, at most 4,000 characters.
+            limit: how many memories.
+            filters: as `search` takes them.
+
+        Returns:
+            What `search` returns, each result with its `explanation`, and what was found and is `not_shown`.
+
+        Raises:
+            SlowwaveError: as `search`.
+        """
+        return self.search(query, limit=limit, explain=True, **filters)
 
     def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:
         """What an assistant should know when a session starts, before anything was asked.

@@ -1,4 +1,4 @@
-"""The README's table of rooms, the import contract and the tree say the same; files stay readable."""
+"""The table of rooms in CONTRIBUTING.md, the import contract and the tree say the same; files stay readable."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def layers() -> list[set[str]]:
 
 
 def table() -> list[tuple[str, str]]:
-    """Room and folder of each row of the README's table."""
-    section = (ROOT / "README.md").read_text().split("## The rooms")[1].split("\n## ")[0]
+    """Room and folder of each row of the table in CONTRIBUTING.md."""
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## The rooms")[1].split("\n## ")[0]
     return re.findall(r"^\| `(\w+)` \| `([^`]+)` \| \S", section, re.MULTILINE)
 
 
-def test_the_table_of_the_readme_has_the_rooms_of_the_contract_in_their_order():
+def test_the_table_has_the_rooms_of_the_contract_in_their_order():
     rooms = [room for room, _ in table()]
     placed = []
     for layer in layers():
@@ -45,7 +45,7 @@ def test_the_table_of_the_readme_has_the_rooms_of_the_contract_in_their_order():
     assert len(rooms) == len(set(rooms))
 
 
-def test_the_table_of_the_readme_has_the_folders_of_the_tree():
+def test_the_table_has_the_folders_of_the_tree():
     folder = ROOT / "slowwave"
     there = {file.stem for file in folder.iterdir() if file.suffix == ".py" or file.is_dir()}
     assert {room for room, _ in table()} == there - {"__init__", "__main__", "__pycache__"}

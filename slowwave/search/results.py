@@ -57,6 +57,12 @@ class Explanation:
     recent_feedback: tuple[Mapping[str, Any], ...] = ()
     recall: Injection | None = None
 
+    def __str__(self) -> str:
+        """A line for each contribution, and the formula."""
+        rows = self.contributions
+        lines = [f"{row.value:+.4f}  {' '.join(' '.join(row[:3]).split())}" for row in rows]
+        return "\n".join([*lines, self.formula])
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

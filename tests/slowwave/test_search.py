@@ -151,6 +151,18 @@ def test_an_account_tells_what_was_cut(memory, three):
     assert all(one.title for one in response.not_shown)
 
 
+def test_explain_is_a_search_with_an_account_that_reads_as_lines(memory, three):
+    [told] = memory.explain("deploy day", limit=1)
+    [same] = memory.search("deploy day", limit=1, explain=True)
+    assert str(told.explanation) == str(same.explanation)
+    *rows, formula = str(told.explanation).splitlines()
+    assert formula == told.explanation.formula
+    assert len(rows) == len(told.explanation.contributions)
+    assert sum(float(row.split()[0]) for row in rows) == pytest.approx(told.score, abs=1e-3)
+    with pytest.raises(SlowwaveError, match="-1"):
+        memory.explain("deploy day", limit=-1)
+
+
 # -- replay ----------------------------------------------------------------------------------------
 
 

@@ -44,8 +44,8 @@ def layers() -> list[list[str]]:
 
 
 def said() -> dict[str, str]:
-    """What lives in each room, from the table of the README."""
-    part = (ROOT / "README.md").read_text(encoding="utf-8").split("## The rooms")[1].split("\n## ")[0]
+    """What lives in each room, from the table in CONTRIBUTING.md."""
+    part = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## The rooms")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(\w+)` \| `[^`]+` \| (.+) \|$", part, re.MULTILINE)
     return {room: words.replace("`", "") for room, words in rows}
 
