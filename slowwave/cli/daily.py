@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings, open_namespace, reference
+from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.views.terminal import PLAIN, bars, out, print_json, print_plain, reports_errors, warn
 
 if TYPE_CHECKING:
@@ -58,15 +58,19 @@ def ingest(
     retire_missing: Annotated[
         bool, typer.Option(help="Retire notes that are gone, even if they are very many.")
     ] = False,
+    model: Annotated[
+        str, typer.Option(help="Embedding model, where this makes the home; it is remembered.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Watch a folder of notes and put its present state into the journal; the night takes it in."""
     from datetime import UTC, datetime
 
     from slowwave.home.workspace import Workspace
+    from slowwave.settings import load
     from slowwave.vaults import vault
 
-    settings = home_settings()
+    settings = load(**({"embedding": {"model": model}} if model else {}))
     space = Workspace(settings, namespace=namespace)
     now = datetime.now(UTC)
     source = vault.watch(

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, open_namespace, reference
 from slowwave.cli.learning import Limit, OneKind, fail, learning
+from slowwave.common.plurals import counted
 from slowwave.views.moments import since
 from slowwave.views.section import Column, Columns, Section, Table, numbers
 from slowwave.views.tables import show
@@ -104,18 +105,32 @@ def learning_log(
         str,
         typer.Option(help="Only add, refresh, expire, rollback, refuse, approve, withdraw or regression."),
     ] = "",
+    kind: Annotated[str, typer.Option(help="Only of words or of keys.")] = "",
     limit: Limit = 20,
     namespace: Namespace = "",
     json: Json = False,
 ) -> None:
-    """The audit log: everything that was learned, refused, taken back and decided, the newest first."""
+    """The audit log: what was learned, taken back and decided, the newest first.
+
+    Selections that taught nothing are most of it: --action refuse lists them, and --json has them all.
+    """
+    import polars as pl
+
     with open_namespace(namespace) as home:
         rows, now = home.learning.log(action=action, limit=None), home.home.now()
+    if kind:
+        rows = rows.filter(pl.col("kind").fill_null("") == _one_kind(kind))
     if json:
         print_json(rows.head(limit))
         return
+    refused = 0 if action else rows.filter(pl.col("action") == "refuse").height
+    if refused:  # most of a log: nothing came of them
+        rows = rows.filter(pl.col("action") != "refuse")
     if rows.is_empty():
-        out.print(f"Nothing is in the log. {_WHEN}")
+        out.print(
+            f"Nothing was learned or decided. {_WHEN}" if refused else f"Nothing is in the log. {_WHEN}"
+        )
+        _tell_refused(refused)
         return
     columns: Columns = [
         Column("when", whole=True),
@@ -132,6 +147,13 @@ def learning_log(
         for row in rows.head(limit).iter_rows(named=True)
     ]  # fmt: skip
     _show("Log of learning", columns, cells, rows.height)
+    _tell_refused(refused)
+
+
+def _tell_refused(count: int) -> None:
+    if count:
+        told = f"{counted(count, 'selection')} taught nothing:"
+        out.print(f"[dim]{told} slowwave learning log --action refuse[/]", highlight=False)
 
 
 def _one_kind(kind: str) -> Kind:

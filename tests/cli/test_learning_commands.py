@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pytest
 from click.testing import Result
 from learning_rows import night, put_effect, put_proposals, put_ready
 
 from slowwave.learning.acts import acts
+from slowwave.learning.log import append
 from slowwave.memory import Memory
 
 pytestmark = pytest.mark.usefixtures("learning_on")
@@ -213,6 +215,30 @@ def test_terms_proposals_and_log_are_listed(learning, data, learned):
     assert data("log")[0]["action"] == "approve"
     assert {row["action"] for row in data("log", "-k", "100")} == {"approve", "add", "refresh"}
     assert len(data("log", "--action", "add", "-k", "100")) == 24
+
+
+def test_the_log_leads_with_what_was_decided_and_counts_what_was_refused(learning, data, memory):
+    put_proposals(memory.store, memory._space.now(), "default")
+    refused = {"namespace": "default", "at": memory._space.now(), "action": "refuse", "detail": None}
+    append(memory.store, pl.DataFrame([
+        refused | {"memory_id": f"memory-{at}", "search_id": f"s{at}", "principal": "mallory", "kind": kind,
+                   "reason": reason}
+        for at, (kind, reason) in enumerate([("words", "gate_closed"), ("words", "top_3_exclusion"),
+                                             ("keys", "rate_limited")])
+    ]))  # fmt: skip
+    told = learning("log").stdout
+    assert "Nothing was learned or decided." in told
+    assert "3 selections taught nothing" in told
+    memory.learning.roll_back("everything", who="ann")
+    told = learning("log").stdout
+    assert told.startswith("Log of learning: 1\n")
+    assert "rollback" in told
+    assert "mallory" not in told
+    assert "3 selections taught nothing: slowwave learning log --action refuse" in told
+    assert "mallory" in learning("log", "--action", "refuse").stdout
+    assert [row["reason"] for row in data("log", "--kind", "keys")] == ["rate_limited"]
+    assert len(data("log")) == 4
+    assert learning("log", "--kind", "letters").exit_code == 1
 
 
 def test_nothing_is_listed_of_a_namespace_that_learned_nothing(learning, learned):

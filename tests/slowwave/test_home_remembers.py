@@ -88,6 +88,10 @@ def by_ingest(home: Path, notes: Path, run: Any) -> None:
     run("ingest", str(notes), "--namespace", "ada", **{VARIABLE: FAST})
 
 
+def by_ingest_with_an_option(home: Path, notes: Path, run: Any) -> None:
+    run("ingest", str(notes), "--namespace", "ada", "--model", FAST)
+
+
 def by_init(home: Path, notes: Path, run: Any) -> None:
     run("init", str(home), "--model", FAST, SLOWWAVE_NAMESPACE="ada")
 
@@ -100,7 +104,9 @@ def by_mcp(home: Path, notes: Path, run: Any) -> None:
     memories.close()
 
 
-@pytest.mark.parametrize("make", [by_open, by_search, by_save, by_ingest, by_init, by_mcp])
+@pytest.mark.parametrize(
+    "make", [by_open, by_search, by_save, by_ingest, by_ingest_with_an_option, by_init, by_mcp]
+)
 def test_whoever_makes_a_home_writes_down_what_was_chosen_and_the_next_command_knows_it(
     home, notes, run, make, monkeypatch
 ):
