@@ -12,9 +12,8 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from slowwave.errors import SlowwaveError
 
@@ -25,8 +24,7 @@ FOLDER: Final = "slowwave-up-"
 _TRIES, _WAIT_S = 10, 0.05  # for a lock that somebody holds for a look
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(NamedTuple):
     """A memory that is running.
 
     Attributes:
@@ -60,7 +58,7 @@ def write(home: Path, running: Running) -> None:
     partial = home / f"{FILE}.partial"
     partial.unlink(missing_ok=True)
     with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123
-        json.dump(asdict(running), file)
+        json.dump(running._asdict(), file)
     partial.replace(home / FILE)
 
 

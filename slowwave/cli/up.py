@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +20,7 @@ from slowwave.views.terminal import err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.asking.listener import Listener
+    from slowwave.asking.place import Running
     from slowwave.cli.warm import Warm
     from slowwave.settings import Settings
 
@@ -82,7 +83,7 @@ def _run(
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
-    dagster = _run_night(settings.home, ui_port, hurry, parts)
+    dagster = _run_night(ui_port, hurry, parts)
     if json:
         urls = {"mcp": assistants.url or None, "dagster": dagster.url or None}
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
@@ -124,7 +125,7 @@ def _make_ready(warm: Warm, settings: Settings) -> None:
             err.print(f"[yellow]Warning:[/] the memory is not ready: {error}", highlight=False)
 
 
-def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> object:
+def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Running:
     """Let commands find it, until it ends."""
     from datetime import UTC, datetime
 
@@ -180,7 +181,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         yield end
 
 
-def _run_night(home: Path, port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
+def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
     from slowwave.cli.child import Kept
 
@@ -194,8 +195,7 @@ def _run_night(home: Path, port: int | None, hurry: threading.Event, parts: Exit
 
     child = Kept([sys.executable, "-m", "slowwave", "ui", "--port", str(port)], os.environ, tell)
     child.start()
-    stop: Callable[[], None] = lambda: child.stop(hurry)  # noqa: E731
-    parts.callback(stop)
+    parts.callback(child.stop, hurry)
     return _Place(f"http://127.0.0.1:{port}")
 
 
