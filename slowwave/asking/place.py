@@ -115,8 +115,8 @@ def is_held(home: Path) -> bool:
         file = os.open(home / LOCK, os.O_RDONLY)
     except FileNotFoundError:
         return False
-    except OSError:
-        return True  # of another user
+    except PermissionError:
+        return True  # another user's
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -15,6 +15,7 @@ import sys
 import termios
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -139,12 +140,19 @@ class Home:
 
 
 def masked(text: str) -> str:
-    """What is said, without what no two commands have in common."""
+    """What is said, without what no two commands have in common; of the line with a time no colours."""
     text = re.sub(r"\b(?:[0-9a-f]{32}|[0-9a-f]{8})\b", "ID", text)
-    text = re.sub(r"\d+ ms \(embedding \d+\)", "TIME", text)
     text = re.sub(r'"timings": \{[^}]*\}', "TIMINGS", text)
+    text = re.sub(r"\b(0\.\d{4})\d+", r"\1", text)  # what fades with time has faded a little more
     text = re.sub(r"\d+ seconds? ago|just now|a minute ago", "AGO", text)
-    return re.sub(r'("(?:\w*_at|at)"): "[^"]*"', r"\1: WHEN", text)
+    text = re.sub(r'("(?:\w*_at|at|as_of)"): "[^"]*"', r"\1: WHEN", text)
+    return "".join(_timeless(line) for line in text.splitlines(keepends=True))
+
+
+def _timeless(line: str) -> str:
+    plain = re.sub(r"\x1b\[[\d;]*m", "", line)
+    told = re.fullmatch(r"search \w+ · \d+ ms \(embedding \d+\)(\s*)", plain)
+    return line if told is None else f"TIME{told[1]}"
 
 
 def new_home(path: Path) -> Home:
@@ -207,7 +215,6 @@ decisions x y
 decisions accept
 observe last -
 observe last
-save -
 """
 
 
@@ -220,17 +227,13 @@ def words_of(line: str, home: Home) -> list[str]:
     return [parts[0], *whole, *parts[options:]]
 
 
-COLD = ("search\n", "search --limit", "observe last", "save -")  # wrongly asked, or they read
+COLD = ("search\n", "search --limit", "observe last")  # wrongly asked, or they read
 
 
 @pytest.mark.parametrize("line", READING.strip().splitlines())
 def test_an_answer_into_a_pipe_is_that_of_a_cold_command(line, home):
     words = words_of(line, home)
-    given = f"{NOTES['safe']} Nobody else has one." if line == "save -" else ""
-    asked, cold = home.run(*words, given=given), home.run(*words, ask=False, given=given)
-    if line == "save -":  # the second is the same note again
-        assert (asked.code, cold.code, asked.asked) == (0, 3, False)
-        return
+    asked, cold = (home.run(*words, ask=ask) for ask in (True, False))
     assert asked.asked is not f"{line}\n".startswith(COLD)
     assert not cold.asked
     assert masked(asked.out) == masked(cold.out)
@@ -289,10 +292,19 @@ def test_what_one_saves_the_other_finds(home):
     assert memory not in home.run("search", "ferry to Rum at dawn", "--json", ask=False).out
 
 
+def test_a_text_on_standard_input_is_read_by_the_command_itself(home):
+    done = home.run("save", "-", "--json", given="The kiln in the shed is fired on Mondays, by Ida alone.")
+    assert (done.asked, done.code, json.loads(done.out)["status"]) == (False, 0, "live")
+    home.run("search", "when is the kiln fired?")
+    looked = home.run("observe", "last", given="Ida fires the kiln in the shed on Mondays.")
+    assert (looked.asked, looked.code) == (False, 0)
+    assert "used" in looked.out
+
+
 def test_a_note_that_the_gate_holds_ends_with_3(home):
     settings = home.path / "slowwave.toml"
     before = settings.read_text()
-    settings.write_text(f'{before}\n[gate]\nmode = "enforce"\nmin_quality = 1.0\n')
+    settings.write_text(f'{before}\n[gate]\nmode = "enforce"\nmin_characters = 300\n')
     try:
         asked = home.run("save", "Thursday, more or less, is what somebody said about the boiler perhaps.")
         cold = home.run(
@@ -301,7 +313,9 @@ def test_a_note_that_the_gate_holds_ends_with_3(home):
     finally:
         settings.write_text(before)
     assert (asked.code, cold.code, asked.asked) == (3, 3, True)
-    assert re.sub(r"m[a-z2-7]{25}", "M", asked.out) == re.sub(r"m[a-z2-7]{25}", "M", cold.out)
+    told = [re.sub(r"\b[a-z2-7]{26}\b", "M", one.out) for one in (asked, cold)]
+    assert told[0] == told[1]
+    assert "Quarantined M: too_short" in told[0]
 
 
 def test_commands_at_once_have_their_own_answers(home):
@@ -340,9 +354,11 @@ def test_settings_that_change_while_it_runs_count_at_once(home):
     try:
         settings.write_text(f"{before}\n[ranking]\nabstention_floor = 1.0\n")
         strict = home.run("search", "deploy", "--json")
-        settings.write_text(f"{before}\n[ranking]\npolicy_file = 'own.toml'\n")
+        settings.write_text(f"{before}\n[ranking]\npolicy_file = 'own.json'\n")
         for floor, name in ((0.0, "generous"), (1.0, "strict")):
-            (home.path / "own.toml").write_text(f'name = "{name}"\nabstention_floor = {floor}\n')
+            (home.path / "own.json").write_text(
+                json.dumps({"policy": {"name": name, "abstention_floor": floor}})
+            )
             asked, cold = (home.run("explain", "deploy", ask=ask) for ask in (True, False))
             assert (asked.asked, masked(asked.out)) == (True, masked(cold.out))
             assert name in asked.out
@@ -375,7 +391,7 @@ def test_tables_that_are_made_again_or_gone_are_seen(own):
 
 def test_another_model_is_used_at_once(own):
     own.start()
-    assert own.run("reembed", "--model", "wordllama-128", ask=False).code == 0
+    assert own.run("reembed", "--model", "bge-small-en-v1.5", ask=False).code == 0
     asked, cold = (own.run("search", "deploy", "--json", ask=ask) for ask in (True, False))
     assert asked.asked
     assert masked(asked.out) == masked(cold.out)
@@ -445,19 +461,33 @@ def test_without_a_home_there_is_nothing_to_run(tmp_path):
 
 
 def test_assistants_are_served_by_the_same_process(own):
-    from mcp_helpers import free_port, over_http
-
     token = own.run("mcp", "token", "-n", "default", "--principal", "ada").out.strip()
-    port = free_port()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     own.start("--port", str(port))
-    with over_http(f"http://127.0.0.1:{port}/mcp", token) as assistant:
-        saved = assistant.call("memory_save", content="The heron stands by the weir at dawn, all of March.")
-        found = own.run("search", "where is the heron?", "--json")
-        assert found.asked
-        assert json.loads(found.out)["results"][0]["memory_id"] == saved["memory_id"]
-        own.run("save", "The otter came back to the mill pond on the ninth of April.")
-        response = assistant.call("memory_search", query="when did the otter come back?")
-        assert "otter" in str(response["results"][0])
+
+    def call(tool: str, **arguments: str) -> dict[str, Any]:
+        params = {"name": tool, "arguments": arguments}
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/mcp",
+            json.dumps(asked).encode(),
+            {
+                "Authorization": f"Bearer {token}",
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+            },
+        )
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return json.load(answer)["result"]["structuredContent"]
+
+    saved = call("memory_save", content="The heron stands by the weir at dawn, all through March.")
+    found = own.run("search", "where is the heron?", "--json")
+    assert found.asked
+    assert json.loads(found.out)["results"][0]["memory_id"] == saved["memory_id"]
+    assert own.run("save", "The otter came back to the mill pond on the ninth of April.").asked
+    assert "otter" in str(call("memory_search", query="when did the otter come back?")["results"][0])
     assert own.stop() == (0, "")
 
 
