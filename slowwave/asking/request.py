@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import slowwave
 from slowwave.common.finding import ENV_PREFIX, find_home
+from slowwave.common.version import VERSION
 
 ASK: Final = f"{ENV_PREFIX}ASK"
 """The variable that forbids to ask, when it is 0."""
@@ -93,7 +93,7 @@ def request_of(words: Sequence[str]) -> dict[str, Any] | None:
         return None
     columns, lines = _room()
     return {
-        "version": slowwave.__version__,
+        "version": VERSION,
         "words": list(words),
         "variables": own_variables(os.environ),
         "looks": {name: os.environ[name] for name in LOOKS if name in os.environ},

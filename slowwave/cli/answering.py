@@ -10,11 +10,11 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
-import slowwave
 from slowwave.asking.request import ASKED, own_variables
 from slowwave.cli.app import app
 from slowwave.cli.starting import alone, first_word
 from slowwave.cli.warm import Warm
+from slowwave.common.version import VERSION
 from slowwave.views.screens import NeedsInputError, Screen
 from slowwave.views.terminal import telling
 
@@ -35,7 +35,7 @@ class Answering:
         """What to do for a request; None where its command has to start cold."""
         try:
             words = [str(word) for word in request["words"]]
-            same = request["version"] == slowwave.__version__ and request["variables"] == self._variables
+            same = request["version"] == VERSION and request["variables"] == self._variables
             if not same or first_word(words) not in ASKED:
                 return None
             screen = Screen(

@@ -29,6 +29,8 @@ def next_pause(before: float, ran: float) -> float:
 class Kept:
     """A program that is kept running in a session of its own, so that Ctrl-C reaches it through here alone.
 
+    What it prints stands on standard error.
+
     Args:
         command: its words.
         environment: its variables.
@@ -55,7 +57,11 @@ class Kept:
                 if self._stopped.is_set():
                     return
                 self._process = process = subprocess.Popen(  # noqa: S603 - our own
-                    self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
+                    self._command,
+                    env=self._environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=2,
+                    start_new_session=True,
                 )
             began = time.monotonic()
             code = process.wait()

@@ -129,11 +129,11 @@ def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Runni
     """Let commands find it, until it ends."""
     from datetime import UTC, datetime
 
-    import slowwave
     from slowwave.asking import place
+    from slowwave.common.version import VERSION
 
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    running = place.Running(os.getpid(), listener.path, slowwave.__version__, started)
+    running = place.Running(os.getpid(), listener.path, VERSION, started)
     parts.callback(place.remove, settings.home, running)
     place.write(settings.home, running)
     return running

@@ -18,6 +18,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -159,8 +160,12 @@ def new_home(path: Path) -> Home:
     made = Home(path)
     memory = slowwave.open(path, namespace="default", embedding={"model": "wordllama-256"})
     with memory:
-        for key, text in (NOTES | {"trains": WIDE}).items():
-            made.memory_ids[key] = memory.save(text, key=key, title=key.capitalize()).memory_id
+        for months, (key, text) in enumerate((NOTES | {"trains": WIDE}).items()):
+            written = datetime.now(UTC) - timedelta(
+                days=30 * months
+            )  # or scores are the same but for rounding
+            saved = memory.save(text, key=key, title=key.capitalize(), created_at=written)
+            made.memory_ids[key] = saved.memory_id
         memory.search("when do we deploy?")
     return made
 
