@@ -3,8 +3,8 @@
     python bench/asked.py [--notes 3000] [--times 9] [--model bge-small-en-v1.5]
 
 `cold` is `slowwave search` as it is without a running memory, `asked` the same command beside one. They run
-turn about, each in a process of its own, after one of each that is not counted. CPU is user and system time of
-the command's process alone; what the running memory spends on an answer is the row `answer`.
+turn about, each in a process of its own, after one of each that is not counted. CPU is user and system time
+of the command's process alone; what the running memory spends on an answer is the row `answer`.
 """
 
 from __future__ import annotations
