@@ -145,7 +145,7 @@ def masked(text: str) -> str:
     text = re.sub(r"\b(?:[0-9a-f]{32}|[0-9a-f]{8})\b", "ID", text)
     text = re.sub(r'"timings": \{[^}]*\}', "TIMINGS", text)
     text = re.sub(r"\b(0\.\d{4})\d+", r"\1", text)  # what fades with time has faded a little more
-    text = re.sub(r"\d+ seconds? ago|just now|a minute ago", "AGO", text)
+    text = re.sub(r"\d+ \w+ ago|just now", "AGO", text)
     text = re.sub(r'("(?:\w*_at|at|as_of)"): "[^"]*"', r"\1: WHEN", text)
     return "".join(_timeless(line) for line in text.splitlines(keepends=True))
 
@@ -214,7 +214,7 @@ get {deploy}
 get {deploy} --json
 get nosuchmemory
 stats {battery}
-history {safe}
+history {safe} --json
 decisions
 decisions x y
 decisions accept
