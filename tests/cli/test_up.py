@@ -185,7 +185,7 @@ def own(tmp_path: Path) -> Iterator[Home]:
     made = new_home(tmp_path / "home")
     yield made
     if made.process is not None:
-        made.process.kill()
+        made.process.terminate()
         made.process.communicate()
 
 
