@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from slowwave.common.version import VERSION
+
 if TYPE_CHECKING:
     from slowwave.memory import Memory
     from slowwave.memory import open_memory as open  # noqa: A004 - slowwave.open, like sqlite3.connect
 
 __all__ = ["Memory", "open"]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _LAZY = {"open": "open_memory", "Memory": "Memory"}
 

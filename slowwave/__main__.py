@@ -1,6 +1,24 @@
-"""`python -m slowwave`: the command, of the very Python that is asked."""
+"""The way in: `slowwave`, and `python -m slowwave` for the very Python that is asked.
 
-from slowwave.cli import main
+A memory that runs already is asked before anything is loaded that takes time.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from slowwave.asking.client import ask
+
+
+def main() -> None:
+    """Entry point of the `slowwave` command."""
+    code = ask(sys.argv[1:])
+    if code is not None:
+        raise SystemExit(code)
+    from slowwave.cli import main as cold
+
+    cold()
+
 
 if __name__ == "__main__":
     main()

@@ -12,6 +12,7 @@ ELSEWHERE = {
     "init": "makes another home",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "up": "runs until it is stopped, and answers with the very commands that are walked below",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",
     "ui": "starts Dagster's page over the storage that is read below",

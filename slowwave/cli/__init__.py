@@ -30,6 +30,7 @@ from slowwave.cli import (  # noqa: F401
     review,
     topics,
     tune,
+    up,
     warehouse,
 )
 from slowwave.cli.app import app

@@ -58,7 +58,10 @@ def common(
     """Set the home folder for the command; what it writes is as private as that folder."""
     from slowwave.common.permissions import private_files
     from slowwave.settings.finding import find_home
+    from slowwave.views.screens import is_asked
 
+    if is_asked():
+        return  # this process is of that home, and is as private
     if home is not None:
         import os
 
@@ -97,15 +100,12 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
         create: the home too, if there is none.
         known: refuse a namespace in which nothing was saved, where others are.
     """
-    from slowwave.common.imports import load_tables
-    from slowwave.memory import Memory
     from slowwave.settings import require_home
 
     settings = home_settings()
     if not create:
         require_home(settings)
-    load_tables()
-    memory = Memory(settings, namespace=namespace or settings.namespace, principal="command line")
+    memory = opened(settings, namespace)
     if known:
         from slowwave.errors import SlowwaveError
         from slowwave.search.nothing import refuse_unknown
@@ -116,6 +116,16 @@ def open_namespace(namespace: str, *, create: bool = False, known: bool = False)
             memory.close()
             raise
     return memory
+
+
+def opened(settings: Settings, namespace: str, principal: str = "command line") -> Memory:
+    """A namespace of a home, for a command; where a running memory does the command, on what it has open."""
+    from slowwave.common.imports import load_tables
+
+    load_tables()
+    from slowwave.cli.warm import memory_of
+
+    return memory_of(settings, namespace or settings.namespace, principal)
 
 
 def reference(memory: Memory, kind: Kind, text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from slowwave.cli.app import Json, Namespace, app, home_settings
+from slowwave.cli.app import Json, Namespace, app, home_settings, opened
 from slowwave.views.terminal import out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
@@ -128,13 +128,9 @@ def capture(
 
 def _opened(namespace: str, principal: str) -> Memory:
     """The memory of a hook."""
-    from slowwave.common.imports import load_tables
-    from slowwave.memory import Memory
     from slowwave.settings import require_home
 
-    settings = require_home(home_settings())
-    load_tables()
-    return Memory(settings, namespace=namespace or settings.namespace, principal=principal or "assistant")
+    return opened(require_home(home_settings()), namespace, principal or "assistant")
 
 
 def _connection(client: Client, namespace: str, principal: str) -> tuple[Connection, tuple[str, ...]]:

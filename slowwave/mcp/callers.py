@@ -30,10 +30,18 @@ class Memories:
         settings: of the home.
         caller: who is calling now.
         namespace: of all callers, where they have one.
+        space: the parts of that home where they are open already; `close` closes them for all who share them.
     """
 
-    def __init__(self, settings: Settings, caller: Callable[[], Caller], *, namespace: str = "") -> None:
-        self._space = Workspace(settings, namespace=namespace)
+    def __init__(
+        self,
+        settings: Settings,
+        caller: Callable[[], Caller],
+        *,
+        namespace: str = "",
+        space: Workspace | None = None,
+    ) -> None:
+        self._space = space or Workspace(settings, namespace=namespace)
         self.caller = caller
         self._opened: dict[Caller, Memory] = {}
         self._lock = Lock()

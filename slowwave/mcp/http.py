@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from uvicorn import Server
 
+    from slowwave.home.workspace import Workspace
+
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
@@ -60,8 +62,13 @@ def caller() -> Caller:
     return Caller(access.subject, access.client_id)
 
 
-def application(settings: Settings, host: str) -> Starlette:
+def application(settings: Settings, host: str, space: Workspace | None = None) -> Starlette:
     """The server as an ASGI application.
+
+    Args:
+        settings: of the home.
+        host: address that it listens on.
+        space: the parts of that home where they are open already.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
@@ -77,7 +84,7 @@ def application(settings: Settings, host: str) -> Starlette:
             f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
             f"carries a token."
         )
-    memories = Memories(settings, caller)
+    memories = Memories(settings, caller, space=space)
     built = build(
         memories,
         verifier=Verifier(settings.mcp.tokens),
@@ -123,8 +130,14 @@ def serve(settings: Settings, host: str, port: int) -> None:
     server(settings, host, port).run()
 
 
-def server(settings: Settings, host: str, port: int) -> Server:
+def server(settings: Settings, host: str, port: int, space: Workspace | None = None) -> Server:
     """The server, not yet started.
+
+    Args:
+        settings: of the home.
+        host: address to listen on.
+        port: to listen on.
+        space: the parts of that home where they are open already.
 
     Raises:
         SettingsError: as of :func:`application`.
@@ -136,7 +149,7 @@ def server(settings: Settings, host: str, port: int) -> Server:
     limits = settings.mcp
     return uvicorn.Server(
         uvicorn.Config(
-            application(settings, host),
+            application(settings, host, space),
             host=host,
             port=port,
             http=patient(limits.request_seconds, limits.half_sent),

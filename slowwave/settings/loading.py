@@ -18,7 +18,9 @@ from slowwave.settings.groups import Group
 from slowwave.settings.shown import covered, variable_of
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
-_NO_SETTINGS = frozenset({f"{ENV_PREFIX}DEBUG"})  # variables that are read, and are no settings
+_NO_SETTINGS = frozenset(
+    {f"{ENV_PREFIX}DEBUG", f"{ENV_PREFIX}ASK"}
+)  # variables that are read, and are no settings
 
 
 def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa: ANN401 - any setting

@@ -50,6 +50,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("vaults", lambda: _vaults(space)),
         ("erasures", lambda: _erasures(space)),
         ("capture", lambda: _capture(space)),
+        ("running", lambda: _running(settings.home)),
     )
     findings: list[Finding] = []
     if not settings.home.is_dir():
@@ -238,6 +239,20 @@ def _capture(space: Workspace) -> Iterator[Finding]:
         log = space.settings.home / CAPTURE_LOG
         advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
         yield Finding("capture", False, message, advice)
+
+
+def _running(home: Path) -> Iterator[Finding]:
+    """Whether a running memory answers commands; that none does is no fault."""
+    from slowwave.asking import place
+
+    known = place.read(home)
+    if not place.is_held(home):
+        yield Finding("running", True, "slowwave up does not run: each command starts by itself")
+    elif known is None:
+        yield Finding("running", True, "slowwave up starts, ends, or is another user's")
+    else:
+        told = f"slowwave up runs since {known.started} (process {known.pid}) and answers commands"
+        yield Finding("running", True, told)
 
 
 def _erasures(space: Workspace) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ UNEXPECTED = "This is a fault of Slowwave, not of yours"
 _MOST_WORDS = 200  # characters of an unforeseen error
 
 
-class _Terminal(Console):
+class Terminal(Console):
     """Shows every text, whatever it came from, without what a terminal would obey."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -38,8 +38,8 @@ class _Terminal(Console):
             yield Segment(text if control else printable(text, keep="\n"), style, control)
 
 
-out = _Terminal()
-err = _Terminal(stderr=True)
+out = Terminal()
+err = Terminal(stderr=True)
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -23,6 +23,7 @@ SMOKE: dict[str, Argv] = {
     "answers": lambda at: (
         "--data", made.answers(at / "a.jsonl"), "--collection", made.harbour(at / "harbour"), *FAST
     ),
+    "asked": lambda at: ("--notes", 3, "--times", 1, *FAST),
     "attack": lambda at: (
         "--data", made.harbour(at / "harbour"), "--attackers", 1, "--people", 3, "--days", 1, "--targets", 1,
         "--others", 2, "--what", "both", "--quick",

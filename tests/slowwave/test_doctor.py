@@ -39,7 +39,7 @@ def test_a_home_in_order_has_no_problems(filled):
     assert problems(filled) == []
     assert list(found) == [
         "home", "permissions", "installation", "night", "model", "journal", "store", "keys", "learning",
-        "chunks", "save gate",
+        "chunks", "save gate", "running",
     ]  # fmt: skip
     assert found["store"].message == "1 memories, 1 chunks, 0 quarantine"
     assert found["model"].message.startswith("wordllama-256: 256 numbers, length 1.0")

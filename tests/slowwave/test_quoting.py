@@ -20,7 +20,7 @@ from slowwave.search.knowledge import CONFIDENCE_LABELS
 from slowwave.search.wakeup import Packet, _item
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Found, FoundMemory, History, HistoryEvent
-from slowwave.views.terminal import _Terminal
+from slowwave.views.terminal import Terminal
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -128,7 +128,7 @@ def test_no_field_of_a_note_leaves_its_quote(title, text, memory_type, tags, sou
 @given(words)
 def test_a_terminal_is_sent_nothing_that_it_would_obey(text):
     told = StringIO()
-    terminal = _Terminal(file=told, width=80, color_system=None)
+    terminal = Terminal(file=told, width=80, color_system=None)
     table = Table(title=Text(text), caption=Text(text))
     table.add_column(Text(text))
     table.add_row(escape(text))

@@ -1,0 +1,212 @@
+"""The command that keeps a memory running: for the command line, for assistants, with the night beside it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from slowwave.cli.app import Json, app, home_settings
+from slowwave.views.terminal import err, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.asking.listener import Listener
+    from slowwave.asking.place import Running
+    from slowwave.cli.warm import Warm
+    from slowwave.settings import Settings
+
+_LOOK_S = 2.0  # seconds between looks whether the home is still there
+_ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class _Place(NamedTuple):
+    """Where a part is, or why it is not there."""
+
+    url: str
+    why_not: str = ""
+
+
+@app.command()
+@reports_errors
+def up(
+    host: Annotated[str, typer.Option(help="Address for assistants (MCP).")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
+    night: Annotated[
+        bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
+    ] = True,
+    ui_port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of Dagster's page.")] = 3000,
+    json: Json = False,
+) -> None:
+    """Keep the memory running until Ctrl-C or TERM: commands ask it instead of starting by themselves.
+
+    It serves assistants over HTTP where there are tokens for them, and runs the night on its schedule.
+    """
+    from slowwave.asking.place import held
+    from slowwave.errors import SlowwaveError
+    from slowwave.settings import require_home
+
+    settings = require_home(home_settings())
+    if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
+        raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
+    os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
+    with held(settings.home), ExitStack() as parts:
+        _run(settings, parts, host, port, ui_port if night else None, json=json)
+
+
+def _run(
+    settings: Settings, parts: ExitStack, host: str, port: int, ui_port: int | None, *, json: bool
+) -> None:
+    """Start everything, tell where it is, and wait until it is to end; `parts` then ends it in turn."""
+    from slowwave.asking import place
+    from slowwave.asking.listener import Listener
+    from slowwave.cli.answering import Answering
+    from slowwave.cli.warm import Warm
+    from slowwave.views.screens import share
+
+    stop, hurry = threading.Event(), threading.Event()
+    parts.enter_context(_told_to_end(stop, hurry))
+    parts.enter_context(share())
+    warm = Warm()
+    parts.callback(warm.close)
+    assistants = _serve_assistants(settings, warm, parts, host, port)
+    _make_ready(warm, settings)
+    listener = Listener(Answering(warm))
+    parts.callback(listener.close)
+    running = _announce(settings, listener, parts)
+    listener.start()
+    dagster = _run_night(ui_port, hurry, parts)
+    if json:
+        urls = {"mcp": assistants.url or None, "dagster": dagster.url or None}
+        print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
+    else:
+        _tell(settings.home, assistants, dagster)
+    while not stop.wait(_LOOK_S):
+        if place.read(settings.home) != running:
+            err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
+            raise typer.Exit(1)
+
+
+@contextmanager
+def _told_to_end(stop: threading.Event, hurry: threading.Event) -> Iterator[None]:
+    """Ctrl-C, TERM and a closed terminal set `stop`, and the second of them `hurry`."""
+
+    def note(*_: object) -> None:
+        (hurry if stop.is_set() else stop).set()
+
+    numbers = [getattr(signal, name) for name in _ENDINGS]
+    before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _make_ready(warm: Warm, settings: Settings) -> None:
+    """Open what the first command needs. Where that fails the command meets it, and tells why."""
+    from slowwave.cli.app import opened
+    from slowwave.search.ready import make_ready
+
+    with warm.lending():
+        try:
+            with opened(settings, "") as memory:
+                memory.prepare()
+                make_ready(memory.home, memory.namespace)
+        except Exception as error:  # whatever it is
+            err.print(f"[yellow]Warning:[/] the memory is not ready: {error}", highlight=False)
+
+
+def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Running:
+    """Let commands find it, until it ends."""
+    from datetime import UTC, datetime
+
+    from slowwave.asking import place
+    from slowwave.common.version import VERSION
+
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    running = place.Running(os.getpid(), listener.path, VERSION, started)
+    parts.callback(place.remove, settings.home, running)
+    place.write(settings.home, running)
+    return running
+
+
+def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
+    """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
+    if find_spec("mcp") is None:
+        return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
+    if not settings.mcp.tokens:
+        return _Place("", "not served: there is no token (slowwave mcp token)")
+    from slowwave.mcp.http import PATH, server
+
+    listening = parts.enter_context(_listening(host, port))
+    serving = server(settings, host, port, parts.enter_context(warm.parts(settings)))
+    thread = threading.Thread(target=serving.run, args=([listening],), name="slowwave-mcp", daemon=True)
+    thread.start()
+
+    def end() -> None:
+        serving.should_exit = True
+        thread.join()
+
+    parts.callback(end)
+    return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket on an address, opened before anything is started.
+
+    Raises:
+        SlowwaveError: it cannot be had.
+    """
+    from slowwave.errors import SlowwaveError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as end:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            end.bind((host, port))
+        except OSError as error:
+            raise SlowwaveError(
+                f"{host}:{port} cannot be listened on ({error.strerror}). Name another port with --port."
+            ) from None
+        yield end
+
+
+def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
+    """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
+    from slowwave.cli.child import Kept
+
+    if port is None:
+        return _Place("", "not run: --no-night")
+    if find_spec("dagster") is None:
+        return _Place("", "not run: pip install '.[night]' in Slowwave's folder")
+
+    def tell(code: int, pause: float) -> None:
+        err.print(f"Dagster ended (exit code {code}); it starts again in {pause:.0f} s.", highlight=False)
+
+    child = Kept([sys.executable, "-m", "slowwave", "ui", "--port", str(port)], os.environ, tell)
+    child.start()
+    parts.callback(child.stop, hurry)
+    return _Place(f"http://127.0.0.1:{port}")
+
+
+def _tell(home: Path, assistants: _Place, dagster: _Place) -> None:
+    """Where everything is."""
+    rows = (
+        ("home", str(home)),
+        ("commands", "they ask this process; SLOWWAVE_ASK=0 before one forbids it"),
+        ("assistants", assistants.url or assistants.why_not),
+        ("Dagster", dagster.url or dagster.why_not),
+    )
+    out.print("[bold]Running[/]; stop with Ctrl-C.")
+    for name, told in rows:
+        out.print(f"  [dim]{name:<11}[/]{told}", highlight=False, soft_wrap=True)
