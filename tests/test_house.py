@@ -1,4 +1,4 @@
-"""The table of rooms in CONTRIBUTING.md, the import contract and the tree say the same; files stay readable."""
+"""The table of rooms, the import contract and the tree say the same; files stay readable."""
 
 from __future__ import annotations
 

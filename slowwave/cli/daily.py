@@ -70,7 +70,7 @@ def ingest(
     from slowwave.settings import load
     from slowwave.vaults import vault
 
-    settings = load(**({"embedding": {"model": model}} if model else {}))
+    settings = load(None, **({"embedding": {"model": model}} if model else {}))
     space = Workspace(settings, namespace=namespace)
     now = datetime.now(UTC)
     source = vault.watch(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 from slowwave.connect.entries import MODULE, PROGRAM
@@ -30,7 +29,7 @@ def launch() -> tuple[str, ...]:
         return (str(beside),)
     if (found := shutil.which(PROGRAM)) is not None:
         return (str(Path(found).absolute()),)
-    if find_spec(f"{PROGRAM}.__main__") is not None:
+    if Path(sys.executable).is_file():
         return (sys.executable, *MODULE)
     raise SlowwaveError(
         "The command `slowwave` is not on the PATH and not beside Python, so no other program can start it: "

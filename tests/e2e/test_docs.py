@@ -38,7 +38,7 @@ def test_python_of_the_docs_runs(page: str, code: str, tmp_path: Path, monkeypat
     monkeypatch.setenv("SLOWWAVE_EMBEDDING__MODEL", "wordllama-256")
     exec(compile(code, page, "exec"), {"__name__": "docs"})
     printed = capsys.readouterr().out
-    assert ("eploy" in printed) == ("print" in code)
+    assert bool(printed.strip()) == ("print" in code)
 
 
 def test_python_of_the_module_docstring_runs(tmp_path: Path, monkeypatch, capsys) -> None:

@@ -1,12 +1,10 @@
-"""What the README promises of the first hour: a command can be installed, and each line gives something."""
+"""What the README promises of the first hour: a command can be installed, and works from anywhere."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -19,37 +17,7 @@ from packages import TOP, Packages
 ROOT = Path(__file__).parents[2]
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 README = (ROOT / "README.md").read_text()
-LASTING = {"ui", "mcp"}  # they go on until they are ended, and have tests of their own
 FACT = "We deploy on Thursday since the second of March, and Friday is for repairs only."
-
-ONE_AFTER_THE_OTHER = """
-import contextlib, io, json, os, re, sys
-from slowwave.cli import main
-
-known = {}
-for words in json.load(sys.stdin):
-    code, said = 0, io.StringIO()
-    if words[0] == "export":
-        os.environ.update([words[1].split("=", 1)])
-    elif words[1] in ("ui", "mcp"):
-        continue
-    else:
-        sys.argv, sys.stdin = [known.get(word, word) for word in words], io.StringIO("yes\\n")
-        try:
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                main()
-        except SystemExit as end:
-            code = end.code or 0
-    for name, mark in (("SEARCH", "^search (\\\\w+)"), ("ID", "^Saved (\\\\w+)")):
-        known.update((name, one) for one in re.findall(mark, said.getvalue(), re.MULTILINE))
-    print(json.dumps({"words": words, "code": code, "said": said.getvalue()}), flush=True)
-"""  # in one process, as each begins with seconds of loading
-
-
-def lines() -> list[str]:
-    """The commands of "Five minutes", in their order."""
-    (block,) = re.findall(r"## Five minutes\n.*?```console\n(.*?)```", README, re.DOTALL)
-    return [re.sub(r"\s+# .*", "", one.removeprefix("$ ")) for one in block.splitlines()]
 
 
 def settled(home: Path) -> dict[str, str]:
@@ -147,25 +115,6 @@ def test_an_installation_claims_one_name_and_an_application_keeps_the_others(
     assert all(Path(one).is_relative_to(installed.parents[1]) for one in files.split())  # not this folder's
     (site,) = (installed.parents[1] / "lib").glob("python*/site-packages")
     assert {path.name for path in site.iterdir()} & {*TOP, "slowwave"} == {"slowwave"}
-
-
-@pytest.mark.slow
-def test_every_command_of_the_readme_gives_something_on_day_one_in_its_order(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples" / "vault" / "decisions", tmp_path / "notes")
-    asked = [shlex.split(line.replace("~", str(tmp_path))) for line in lines()]
-    asked = [[*words, "--yes"] if "erase" in words else words for words in asked]  # no terminal to ask on
-    assert {words[1] for words in asked} >= {"init", "night", "feedback", "report", "eval", "erase", "ui"}
-    done = subprocess.run(
-        [sys.executable, "-c", ONE_AFTER_THE_OTHER], input=json.dumps(asked), cwd=tmp_path,
-        env=settled(tmp_path) | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [one["words"] for one in told] == [one for one in asked if one[1] not in LASTING], done.stderr
-    for one in told:
-        assert one["code"] == 0, one
-        assert one["said"].strip() or one["words"][0] == "export", one
-    assert (tmp_path / "assistant" / "journal.db").exists()
-    assert not (tmp_path / ".slowwave").exists()  # one home
 
 
 def test_readme_tour_and_mcp_page_are_about_one_home_and_one_namespace() -> None:

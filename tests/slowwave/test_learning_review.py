@@ -218,7 +218,7 @@ def test_proposals_say_why_they_teach_nothing(ready):
 def test_proposals_that_were_applied_say_so(learned):
     assert dict(learned.learning.status().proposals) == {"applied": 16, "top_3_exclusion": 1}
     learned.learning.roll_back("everything", who="ann")
-    assert dict(learned.learning.status().proposals) == {"applied": 16, "top_3_exclusion": 1}
+    assert dict(learned.learning.status().proposals) == {"taken_back": 16, "top_3_exclusion": 1}
     assert states(learned) == {"taken back": 24}
 
 
