@@ -49,8 +49,8 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
     """What is known of each question, memory and principal at a moment.
 
     Who asks the same again has one voice, the mean of what was done each time, with the age of the last. Of
-    a memory's keys the newest few stay; where it was taken by one that does not stay, it was not looked at
-    either.
+    a memory's keys a few stay, the newest of each principal in turn, so that nobody pushes out what others
+    taught; where it was taken by one that does not stay, it was not looked at either.
 
     Args:
         views: rows as in `VIEW`, of any namespaces, none of a later moment.
@@ -59,8 +59,8 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
 
     Returns:
         ``namespace``, ``query_id``, ``memory_id``, ``principal``, ``taken`` and ``examined`` (weighted by
-        age), ``last`` (that the principal asked); sorted. Only memories that have a key, in questions that
-        are one.
+        age), ``last`` (that the principal asked), ``crowd`` (principals of the namespace that taught any
+        key, also one that does not stay); sorted. Only memories that have a key, in questions that are one.
     """
     voice = ["namespace", "query_id", "memory_id", "principal"]
     left = (1 - (pl.lit(as_of) - pl.col("last")) / policy.ttl).clip(0.0, 1.0)
@@ -72,6 +72,9 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
         .sort("last", *voice, descending=[True, False, False, False, False])
     )
     key = pl.col("taken") > 0
+    crowd = voices.filter(key).group_by("namespace").agg(crowd=pl.col("principal").n_unique().cast(pl.Int64))
+    turn = pl.when(key).then(key.cum_sum().over("namespace", "memory_id", "principal"))
+    voices = voices.with_columns(turn=turn).sort("turn", maintain_order=True, nulls_last=True)
     place = pl.when(key).then(key.cum_sum().over("namespace", "memory_id"))
     kept = voices.with_columns(place=place).filter(
         pl.col("place").is_null() | (pl.col("place") <= policy.per_memory)
@@ -80,12 +83,17 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
     known = kept.join(keys, on=["namespace", "query_id"], how="semi").join(
         keys, on=["namespace", "memory_id"], how="semi"
     )
-    return known.select(
-        *voice,
-        taken=pl.col("taken") * pl.col("left"),
-        examined=pl.col("examined") * pl.col("left"),
-        last="last",
-    ).sort(voice)
+    return (
+        known.join(crowd, on="namespace")
+        .select(
+            *voice,
+            taken=pl.col("taken") * pl.col("left"),
+            examined=pl.col("examined") * pl.col("left"),
+            last="last",
+            crowd="crowd",
+        )
+        .sort(voice)
+    )
 
 
 def keys_of(
@@ -110,5 +118,5 @@ def keys_of(
         (there["principal"].rank("dense").cast(pl.Int64) - 1).to_numpy(),
         there["taken"].to_numpy(),
         there["examined"].to_numpy(),
-        folded.filter(pl.col("taken") > 0)["principal"].n_unique(),
+        int(folded["crowd"].max() or 0),  # type: ignore[arg-type]
     )

@@ -23,6 +23,7 @@ FEWEST_QUERIES = 50
 MOST_QUERIES = 2_000
 """Logged queries that are compared with each other for it, at most (count)."""
 _DIGITS = 12  # in which two voices are missed alike
+_ROUNDS = 8  # voices that are looked for one after the other, at most (count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,24 +235,51 @@ def minority_of(crowd: int, policy: KeyPolicy) -> int:
 
 
 def _bounded(rows: _Rows, lift: Floats, policy: KeyPolicy, reach: float, minority: int) -> Floats:
-    """Lifts that so few voices raise by no more than their reach, (m,), of those of all voices."""
-    rows = rows.at(np.argsort(rows.group, kind="stable"))
-    high = (rows.taken > 0) & (lift > reach)[rows.group]  # only who took it can have lifted it
-    pairs = np.unique(np.stack([rows.group[high], rows.voice[high]]), axis=1)
-    memory, voice = pairs
+    """Lifts that so few voices raise by no more than their reach, (m,), of those of all voices.
+
+    The few are looked for twice: who is missed most, then who is missed most of the others, and so on, since
+    voices that agree cover for each other; and those with the most evidence.
+    """
+    left = rows = rows.at(np.argsort(rows.group, kind="stable"))
+    bounded = lift.copy()
+    for _ in range(min(minority, _ROUNDS)):
+        memory, voice, without = _missed(left, bounded > reach, policy)
+        if not len(memory):
+            break
+        np.minimum.at(bounded, memory, without + reach)
+        order = np.lexsort((voice, without.round(_DIGITS), memory))
+        left = left.at(_others(left, *_first(memory, voice, order, 1)))
+    if minority > 1:
+        took = rows.taken > 0
+        pairs, at = np.unique(np.stack([rows.group[took], rows.voice[took]]), axis=1, return_inverse=True)
+        memory, voice = pairs
+        evidence = np.bincount(at.ravel(), (rows.near * rows.taken)[took], minlength=len(memory))
+        order = np.lexsort((voice, -evidence.round(_DIGITS), memory))
+        many = rows.at(_others(rows, *_first(memory, voice, order, minority)))
+        bounded = np.minimum(bounded, _lift(many, len(lift), policy)[0] + reach)
+    return bounded
+
+
+def _missed(rows: _Rows, high: npt.NDArray[np.bool_], policy: KeyPolicy) -> tuple[Integers, Integers, Floats]:
+    """Each voice that took a memory whose lift is high, and what the lift is without it, (k,) each."""
+    took = (rows.taken > 0) & high[rows.group]  # only who took it can have lifted it
+    memory, voice = np.unique(np.stack([rows.group[took], rows.voice[took]]), axis=1)
     starts = np.searchsorted(rows.group, memory)
     counts = np.searchsorted(rows.group, memory, side="right") - starts
     pair, every = np.repeat(np.arange(len(memory)), counts), _ranges(starts, counts)
     others = rows.voice[every] != voice[pair]
     without, _ = _lift(rows.at(every[others], pair[others]), len(memory), policy)
-    bounded = lift.copy()
-    np.minimum.at(bounded, memory, without + reach)
-    if minority > 1:
-        strongest = np.lexsort((voice, without.round(_DIGITS), memory))  # who is missed most
-        first = np.searchsorted(memory, memory)
-        few = strongest[np.arange(len(memory)) - first < minority]
-        voices = int(rows.voice.max(initial=0)) + 1
-        many = ~np.isin(rows.group * voices + rows.voice, memory[few] * voices + voice[few])
-        left, _ = _lift(rows.at(many), len(lift), policy)
-        bounded = np.minimum(bounded, left + reach)
-    return bounded
+    return memory, voice, without
+
+
+def _first(memory: Integers, voice: Integers, order: Integers, most: int) -> tuple[Integers, Integers]:
+    """The first so many voices of each memory, in an order that goes by memory."""
+    among = memory[order]
+    few = order[np.arange(len(among)) - np.searchsorted(among, among) < most]
+    return memory[few], voice[few]
+
+
+def _others(rows: _Rows, memory: Integers, voice: Integers) -> npt.NDArray[np.bool_]:
+    """Which rows are of none of these memories and voices."""
+    voices = int(rows.voice.max(initial=0)) + 1
+    return ~np.isin(rows.group * voices + rows.voice, memory * voices + voice)

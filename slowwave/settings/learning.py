@@ -52,7 +52,7 @@ class LearningSettings(Group):
         _LEARNING.ttl_days, gt=0, le=30, description="Days until a term has faded to nothing"
     )
     eligible_hours: float = Field(
-        _LEARNING.eligible_hours, ge=72, description="Age from which a memory may learn (hours)"
+        _LEARNING.eligible_hours, ge=72, le=87_600, description="Age from which a memory may learn (hours)"
     )
     least_queries: int = Field(
         _LEARNING.least_queries,
@@ -135,7 +135,7 @@ class SearchKeySettings(Group):
         _TEACHING.window_hours, ge=8, le=8_784, description="Hours that this limit is about"
     )
     eligible_hours: float = Field(
-        _TEACHING.eligible_hours, ge=72, description="Age from which a text may be taught (hours)"
+        _TEACHING.eligible_hours, ge=72, le=87_600, description="Age from which a text may be taught (hours)"
     )
     prior: float = Field(
         _LIFTING.prior, gt=0, le=100, description="Looks without taking that every memory starts with"

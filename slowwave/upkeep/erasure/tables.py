@@ -141,7 +141,7 @@ def counts(store: Store, work: Work, needles: Needles) -> dict[str, int]:
     found = {}
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
-        filters = [*_gone(table, spec, work, needles), *_unasked(store, spec, work)]
+        filters = [*_gone(table, spec, work, needles), *_unasked(table, store, spec, work)]
         keys = {key for where in filters for key in _keys(table, spec, where)}
         rows = len(keys) + sum(part.height for part in _mended(table, spec, work, needles))
         if rows:
@@ -153,7 +153,7 @@ def remove(store: Store, work: Work, needles: Needles) -> None:
     """Take everything out of the tables; done again, it changes nothing."""
     for physical, spec in physical_tables(store):
         table = store.db.open_table(physical)
-        for where in [*_gone(table, spec, work, needles), *_unasked(store, spec, work)]:
+        for where in [*_gone(table, spec, work, needles), *_unasked(table, store, spec, work)]:
             table.delete(where)
         for rows in _mended(table, spec, work, needles):
             schema = table.schema
@@ -189,15 +189,20 @@ def _gone(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator
         yield from (one_of(spec.key, part) for part in batches(keys))
 
 
-def _unasked(store: Store, spec: TableSpec, work: Work) -> Iterator[str]:
-    """Filters of questions that only searches asked which go, or that only led to what goes."""
+def _unasked(table: Any, store: Store, spec: TableSpec, work: Work) -> Iterator[str]:  # noqa: ANN401
+    """Filters of questions that only searches asked which go, or that only led to what goes.
+
+    Also of those of which no view is there: a night that was killed between the two left them, and nobody
+    would know any more whose they were.
+    """
     if spec.name != "question_vectors" or work.scope == "namespace":
         return
     views = store.db.open_table(store.physical("search_views"))
     rows = _read(views, _mine(store.specs["search_views"], work), ["query_id", "search_id", "memory_id"])
     gone = pl.col("search_id").is_in(list(work.searches)) | pl.col("memory_id").is_in(list(work.memories))
     left = rows.filter(~gone)["query_id"].unique()
-    asked = rows.filter(gone, ~pl.col("query_id").is_in(left.implode()))["query_id"].unique().sort()
+    there = _read(table, _mine(spec, work), ["query_id"])["query_id"]
+    asked = there.filter(~there.is_in(left.implode())).unique().sort()
     yield from (one_of("query_id", part) for part in batches(asked.to_list()))
 
 

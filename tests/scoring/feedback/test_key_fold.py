@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -16,7 +17,7 @@ from slowwave.scoring.feedback.policy import KeyTeaching
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 POLICY = KeyTeaching()
-COLUMNS = ["namespace", "query_id", "memory_id", "principal", "taken", "examined", "last"]
+COLUMNS = ["namespace", "query_id", "memory_id", "principal", "taken", "examined", "last", "crowd"]
 
 
 def view(
@@ -57,6 +58,7 @@ def test_each_voice_is_a_row_and_fades_by_itself():
     assert made.columns == COLUMNS
     assert values(made) == {("q", "m", "ann"): (0.5, 0.5), ("q", "m", "bob"): (0.0, 0.375)}
     assert made["last"].to_list() == [NOW - timedelta(days=90), NOW - timedelta(days=45)]
+    assert made["crowd"].to_list() == [1, 1]  # one only looked, and the keys of another have faded
 
 
 def test_who_asks_again_has_one_voice():
@@ -130,3 +132,14 @@ def test_the_rows_of_a_question_stand_together():
 def test_nothing_known_is_no_key():
     made = keys_of(fold(frame(), NOW, POLICY), np.zeros((0, 3), dtype=np.float32), {}, {})
     assert (len(made.vectors), made.starts.tolist(), len(made.memory), made.crowd) == (0, [0], 0, 0)
+
+
+def test_who_asks_much_pushes_out_nobody_and_the_crowd_stays_a_crowd():
+    mine = [view(f"q{n}", "eve", "m", age=1) for n in range(40)]
+    views = frame(view("old", "ann", "m", age=100), view("older", "bob", "m", age=120), *mine)
+    made = fold(views, NOW, replace(POLICY, per_memory=8))
+    assert made.height == 8
+    assert {"ann", "bob"} < set(made["principal"])
+    alone = fold(views, NOW, replace(POLICY, per_memory=1))
+    assert set(alone["principal"]) == {"eve"}
+    assert alone["crowd"].to_list() == [3]

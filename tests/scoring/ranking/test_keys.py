@@ -125,12 +125,27 @@ def test_how_far_a_few_of_a_crowd_lift_by_hand():
     assert lifts(keys_of(*three)) == pytest.approx({7: 0.4}, abs=1e-6)
     # Of thirty they are a tenth, and together worth what one of them is: .003.
     assert lifts(keys_of(*three, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.003}, abs=1e-6)
-    # A fourth is worth what he is alone, .2, and that.
+    # A fourth is worth what he is alone, .2, plus that.
     four = [*three, (1.0, [(7, 1.0, 1.0, 3)])]
     assert lifts(keys_of(*four, crowd=10 * CROWD), tenth) == pytest.approx({7: 0.203}, abs=1e-6)
-    # Whoever took it from two questions is missed most, so what is left is the one of the other: .2.
+    # Of ten one is bounded, the one with two questions: the other is worth .4 · .5 / 2, .009 on top.
     uneven = [(1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 1.0, 1.0, 0)]), (1.0, [(7, 0.5, 1.0, 1)])]
     assert lifts(keys_of(*uneven, crowd=10), tenth) == pytest.approx({7: 0.109}, abs=1e-6)
+    # Of twenty the two who are missed most: a third, with .5, is left, and .0045 comes on top.
+    more = [*uneven, (1.0, [(7, 1.0, 1.0, 2)])]
+    assert lifts(keys_of(*more, crowd=20), tenth) == pytest.approx({7: 0.1045}, abs=1e-6)
+
+
+def test_voices_that_agree_do_not_cover_for_each_other():
+    # Three who agree from ten questions each, and somebody whose one question is nearer: that one is missed
+    # more than any of the three, and is one of the few beside whom they are looked for.
+    few = [(0.9 + n / 1_000, [(7, 1.0, 1.0, who) for who in range(3)]) for n in range(10)]
+    nearer = (1.0, [(7, 0.2, 1.0, 3)])
+    reach = 0.03 * CROWD / 50
+    assert lifts(keys_of(*few, crowd=50)) == pytest.approx({7: reach})
+    assert lifts(keys_of(nearer, crowd=50)) == pytest.approx({7: reach})
+    together = lifts(keys_of(*few, nearer, crowd=50))[7]
+    assert together <= lifts(keys_of(nearer))[7] + reach + 1e-9
 
 
 def test_what_led_there_is_told():
