@@ -314,6 +314,12 @@ def _applied(
         rows = part_of(own, lessons.taught(evidence, [one for one in opened if one[0] in part], kind))
         log.log_taught(own.store, rows, before, kind)
         held = part_of(own, before.filter(pl.col("day").is_in(part)))
+        if (
+            kind == KEYS
+        ):  # what was applied stands where a gate has closed since: others' days touch none of it
+            open_now = pl.DataFrame(opened, schema={"day": pl.String, "namespace": pl.String}, orient="row")
+            kept = held.join(open_now, on=["day", "namespace"], how="anti")
+            rows = pl.concat([rows, kept.select(rows.columns)])
         log.log_untaught(own.store, held.join(rows, on=key, how="anti"), evidence.now, kind)
         return rows
 
