@@ -27,6 +27,23 @@ def test_a_key_is_noisy_where_two_more_questions_did_not_want_it():
     assert found == Noise(1, 2, pytest.approx(0.25))
 
 
+def test_one_more_against_than_for_is_no_noise_and_two_more_are():
+    against = [("a", "k", 1, name, False, 0.1) for name in "pqr"]
+    assert of_keys(matches(*against, ("a", "k", 1, "s", True, 0.1), ("a", "k", 1, "t", True, 0.1))).noisy == 0
+    assert of_keys(matches(*against, ("a", "k", 1, "s", True, 0.1))).noisy == 1
+
+
+def test_a_question_of_which_as_much_was_said_for_as_against_is_for():
+    tie = [("a", "k", 1, "p", True, 0.2), ("a", "k", 1, "p", False, 0.4)]
+    assert of_keys(matches(*tie, ("a", "k", 1, "q", False, 0.1), ("a", "k", 1, "r", False, 0.1))).noisy == 0
+
+
+def test_a_question_that_is_asked_again_has_the_mean_of_what_the_key_added():
+    rows = [("a", "k", 1, "p", False, 0.1), ("a", "k", 1, "p", False, 0.3), ("a", "k", 1, "q", False, 0.2)]
+    others = [("b", "k", 1, "p", True, 0.3), ("b", "k", 1, "q", True, 0.3)]
+    assert of_keys(matches(*rows, *others)) == Noise(1, 2, pytest.approx(0.4))
+
+
 def test_a_question_counts_once_a_day():
     again = [("a", "k", 1, "p", False, 0.1)] * 5
     assert of_keys(matches(*again)).judged == 0
@@ -47,3 +64,5 @@ def test_nothing_is_no_share():
 def test_a_term_is_noisy_where_less_than_half_wanted_it():
     rows = matches(*(("a", "t", 1, f"q{n}", n == 0, 0.0) for n in range(3)), ("b", "t", 1, "p", True, 0.0))
     assert of_terms(rows) == Noise(1, 2, 0.5)
+    half = matches(("a", "t", 1, "p", True, 0.0), ("a", "t", 1, "q", False, 0.0))
+    assert of_terms(half) == Noise(0, 1, 0.0)

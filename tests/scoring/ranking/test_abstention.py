@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, worlds
 
-from slowwave.scoring.ranking import rank
+from slowwave.scoring.ranking import MemoryState, rank
 from slowwave.scoring.ranking.abstention import signal
 
 
@@ -39,6 +39,19 @@ def test_words_of_the_query_in_a_chunk_add_to_its_cosine():
     assert signal(found) == pytest.approx((0.6 + 0.2) / 1.2)
     assert signal(replace(found, coverage=np.array([0.0, 0.4]))) == pytest.approx(0.7 / 1.2)
     assert signal(replace(found, cosine=np.array([1.0, 1.0]), coverage=np.ones(2))) == 1
+
+
+def test_what_search_keys_add_to_a_memory_is_added_to_its_signal():
+    known = {"a": MemoryState(key=0.3)}
+    found = build(near(a=0.24, b=0.6), states=known)
+    assert signal(found) == pytest.approx(0.5)
+    assert signal(build(near(a=0.24, b=0.36), states=known)) == pytest.approx(0.2 + 0.3)
+    assert signal(build(near(a=1.0), states={"a": MemoryState(key=0.4)})) == 1
+    floor = replace(PLAIN, abstention_floor=0.45)
+    led = build(near(a=0.24), states=known)
+    assert not rank(led, floor, as_of=NOW).abstained
+    assert rank(led, replace(floor, key_weight=0.0), as_of=NOW).abstained
+    assert rank(build(near(a=0.24)), floor, as_of=NOW).abstained
 
 
 def test_a_phrase_that_the_query_says_whole_is_an_answer_and_half_a_phrase_is_not():
