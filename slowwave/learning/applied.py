@@ -9,6 +9,7 @@ rule 3.10 and measured by `bench/learned_overhead.py`.
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -80,7 +81,7 @@ class _Held(Generic[T]):
         return same and self.since <= now and (self.until is None or now <= self.until)
 
 
-class _Behind(Generic[T]):
+class _Behind(ABC, Generic[T]):
     """What was learned of a kind, behind everything that has to be so before it has an effect.
 
     Of a past day: what was learned by its end and is still there, if it was approved then. What was taken
@@ -159,11 +160,11 @@ class _Behind(Generic[T]):
         """Of the tables that it is put together from."""
         return (self._store.version(self._table),)
 
+    @abstractmethod
     def _put_together(
         self, namespace: str, version: Version, taken_back: tuple[Rollback, ...], now: datetime
     ) -> _Held[T]:
         """What has an effect at a moment, with the moments between which it is the same."""
-        raise NotImplementedError
 
     def _where(self, namespace: str) -> str:
         mine = within(namespace)

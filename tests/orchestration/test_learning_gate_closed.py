@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,16 @@ import dagster as dg
 import polars as pl
 import pytest
 from evaluation_nights import make_home
+from gated_home import GatedHome, a_copy
 from learning_life import refusal
 from learning_rows import DAY, NEWS, put_effect, put_open, put_proposals
 from warehouse_rows import put
 
 from slowwave.assets.learning import learned_triggers
-from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import WITHDRAW, write_act
+from slowwave.learning.acts import WITHDRAW
 from slowwave.learning.log import UNTAUGHT
-from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.night import learn_due
-from slowwave.orchestration.sensors import learning_gate_opens
 from slowwave.quality.learning_gate import (
     APPROVAL,
     CONDITIONS,
@@ -39,9 +35,8 @@ from slowwave.quality.learning_gate import (
     SEARCHES,
     SHADOW_WEEK,
 )
-from slowwave.settings import load
+from slowwave.settings import Settings, load
 from slowwave.settings.file import editing
-from slowwave.store import Store
 from slowwave.store.text import full_text_config
 
 pytestmark = pytest.mark.slow
@@ -49,7 +44,6 @@ pytestmark = pytest.mark.slow
 NOW = datetime(2026, 4, 15, 12, tzinfo=UTC)
 YESTERDAY = f"{NOW - DAY:%F}"
 HELD = ("learned_triggers", "learning_log", "learned_proposals", "learning_gate", "meta")
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @pytest.fixture(scope="module")
@@ -63,93 +57,41 @@ def opened(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Path
     return home
 
 
-class Home:
-    """A copy of that home, and everything that could make it learn."""
-
-    def __init__(self, folder: Path, instance: dg.DagsterInstance) -> None:
-        self.folder, self._instance = folder, instance
-        self.space = Workspace(load(folder), clock=lambda: NOW)
-        self.settings = self.space.settings
+class Home(GatedHome):
+    """A copy of that home."""
 
     @property
-    def store(self) -> Store:
-        """The tables."""
-        return self.space.store
+    def settings(self) -> Settings:
+        """As they are written down."""
+        return load(self.folder)
 
     def set(self, **learning: object) -> None:
         """Change settings of learning."""
         with editing(self.folder) as document:
             document["learning"].update(learning)
-        self.settings = load(self.folder)
-
-    def decide(self, action: str, when: datetime, why: str = "") -> None:
-        """Somebody decides."""
-        write_act(self.space.journal, "ada", action, who="ida", why=why, at=when, detail={})
-
-    def sensor(self) -> dg.SensorExecutionData:
-        """What the sensor says."""
-        home = self._resource()
-        with dg.build_sensor_context(
-            instance=self._instance, resources={"slowwave": home}, definitions=definitions(home)
-        ) as context:
-            return learning_gate_opens.evaluate_tick(context)
 
     def job(self, first: int = 1, last: int = 1) -> dg.ExecuteInProcessResult:
         """The job, for the days from so many ago to so many ago."""
-        job = definitions(self._resource()).resolve_job_def("learning")
-        return job.execute_in_process(
-            instance=self._instance, raise_on_error=False, run_config=QUIET,
-            tags={
-                "dagster/asset_partition_range_start": f"{NOW - first * DAY:%F}",
-                "dagster/asset_partition_range_end": f"{NOW - last * DAY:%F}",
-            },
-        )  # fmt: skip
+        return self.run_days(f"{NOW - first * DAY:%F}", f"{NOW - last * DAY:%F}")
 
     def alone(self, day: str = YESTERDAY) -> dg.ExecuteInProcessResult:
-        """The asset by itself, as a click on the page runs it."""
-        job = definitions(self._resource()).resolve_implicit_global_asset_job_def()
-        return job.execute_in_process(
-            instance=self._instance, raise_on_error=False, run_config=QUIET, partition_key=day,
-            asset_selection=[learned_triggers.key],
-        )  # fmt: skip
-
-    def tags(self, done: dg.ExecuteInProcessResult) -> Mapping[str, str]:
-        """What the list of runs shows of a run."""
-        run = self._instance.get_run_by_id(done.run_id)
-        assert run is not None
-        return run.tags
+        """The asset by itself."""
+        return self.run_asset(day, learned_triggers)
 
     def held(self) -> dict[str, tuple[int, pl.DataFrame]]:
-        """The tables that learning could write, with the number of their commits."""
-        return {
-            name: (
-                int(self.store.table(name).version),
-                self.store.read(name).sort(self.store.specs[name].key),
-            )
-            for name in HELD
-        }
+        """The tables that learning could write."""
+        return self.tables(HELD)
 
     def learned(self) -> set[tuple[str, str]]:
         """Namespaces and terms that were learned."""
         rows = self.store.read("learned_triggers", "day < '~'", columns=["namespace", "term"])
         return set(rows.iter_rows())
 
-    def _resource(self) -> SlowwaveResource:
-        return SlowwaveResource(home=str(self.folder), now=NOW.isoformat())
-
 
 @pytest.fixture
 def home(opened: Path, tmp_path: Path, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
-    monkeypatch.setattr("slowwave.orchestration.night.Workspace", partial(Workspace, clock=lambda: NOW))
-    monkeypatch.setattr(
-        "slowwave.orchestration.night.SlowwaveResource", partial(SlowwaveResource, now=NOW.isoformat())
-    )
-    shutil.copytree(opened, tmp_path / "home")
-    with dg.DagsterInstance.ephemeral() as instance:
-        made = Home(tmp_path / "home", instance)
+    with a_copy(Home, opened, tmp_path / "home", fast_embedder, NOW, monkeypatch) as made:
         yield made
-        made.space.close()
 
 
 def test_with_every_condition_it_is_asked_for_and_learned(home: Home) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import dagster as dg
 import polars as pl
 import pytest
 from evaluation_nights import make_home
+from gated_home import GatedHome, a_copy
 from key_rows import FIRST, LAST, put_key_effect, put_keys_open, put_seen, views_of
 from learning_life import refusal
 from learning_rows import DAY, NEWS, put_open
@@ -20,16 +19,12 @@ from polars.testing import assert_frame_equal
 
 from slowwave.assets import daily
 from slowwave.assets.learning import learned_triggers, search_keys
-from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.workspace import Workspace
-from slowwave.learning.acts import APPROVE, REGRESSION, ROLLBACK, WITHDRAW, write_act
+from slowwave.learning.acts import APPROVE, REGRESSION, ROLLBACK, WITHDRAW
 from slowwave.learning.log import UNTAUGHT
-from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.night import learn_due
-from slowwave.orchestration.sensors import learning_gate_opens
 from slowwave.quality.learning_gate import APPROVAL, ISOLATION, NOISE, QUALITY
 from slowwave.scoring.feedback.learned import KEYS, WORDS
-from slowwave.settings import load
 from slowwave.settings.file import editing
 from slowwave.store.text import full_text_config
 
@@ -38,7 +33,6 @@ pytestmark = pytest.mark.slow
 NOW = datetime(2026, 4, 15, 12, tzinfo=UTC)
 YESTERDAY = f"{NOW - DAY:%F}"
 HELD = ("search_keys", "learned_triggers", "learning_log", "search_views", "question_vectors")
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 SPAN = (f"{NOW - FIRST * DAY:%F}", f"{NOW - LAST * DAY:%F}")
 
 
@@ -57,73 +51,32 @@ def opened(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Path
     return home
 
 
-class Home:
-    """A copy of that home, and everything that could make it learn."""
+class Home(GatedHome):
+    """A copy of that home."""
 
-    def __init__(self, folder: Path, instance: dg.DagsterInstance, embedder: Any) -> None:
-        self.folder, self.instance = folder, instance
-        self.space = Workspace(load(folder), clock=lambda: NOW)
-        self.space.__dict__["embedder"] = embedder
-
-    @property
-    def store(self) -> Any:
-        """The tables."""
-        return self.space.store
-
-    def decide(self, action: str, when: datetime = NOW - timedelta(hours=1), **detail: str) -> None:
-        """Somebody decides."""
-        write_act(self.space.journal, "ada", action, who="ida", why="", at=when, detail=detail)
-
-    def sensor(self) -> dg.SensorExecutionData:
-        """What the sensor says."""
-        home = self._resource()
-        with dg.build_sensor_context(
-            instance=self.instance, resources={"slowwave": home}, definitions=definitions(home)
-        ) as context:
-            return learning_gate_opens.evaluate_tick(context)
+    def decide(self, action: str, when: datetime = NOW - timedelta(hours=1), **detail: str) -> None:  # type: ignore[override]
+        """Somebody decides, an hour ago where nothing else is said."""
+        super().decide(action, when, **detail)
 
     def asked_for(self) -> list[tuple[str, str]]:
         """First and last day of the runs that the sensor asks for."""
         return [span_of(one) for one in self.sensor().run_requests]
 
     def job(self, first: str, last: str) -> dg.ExecuteInProcessResult:
-        """The job for a range of days, as a request of the sensor or a backfill runs it."""
-        job = definitions(self._resource()).resolve_job_def("learning")
-        tags = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
-        return job.execute_in_process(
-            instance=self.instance, raise_on_error=False, run_config=QUIET, tags=tags
-        )  # fmt: skip
+        """The job for a range of days."""
+        return self.run_days(first, last)
 
     def alone(self, day: str, asset: Any = search_keys) -> dg.ExecuteInProcessResult:
-        """The asset by itself, as a click on the page runs it."""
-        job = definitions(self._resource()).resolve_implicit_global_asset_job_def()
-        return job.execute_in_process(
-            instance=self.instance, raise_on_error=False, run_config=QUIET, partition_key=day,
-            asset_selection=[asset.key],
-        )  # fmt: skip
-
-    def tags(self, done: dg.ExecuteInProcessResult) -> Mapping[str, str]:
-        """What the list of runs shows of a run."""
-        run = self.instance.get_run_by_id(done.run_id)
-        assert run is not None
-        return run.tags
+        """The asset by itself."""
+        return self.run_asset(day, asset)
 
     def held(self) -> dict[str, tuple[int, pl.DataFrame]]:
-        """The tables that learning could write, with the number of their commits."""
-        return {
-            name: (
-                int(self.store.table(name).version),
-                self.store.read(name).sort(self.store.specs[name].key),
-            )
-            for name in HELD
-        }
+        """The tables that learning could write."""
+        return self.tables(HELD)
 
     def keys(self, where: str = "day < '~'") -> pl.DataFrame:
         """What was learned of questions."""
         return self.store.read("search_keys", where).sort("key_id")
-
-    def _resource(self) -> SlowwaveResource:
-        return SlowwaveResource(home=str(self.folder), now=NOW.isoformat())
 
 
 def span_of(request: dg.RunRequest) -> tuple[str, str]:
@@ -137,16 +90,8 @@ def span_of(request: dg.RunRequest) -> tuple[str, str]:
 
 @pytest.fixture
 def home(opened: Path, tmp_path: Path, fast_embedder: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
-    monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
-    monkeypatch.setattr("slowwave.orchestration.night.Workspace", partial(Workspace, clock=lambda: NOW))
-    monkeypatch.setattr(
-        "slowwave.orchestration.night.SlowwaveResource", partial(SlowwaveResource, now=NOW.isoformat())
-    )
-    shutil.copytree(opened, tmp_path / "home")
-    with dg.DagsterInstance.ephemeral() as instance:
-        made = Home(tmp_path / "home", instance, fast_embedder)
+    with a_copy(Home, opened, tmp_path / "home", fast_embedder, NOW, monkeypatch) as made:
         yield made
-        made.space.close()
 
 
 def made_by(done: dg.ExecuteInProcessResult) -> set[str]:

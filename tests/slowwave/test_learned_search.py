@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -14,8 +13,9 @@ from feedback_days import DAY, HOUR, at
 from hypothesis import given
 from hypothesis import strategies as st
 from learned_rows import TTL, decide, lessons, teach
+from logged_bytes import payload
 
-import slowwave.search.run
+import slowwave
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.variants import IN_FORCE, variants
@@ -147,20 +147,6 @@ def test_the_journal_gives_back_what_was_shown(taught):
 
 
 # -- what keeps it from having an effect ----------------------------------------------------------
-
-
-def payload(memory: Memory, query: str, monkeypatch) -> bytes:
-    """The line in the journal, which is the same in every home but for what names the search."""
-    memory.store.settle()  # what it records has ids of its own
-    with monkeypatch.context() as patched:
-        patched.setattr(slowwave.search.run.ids, "new_event_id", lambda: "00" * 16)
-        kept = {}
-        patched.setattr(
-            slowwave.search.run, "_journal",
-            lambda space, search_id, namespace, payload, *_: kept.update(payload) or (),
-        )  # fmt: skip
-        memory.search(query, limit=5)
-    return json.dumps(kept, default=str).encode()
 
 
 @pytest.mark.slow

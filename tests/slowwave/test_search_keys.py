@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from datetime import timedelta
@@ -13,9 +12,9 @@ from evaluation_days import with_clock
 from feedback_days import DAY, HOUR, at
 from key_life import TTL, keys, lead_to
 from learned_rows import decide, lessons, teach
+from logged_bytes import payload
 from warehouse_rows import put
 
-import slowwave.search.run
 from slowwave.common import ids
 from slowwave.learning import acts
 from slowwave.memory import Memory
@@ -209,20 +208,6 @@ def test_a_regression_takes_them_back(led):
     decide(led, acts.REGRESSION, kind=KEYS)
     decide(led, acts.APPROVE, at=NOON + HOUR, kind=KEYS)
     assert lift(led) == 0
-
-
-def payload(memory: Memory, query: str, monkeypatch: pytest.MonkeyPatch) -> bytes:
-    """The line in the journal, which is the same in every home but for what names the search."""
-    memory.store.settle()  # what it records has ids of its own
-    with monkeypatch.context() as patched:
-        patched.setattr(slowwave.search.run.ids, "new_event_id", lambda: "00" * 16)
-        kept: dict[str, Any] = {}
-        patched.setattr(
-            slowwave.search.run, "_journal",
-            lambda space, search_id, namespace, payload, *_: kept.update(payload) or (),
-        )  # fmt: skip
-        memory.search(query, limit=5)
-    return json.dumps(kept, default=str).encode()
 
 
 @pytest.mark.slow
