@@ -292,13 +292,28 @@ class Memory:
             project=project,
         )  # fmt: skip
 
-    def explain(self, query: str, *, limit: int = 3, **filters: Any) -> SearchResponse:  # noqa: ANN401 - those of `search`
+    def explain(  # noqa: D417 - the filters are those of `search`
+        self,
+        query: str,
+        *,
+        limit: int = 3,
+        memory_type: str | Sequence[str] = (),
+        tier: str | Sequence[str] = (),
+        tags: str | Sequence[str] = (),
+        sensitivity: str | Sequence[str] = (),
+        source: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        superseded: bool = False,
+        as_of: date | None = None,
+        project: str = "",
+    ) -> SearchResponse:
         """Search, and say how every score came about; `str(result.explanation)` is that account in lines.
 
         Args:
             query: a question or words, at most 4,000 characters.
             limit: how many memories.
-            filters: as `search` takes them.
+            filters: every other argument is as `search` takes it.
 
         Returns:
             What `search` returns, each result with its `explanation`, and what was found and is `not_shown`.
@@ -306,7 +321,11 @@ class Memory:
         Raises:
             SlowwaveError: as `search`.
         """
-        return self.search(query, limit=limit, explain=True, **filters)
+        return self.search(
+            query, limit=limit, memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity,
+            source=source, since=since, until=until, superseded=superseded, as_of=as_of, project=project,
+            explain=True,
+        )  # fmt: skip
 
     def wakeup(self, *, budget: int = 2_000, secret: bool = False) -> Packet:
         """What an assistant should know when a session starts, before anything was asked.

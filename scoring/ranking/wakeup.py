@@ -106,7 +106,7 @@ def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
         memories: importance_tier, retrieval_priority, effectiveness (.5 where unknown), updated_at.
         as_of: the moment.
     """
-    age = (pl.lit(as_of) - pl.col("updated_at")).dt.total_seconds() / DAY_S
+    age = (pl.lit(as_of) - pl.col("updated_at")).dt.total_microseconds() / (DAY_S * 1e6)
     parts = {
         "tier": pl.col("importance_tier").replace_strict(TIERS, default=TIERS["normal"]),
         "priority": pl.col("retrieval_priority").replace_strict(PRIORITIES, default=PRIORITIES["normal"]),

@@ -79,7 +79,7 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
         section=pl.when(pl.col("memory_type").is_in(list(SECTIONS)))
         .then("memory_type")
         .otherwise(pl.lit(OTHER)),
-    ).sort("score", "memory_id", descending=[True, False])
+    ).sort("score", "updated_at", "memory_id", descending=[True, True, False])
     counts = dict(rows.group_by("section").len().iter_rows())
     rows = pl.concat([rows.filter(section=name) for name in SECTIONS])
     many = math.ceil(budget / AVERAGE_ITEM) + 1

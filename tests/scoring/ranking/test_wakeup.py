@@ -107,6 +107,13 @@ def test_a_moment_in_another_time_zone_is_the_same_moment():
     assert score(east, updated_at=NOW - HALF_LIFE) == score(NOW, updated_at=NOW - HALF_LIFE)
 
 
+def test_the_order_of_two_that_were_saved_within_a_second_is_the_same_at_every_moment():
+    rows = frame({"updated_at": NOW}, {"updated_at": NOW + timedelta(milliseconds=7)})
+    for hundredths in range(1, 200):
+        older, newer = wakeup_scores(rows, NOW + timedelta(milliseconds=10 * hundredths))
+        assert older < newer, hundredths
+
+
 def test_no_memories_have_no_scores():
     scores = wakeup_scores(frame(), NOW)
     assert (len(scores), scores.dtype) == (0, pl.Float64)
