@@ -49,18 +49,11 @@ def judge(
     """Label pairs that searches showed, one after the other; none of a secret memory (see judge set)."""
     if context.invoked_subcommand is not None:
         return
-    from slowwave.common.ids import query_id
-    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
-    from slowwave.home.visibility import closed_ids
+    from slowwave.evaluation.judging.worth import pairs_for, worth_judging
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        closed = closed_ids(memory.store, memory.namespace)
-        found = [
-            one
-            for one in pairs_to_judge(memory.journal, memory.namespace, who=memory.principal)
-            if closed.isdisjoint((one.memory_id, query_id(memory.namespace, one.query)))
-        ]
+        found = pairs_for(memory.home, memory.namespace, memory.principal)
         chosen = worth_judging(found, limit, seed=memory.home.now().date().isoformat())
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")

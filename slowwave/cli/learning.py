@@ -10,7 +10,8 @@ from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
-from slowwave.views.section import Column, Columns, Mark, Table
+from slowwave.views.learned import OF, conditions, says
+from slowwave.views.section import Column, Columns, Table
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
@@ -36,10 +37,8 @@ Kinds = Annotated[
 OneKind = Annotated[str, typer.Option("--kind", help="words, or keys: past questions that lead somewhere.")]
 
 BOTH = "both"
-_OF = {"words": "Learning of words", "keys": "Learning of search keys"}
 _SHOWN = 20  # memories whose lessons are taken back
-_UNUSED = "nothing that was learned is used."
-_USED = "nothing more is applied; what was applied before is used until it expires."
+_COLOURS = {"open": "green", "waits": "yellow", "closed": "red", "insufficient": "yellow"}
 
 
 @gates.command("status")
@@ -101,7 +100,7 @@ def learning_approve(
         for gate in ready:
             if gate.open:
                 if not json:
-                    out.print(f"{_OF[gate.kind]} is approved already. Nothing was recorded.")
+                    out.print(f"{OF[gate.kind]} is approved already. Nothing was recorded.")
             elif not yes:
                 what = "selections teach" if gate.kind == "words" else "past questions lead searches in"
                 _ask(f"Let {what} {memory.namespace} from today on, approved by {who}?")
@@ -232,25 +231,14 @@ def _told(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - whatever
 
 def _print_gate(decision: GateDecision) -> None:
     """The gate in a line, and its conditions as a table."""
-    where = f"{_OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
+    where = f"{OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
     out.print(f"{where} is {_says(decision)}", highlight=False)
-    columns: Columns = [Column("condition", whole=True), Column("state", whole=True), "is", "needs"]
-    rows = [
-        [one["condition"], Mark(one["state"], one["state"]), one["value"], one["bound"]]
-        for one in decision.rows
-    ]
-    out.print(rich_table(Table(columns, rows)))
+    out.print(rich_table(conditions(decision)))
 
 
 def _says(decision: GateDecision) -> str:
-    if decision.open:
-        return "[green]open[/]: what selections teach is applied, night by night."
-    then = _USED if decision.used else _UNUSED
-    if decision.awaits_only_approval:
-        return f"[yellow]closed until a person approves[/]: {then}"
-    if decision.state == "closed":
-        return f"[red]closed[/]: {then}"
-    return f"[yellow]closed until there is enough evidence[/]: {then}"
+    mark, then = says(decision)
+    return f"[{_COLOURS[mark.mark]}]{mark.text}[/]: {then}"
 
 
 def _print_taken_back(found: Sequence[TakenBack]) -> None:
