@@ -12,6 +12,7 @@ import typer
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
 from slowwave.common.plurals import counted
+from slowwave.views.grades import GRADES
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
@@ -31,9 +32,8 @@ app.add_typer(judging, name="judge")
 
 By = Annotated[str, typer.Option("--by", help="Who judges; default: command line.")]
 Form = Annotated[str, typer.Option("--format", help="qrels or jsonl.")]
-_KEYS = (
-    "0 not relevant · 1 about it · 2 answers in part · 3 answers · u unrateable · l later · s skip · q quit"
-)
+_KEYS = " · ".join(f"{grade} {words}" for grade, words in GRADES.items())
+_KEYS += " · u unrateable · l later · s skip · q quit"
 _STATES = {"u": "unrateable", "l": "later"}
 _TEXT = 1_500  # characters of a memory that are shown
 

@@ -39,7 +39,9 @@ def learning_terms(
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such terms." if state or memory else f"No selection has taught anything yet. {learned.WHEN}")
+        out.print(
+            "No such terms." if state or memory else f"No selection has taught anything yet. {learned.WHEN}"
+        )
         return
     _show("Learned terms", learned.terms(rows, limit), rows.height)
 

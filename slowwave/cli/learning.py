@@ -10,8 +10,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
-from slowwave.views.learned import OF, conditions, says
-from slowwave.views.section import Column, Columns, Table
+from slowwave.views.learned import OF, conditions, nothing_taught, says, would_take_back
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
@@ -242,38 +241,13 @@ def _says(decision: GateDecision) -> str:
 
 
 def _print_taken_back(found: Sequence[TakenBack]) -> None:
-    asked = found[0].rollback
-    of = f"{asked.scope} {asked.value}".strip()
     if all(tried.proposed.is_empty() for tried in found):
-        out.print(f"Nothing that is known yet was taught by {escape(of)}." if asked.value else
-                  "Nothing is proposed or learned yet.", highlight=False)  # fmt: skip
+        out.print(nothing_taught(found[0].rollback), markup=False, highlight=False)
     for tried in found:
         if tried.proposed.height:
-            _print_lessons(tried, of)
-
-
-def _print_lessons(tried: TakenBack, of: str) -> None:
-    """What would be taken back of a kind: a row a memory."""
-    import polars as pl
-
-    from slowwave.common.plurals import counted
-
-    words, rows = tried.kind == "words", tried.proposed
-    what, unit = ("lesson", "terms") if words else ("selection", "keys")
-    deleted = tried.applied if words else tried.applied.filter(pl.col("taken") > 0)
-    out.print(
-        f"{counted(rows.height, what)} would be taken back ({escape(of)}): {deleted.height:,} applied, "
-        f"{rows.height - deleted.height:,} only proposed; {tried.live:,} {unit} lose their effect.",
-        highlight=False,
-    )
-    terms = pl.col("term").unique().sort() if words else pl.col("term").n_unique()
-    by = rows.group_by("memory_id").agg(
-        lessons=pl.len(), terms=terms, who=pl.col("principal").unique().sort()
-    )
-    top = by.sort("lessons", "memory_id", descending=[True, False]).head(_SHOWN)
-    names = ("lessons", "terms") if words else ("selections", "questions")
-    columns: Columns = [Column("memory", whole=True), *names, "taught by"]
-    out.print(rich_table(Table(columns, top.rows(), left_out=by.height - top.height)))
+            said, table = would_take_back(tried, _SHOWN)
+            out.print(said, markup=False, highlight=False)
+            out.print(rich_table(table))
 
 
 def _scope(everything: bool, given: dict[str, str]) -> tuple[Any, str]:

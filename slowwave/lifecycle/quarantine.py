@@ -78,20 +78,24 @@ def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> N
 
 
 def listed(
-    space: Workspace, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None
-) -> list[dict[str, Any]]:
-    """What is in quarantine, the newest first.
+    space: Workspace, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None,
+    skip: int = 0,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """What is in quarantine, the newest first, without the first so many (`skip`).
 
     A secret note has an id, reasons and numbers here, and nothing that it says. One that could not be read
     has its source, too, so that it can be mended; `held` gives either whole.
     """
     where = [within(namespace)] + ([f"status = {quote(status)}"] if status else [])
-    rows = space.store.read("quarantine", " AND ".join(where)).sort(
-        "occurred_at", "quarantine_id", descending=[True, False]
+    names = space.store.read(
+        "quarantine", " AND ".join(where), columns=["quarantine_id", "occurred_at", "reasons"]
     )
     if reason:
-        rows = rows.filter(pl.col("reasons").list.contains(reason))
-    rows = rows.head(rows.height if limit is None else limit)
+        names = names.filter(pl.col("reasons").list.contains(reason))
+    order = {"by": ["occurred_at", "quarantine_id"], "descending": [True, False]}
+    names = names.sort(**order).slice(skip, limit)
+    wanted = names["quarantine_id"].to_list()
+    rows = space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)).sort(**order)
     said = sensitivities(space.journal, rows["revision"])
     labels = [said.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series([not may_see(Viewer.REPORT, one, let_in=False) for one in labels], dtype=pl.Boolean)

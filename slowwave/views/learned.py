@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from slowwave.common.plurals import counted
 from slowwave.views.moments import since
 from slowwave.views.section import Column, Columns, Mark, Table, numbers
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from slowwave.learning.review import TakenBack
     from slowwave.quality.learning_gate import GateDecision
+    from slowwave.scoring.feedback.learned import Rollback
 
 OF: Final[Mapping[str, str]] = {"words": "Learning of words", "keys": "Learning of search keys"}
 """The kinds of learning by name."""
@@ -93,6 +96,36 @@ def log(rows: pl.DataFrame, most: int, now: datetime) -> Table:
         for row in rows.head(most).iter_rows(named=True)
     ]  # fmt: skip
     return _first(columns, cells, rows)
+
+
+def would_take_back(tried: TakenBack, most: int) -> tuple[str, Table]:
+    """What a rollback takes back of a kind, in a sentence and a row a memory."""
+    import polars as pl
+
+    words, rows, asked = tried.kind == "words", tried.proposed, tried.rollback
+    what, unit = ("lesson", "terms") if words else ("selection", "keys")
+    deleted = tried.applied if words else tried.applied.filter(pl.col("taken") > 0)
+    of = f"{asked.scope} {asked.value}".strip()
+    said = (
+        f"{counted(rows.height, what)} would be taken back ({of}): {deleted.height:,} applied, "
+        f"{rows.height - deleted.height:,} only proposed; {tried.live:,} {unit} lose their effect."
+    )
+    terms = pl.col("term").unique().sort() if words else pl.col("term").n_unique()
+    by = rows.group_by("memory_id").agg(
+        lessons=pl.len(), terms=terms, who=pl.col("principal").unique().sort()
+    )
+    top = by.sort("lessons", "memory_id", descending=[True, False]).head(most)
+    names = ("lessons", "terms") if words else ("selections", "questions")
+    columns: Columns = [Column("memory", whole=True), *names, "taught by"]
+    return said, Table(columns, top.rows(), left_out=by.height - top.height)
+
+
+def nothing_taught(rollback: Rollback) -> str:
+    """What is said where a rollback would take nothing back."""
+    of = f"{rollback.scope} {rollback.value}".strip()
+    if rollback.value:
+        return f"Nothing that is known yet was taught by {of}."
+    return "Nothing is proposed or learned yet."
 
 
 def _first(columns: Columns, cells: list[list[object]], rows: pl.DataFrame) -> Table:
