@@ -1,4 +1,4 @@
-"""What was stored lately, and by whom: for a person who wants to know what was saved without their saying so."""
+"""What was stored lately, and by whom: what was saved without a person's saying so is among it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _ORDER = ["memory_id", "updated_at", "principal", "source_kind", "sensitivity", "status"]
 _SHOWN = [
-    "memory_id", "title", "content", "updated_at", "principal", "source_kind", "status", "memory_type", "tags",
-    "origin", "source",
+    "memory_id", "title", "content", "updated_at", "principal", "source_kind", "status", "memory_type",
+    "tags", "origin", "source",
 ]  # fmt: skip
 _BEGINNING = 240  # characters of a text that are shown
 

@@ -74,11 +74,8 @@ def application(
         Route(way.path, site.answering(way), methods=["POST"] if way.post else ["GET"]) for way in WAYS
     ]
     guard = Middleware(Guard, names=[*LOOPBACK, *settings.mcp.allowed_hosts], https=settings.page.https)
-    made = Starlette(
-        routes=routes,
-        middleware=[guard],
-        exception_handlers={404: site.nowhere, 405: site.nowhere, FormError: site.no_form},
-    )
+    failing = {404: site.nowhere, 405: site.nowhere, FormError: site.no_form}
+    made = Starlette(routes=routes, middleware=[guard], exception_handlers=failing)
     made.router.redirect_slashes = False  # it would send people to whatever host a request names
     return made
 
@@ -135,11 +132,7 @@ class Site:
         """Do what was asked, and say what came of it; in a thread."""
         try:
             with boundary():
-                if way.person and not session.person:
-                    raise OnlyPeopleError(
-                        "Only a person may do that, and this token has the rights of an assistant. "
-                        "Nothing was done."
-                    )
+                _require_person(way, session)
                 asked = Asked(
                     session=session, memory=self._memories.of(session.caller), waits=self._waits,
                     path=request.path_params, query=request.query_params, form=form,
@@ -182,7 +175,7 @@ class Site:
         return self._enter(request, caller, person=known.rights == "person")
 
     async def enter(self, request: Request) -> Response:
-        """Come in by a link that the command printed; who only looks whether it is there does not use it up."""
+        """Come in by a link that the command printed; a HEAD does not use it up."""
         if request.method == "HEAD":
             return Response()
         if not self._entrances.use(request.query_params.get("key", "")):
@@ -301,6 +294,18 @@ class FormError(ArgumentError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+def _require_person(way: Way, session: Session) -> None:
+    """Raise where only people may.
+
+    Raises:
+        OnlyPeopleError: somebody with the rights of an assistant asks.
+    """
+    if way.person and not session.person:
+        raise OnlyPeopleError(
+            "Only a person may do that, and this token has the rights of an assistant. Nothing was done."
+        )
 
 
 def _is_own(form: Mapping[str, str], session: Session) -> bool:

@@ -101,8 +101,8 @@ def accept(asked: Asked) -> Go:
 def decline(asked: Asked) -> Go:
     """Leave both as they are."""
     done = asked.memory.decline(asked.path["decision"])
-    told = f"Declined: {done['memory_id']} and {done['other_memory']} stay as they are, and are not asked about again."
-    return Go("/decisions", told)
+    both = f"{done['memory_id']} and {done['other_memory']}"
+    return Go("/decisions", f"Declined: {both} stay as they are, and are not asked about again.")
 
 
 def undo(asked: Asked) -> Go:
