@@ -12,6 +12,10 @@ from slowwave.mcp.tokens import add_token
 from slowwave.settings import load
 
 _KEY = re.compile(r'name="csrf" value="([^"]+)"')
+TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
+THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
+BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
+CHANGED = "It is changed by Ruaridh."
 TOKENS = (("claude", "ada", "assistant"), ("ida", "ada", "person"), ("bob", "bob", "person"))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from slowwave.home.visibility import Viewer, open_rows, sight
+from slowwave.home.visibility import Viewer, open_rows, veiled
 
 if TYPE_CHECKING:
     from slowwave.home.tenant import Tenant
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ORDER = ["memory_id", "updated_at", "principal", "source_kind", "sensitivity", "status"]
 _SHOWN = [
     "memory_id", "title", "content", "updated_at", "principal", "source_kind", "status", "memory_type",
-    "tags", "origin", "source",
+    "tags", "origin", "source", "sensitivity",
 ]  # fmt: skip
 _BEGINNING = 240  # characters of a text that are shown
 
@@ -60,14 +60,15 @@ def lately(
         there = there.filter(pl.col("principal") == principal)
     if source_kind:
         there = there.filter(pl.col("source_kind") == source_kind)
-    order: dict[str, Any] = {"by": ["updated_at", "memory_id"], "descending": [True, False]}
-    newest = there.sort(**order).slice(skip, limit)
-    names = newest["memory_id"].to_list()
+    names = _newest_first(there).slice(skip, limit)["memory_id"].to_list()
     rows = tenant.store.read_by("memories", "memory_id", names, columns=_SHOWN, also=tenant.mine("true"))
-    rows = rows.with_columns(beginning=_beginning()).drop("content").sort(**order)
-    seen = sight(tenant.store, tenant.namespace, names, viewer)
-    rows = seen.veiled(rows, "title", "beginning", "tags", "source")
-    return Lately(rows.to_dicts(), there.height, principals, kinds)
+    rows = rows.with_columns(beginning=_beginning()).drop("content")
+    rows = veiled(_newest_first(rows), ~open_rows(), "title", "beginning", "tags", "source")
+    return Lately(rows.drop("sensitivity").to_dicts(), there.height, principals, kinds)
+
+
+def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort("updated_at", "memory_id", descending=[True, False])
 
 
 def _beginning() -> pl.Expr:

@@ -92,16 +92,18 @@ def listed(
     )
     if reason:
         names = names.filter(pl.col("reasons").list.contains(reason))
-    order = {"by": ["occurred_at", "quarantine_id"], "descending": [True, False]}
-    names = names.sort(**order).slice(skip, limit)
-    wanted = names["quarantine_id"].to_list()
-    rows = space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)).sort(**order)
+    wanted = _newest_first(names).slice(skip, limit)["quarantine_id"].to_list()
+    rows = _newest_first(space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)))
     said = sensitivities(space.journal, rows["revision"])
     labels = [said.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series([not may_see(Viewer.REPORT, one, let_in=False) for one in labels], dtype=pl.Boolean)
     secret = closed & pl.Series([one != UNKNOWN for one in labels], dtype=pl.Boolean)
     rows = veiled(rows, pl.lit(secret), "source")
     return veiled(rows, pl.lit(closed), "title", "content", "details").to_dicts()
+
+
+def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort("occurred_at", "quarantine_id", descending=[True, False])
 
 
 def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 import polars as pl
 
-from slowwave.home.visibility import sight
+from slowwave.home.visibility import open_rows
 from slowwave.lifecycle.quarantine import held, listed
 from slowwave.views import gate_wording, mcp_wording
 from slowwave.views.decided import became
@@ -73,19 +73,19 @@ def decisions(asked: Asked) -> Shown:
     return Shown("decisions", "Decisions", data, "/decisions")
 
 
-def _texts(asked: Asked, rows: list[dict[str, Any]]) -> dict[str, str | None]:
-    """What the memories of some decisions say; None of what may not be listed."""
+def _texts(asked: Asked, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What the memories of some decisions say, but for those that may not be listed."""
     names = sorted({row[name] for row in rows for name in ("memory_id", "other_memory")})
     tenant = asked.memory.tenant
     found = tenant.store.read_by(
-        "memories", "memory_id", names, columns=["memory_id", "content"], also=tenant.mine("true")
-    )
-    seen = sight(tenant.store, tenant.namespace, names, asked.lists)
-    told = found.with_columns(pl.col("content").fill_null("").str.slice(0, CHARACTERS))
-    return {name: text if seen.sees(name) else None for name, text in told.iter_rows()}
+        "memories", "memory_id", names, columns=["memory_id", "content", "sensitivity"],
+        also=tenant.mine("true"),
+    )  # fmt: skip
+    told = found.filter(open_rows()).with_columns(pl.col("content").fill_null("").str.slice(0, CHARACTERS))
+    return dict(told.select("memory_id", "content").iter_rows())
 
 
-def _asked_for(asked: Asked, row: dict[str, Any], texts: dict[str, str | None]) -> dict[str, Any]:
+def _asked_for(asked: Asked, row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
     other, note = texts.get(row["other_memory"]), texts.get(row["memory_id"])
     both = None if other is None or note is None else apart(other, note)
     return row | {"when": since(row["decided_at"], asked.now), "both": both}

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
-from slowwave.home.visibility import sight
-from slowwave.lifecycle.correcting import correction, file_of
+from slowwave.home.visibility import open_rows, sight, veiled
+from slowwave.lifecycle.correcting import correction
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.lifecycle.lately import lately
 from slowwave.quality.structure import KNOWN_WORDS
@@ -22,7 +23,7 @@ CHARACTERS: Final = 20_000  # of a text that a page shows
 LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
-_LABELS: Final = ["memory_id", "principal", "source_kind", "source_of_truth", "state", "retrieval_priority"]
+_LABELS: Final = ["origin", "principal", "source_kind", "source_of_truth", "state", "retrieval_priority"]
 
 
 def memory(asked: Asked) -> Shown | Go:
@@ -46,12 +47,12 @@ def memory(asked: Asked) -> Shown | Go:
         "events": _events(asked, events[-EVENTS:]),
         "omitted": max(0, len(events) - EVENTS),
         "links": _links(asked, record, events),
-        "file": file_of(asked.memory.tenant, record),
+        "file": record.source if labels["origin"] else "",
         "labels": labels,
         "types": sorted(KNOWN_WORDS["memory_type"]),
     }
     if asked.person:
-        stats = asked.memory.stats(name)
+        stats = stats_of(asked.memory.home, record, as_of=asked.now)
         data |= {
             "used": used.account(stats, asked.now),
             "recent": [one | {"when": since(one["at"], asked.now)} for one in stats.recent],
@@ -114,10 +115,15 @@ def _links(asked: Asked, record: MemoryRecord, events: list[dict[str, Any]]) -> 
     }
     names = sorted({name for _, name in found})
     titles = tenant.store.read_by(
-        "memories", "memory_id", names, columns=["memory_id", "title"], also=tenant.mine("true")
+        "memories",
+        "memory_id",
+        names,
+        columns=["memory_id", "title", "sensitivity"],
+        also=tenant.mine("true"),
     )
-    seen = sight(tenant.store, tenant.namespace, names, asked.lists)
-    told = dict(seen.veiled(titles, "title").iter_rows())
+    if not asked.person:
+        titles = titles.filter(open_rows())
+    told = dict(veiled(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())
     return [(how, name, told[name]) for how, name in found if name in told]
 
 

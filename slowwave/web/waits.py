@@ -8,6 +8,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from slowwave.evaluation.judging.labels import known_memories
 from slowwave.evaluation.judging.worth import ShownPair, pairs_for, worth_judging
 from slowwave.lifecycle.quarantine import HELD
 from slowwave.lifecycle.waiting import waiting
@@ -72,6 +73,8 @@ class Waits:
             known = self._pairs.get(_who(memory))
             if known is None or known.until < self._clock() or (not known.drawn and known.total):
                 found = pairs_for(memory.home, memory.namespace, memory.principal)
+                there = known_memories(memory.store, memory.namespace, {one.memory_id for one in found})
+                found = [one for one in found if one.memory_id in there]  # imported searches show others
                 drawn = worth_judging(found, DRAWN, seed=memory.home.now().date().isoformat())
                 known = _Pairs(drawn, len(found), self._clock() + PAIRS_GOOD_S)
                 self._pairs[_who(memory)] = known
