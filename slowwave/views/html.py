@@ -57,7 +57,7 @@ def room(package: str, folder: str) -> Environment:
 
     made = Environment(loader=PackageLoader(package, folder), autoescape=True, finalize=_escaped)
     made.globals.update(kind_of=lambda part: type(part).__name__, column_class=_class, cell_text=_text)
-    made.filters["lines"] = _lines
+    made.filters.update(lines=_lines, commands=_commands)
     return made
 
 
@@ -66,6 +66,17 @@ def _lines(text: str) -> object:
     from markupsafe import Markup
 
     return Markup(escape(printable(text, keep="\n\t")))  # noqa: S704 - it has just been escaped
+
+
+def _commands(text: str) -> object:
+    """A sentence of this program, in which what stands between backticks is to be typed."""
+    from markupsafe import Markup
+
+    parts = escape(printable(text)).split("`")
+    if len(parts) % 2 == 0:
+        return Markup("`".join(parts))  # noqa: S704 - it has just been escaped
+    marked = [f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts)]
+    return Markup("".join(marked))  # noqa: S704 - it has just been escaped
 
 
 def _escaped(value: object) -> object:
