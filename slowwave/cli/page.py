@@ -32,7 +32,7 @@ def page(
     settings = require_home(home_settings())
     require_parts()
     logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    from slowwave.web.serving import link, server
+    from slowwave.web.serving import link, serve, server
 
     serving, memories, entrances = server(settings, host, port, principal)
     address = link(host, port, entrances.make())
@@ -41,11 +41,7 @@ def page(
     else:
         out.print(address, soft_wrap=True, markup=False, highlight=False)
         err.print("The link opens the page once, within ten minutes (stop with Ctrl-C).")
-    memories.begin([settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
-    try:
-        serving.run()
-    finally:
-        memories.close()
+    serve(serving, memories, [settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
 
 
 def require_parts() -> None:

@@ -47,9 +47,7 @@ LOOK_AT_ONCE: Final = 4  # requests that read, of all who ask (count)
 CHANGE_AT_ONCE: Final = 1  # requests that write tables, which have one writer at a time (count)
 FIELDS: Final = 50  # of a form (count)
 _SEE_OTHER: Final = 303
-_OF_A_PICTURE: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-}
+_OF_A_PICTURE: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """A drawing says with each line how that looks; nothing in it acts, and nothing is loaded for it."""
 Endpoint = Callable[["Request"], Awaitable[Response]]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
@@ -133,6 +135,12 @@ class Way(NamedTuple):
     post: bool = False
     person: bool = True
     changes: bool = False
+
+
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """What calls that only read give, made at the same time: they wait for the disk more than they think."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [one.result() for one in [pool.submit(copy_context().run, call) for call in calls]]
 
 
 def to(*parts: str) -> str:

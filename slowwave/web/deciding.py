@@ -13,7 +13,7 @@ from slowwave.views import gate_wording, mcp_wording
 from slowwave.views.decided import became
 from slowwave.views.differences import apart
 from slowwave.views.moments import since
-from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to
+from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to, together
 
 WAITING: Final = 5  # decisions with both their texts on a page (count)
 CHARACTERS: Final = 4_000  # of each of two texts side by side
@@ -59,8 +59,10 @@ def release(asked: Asked) -> Go:
 
 def decisions(asked: Asked) -> Shown:
     """Decisions that wait for a person, and those that changed something lately."""
-    waiting = asked.memory.decisions(waiting=True, limit=WAITING)
-    changed = asked.memory.decisions(outcome="changed", limit=PAGE)
+    waiting, changed = together(
+        lambda: asked.memory.decisions(waiting=True, limit=WAITING),
+        lambda: asked.memory.decisions(outcome="changed", limit=PAGE),
+    )
     texts = _texts(asked, waiting)
     data = {
         "waiting": [_asked_for(asked, row, texts) for row in waiting],

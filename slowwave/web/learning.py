@@ -14,7 +14,7 @@ from slowwave.web.asking import PAGE, Asked, Go, Shown, Way
 def learning(asked: Asked) -> Shown:
     """The gates, and what was learned."""
     home = asked.memory.learning
-    status = home.status()
+    status, terms, keys = home.overview()
     kinds = [
         _kind(status.gate, "terms", status.terms, status.proposals),
         _kind(status.key_gate, "keys", status.keys, status.selections),
@@ -22,8 +22,8 @@ def learning(asked: Asked) -> Shown:
     data = {
         "kinds": kinds,
         "enabled": asked.memory.settings.learning.enabled,
-        "terms": learned.terms(home.terms(), PAGE),
-        "keys": learned.keys(home.keys(), PAGE),
+        "terms": learned.terms(terms, PAGE),
+        "keys": learned.keys(keys, PAGE),
         "log": learned.log(home.log(limit=PAGE), PAGE, asked.now),
         "when": learned.WHEN,
     }

@@ -16,7 +16,7 @@ from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.store import one_of
 from slowwave.views import erasing, gate_wording, learned, mcp_wording, used
 from slowwave.views.moments import since
-from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to
+from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to, together
 
 EVENTS: Final = 100  # of a history, the last ones (count)
 CHARACTERS: Final = 20_000  # of a text that a page shows
@@ -36,8 +36,10 @@ def memory(asked: Asked) -> Shown | Go:
         if asked.person and _held(asked, name):
             return Go(to("quarantine", name))
         raise
-    events = asked.memory.history(name, viewer=asked.viewer)
-    labels = _labels(asked, name)
+    calls = [lambda: asked.memory.history(name, viewer=asked.viewer), lambda: _labels(asked, name)]
+    if asked.person:
+        calls.append(lambda: stats_of(asked.memory.home, record, as_of=asked.now))
+    events, labels, *stats = together(*calls)
     data: dict[str, Any] = {
         "record": record,
         "text": record.content[:CHARACTERS],
@@ -51,11 +53,10 @@ def memory(asked: Asked) -> Shown | Go:
         "labels": labels,
         "types": sorted(KNOWN_WORDS["memory_type"]),
     }
-    if asked.person:
-        stats = stats_of(asked.memory.home, record, as_of=asked.now)
+    for one in stats:
         data |= {
-            "used": used.account(stats, asked.now),
-            "recent": [one | {"when": since(one["at"], asked.now)} for one in stats.recent],
+            "used": used.account(one, asked.now),
+            "recent": [said | {"when": since(said["at"], asked.now)} for said in one.recent],
             **_taught(asked, name),
         }
     return Shown("memory", record.title or name, data, place="/lately")

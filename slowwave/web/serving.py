@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from slowwave.mcp.callers import Caller, Memories
@@ -32,6 +33,21 @@ def server(settings: Settings, host: str, port: int, principal: str) -> tuple[Se
     memories = Memories(settings, lambda: Caller(settings.namespace, principal))
     app = application(memories, settings, entrances, principal=principal)
     return serving(app, settings, host, port), memories, entrances
+
+
+def serve(serving: Server, memories: Memories, namespaces: Sequence[str]) -> None:
+    """Serve until the process is told to stop.
+
+    Args:
+        serving: the server.
+        memories: that it shows, which are closed in the end.
+        namespaces: that are made ready before anybody asks, the likeliest first.
+    """
+    memories.begin(namespaces)
+    try:
+        serving.run()
+    finally:
+        memories.close()
 
 
 def link(host: str, port: int, key: str, *, https: bool = False) -> str:

@@ -26,6 +26,7 @@ def _nothing_is_served(monkeypatch, tmp_path):
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
     monkeypatch.setattr("slowwave.mcp.http.serve", lambda *_: None)
     monkeypatch.setattr("slowwave.mcp.stdio.serve", lambda *_: None)
+    monkeypatch.setattr("slowwave.web.serving.serve", lambda *_: None)
     monkeypatch.setattr("slowwave.orchestration.processes.run_whole", lambda *_, **__: 0)
 
 

@@ -184,9 +184,7 @@ def test_a_screen_reader_finds_its_way(visitor, served):
     page.goto(f"{served.url}/decisions")
     assert page.get_by_role("button", name="Accept the supersede of Deploy day").count() == 1
     assert page.get_by_role("link", name="Decisions 1 waiting").count() == 1
-    page.goto(served.url)
-    page.keyboard.press("Shift+Tab")
-    page.evaluate("document.activeElement.blur()")
+    page.goto(f"{served.url}/lately")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     page.keyboard.press("Enter")
@@ -230,7 +228,9 @@ def test_find_see_why_say_what_it_was_worth_and_correct(visitor, served, memory)
     assert memory.stats(served.ids["Lamp"]).helpful == 1
     page.get_by_role("link", name="Lamp", exact=True).click()
     page.get_by_text("Correct it").click()
-    page.get_by_role("textbox", name="Text").fill("The lamp on the pier is green since May; before that it was red.")
+    page.get_by_role("textbox", name="Text").fill(
+        "The lamp on the pier is green since May; before that it was red."
+    )
     page.get_by_role("button", name="Save the correction").click()
     page.get_by_role("status").filter(has_text="Saved.").wait_for()
     assert memory.get(served.ids["Lamp"]).content.startswith("The lamp on the pier is green")
@@ -346,7 +346,9 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     page.get_by_role("button", name="Bring it back").click()
     assert "Remembered" in page.get_by_role("status").inner_text()
     page.get_by_text("Correct it").click()
-    page.get_by_role("textbox", name="Text").fill("The kiln is fired on Saturdays only, as the mains are weak.")
+    page.get_by_role("textbox", name="Text").fill(
+        "The kiln is fired on Saturdays only, as the mains are weak."
+    )
     page.get_by_role("button", name="Save the correction").click()
     assert "Saturdays" in memory.get(served.ids["Kiln"]).content
     page.goto(f"{served.url}/judge")
