@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from slowwave.common import ids
@@ -36,7 +37,10 @@ def memory(asked: Asked) -> Shown | Go:
         if asked.person and _held(asked, name):
             return Go(to("quarantine", name))
         raise
-    calls = [lambda: asked.memory.history(name, viewer=asked.viewer), lambda: _labels(asked, name)]
+    calls: list[Callable[[], Any]] = [
+        lambda: asked.memory.history(name, viewer=asked.viewer),
+        lambda: _labels(asked, name),
+    ]
     if asked.person:
         calls.append(lambda: stats_of(asked.memory.home, record, as_of=asked.now))
     events, labels, *stats = together(*calls)

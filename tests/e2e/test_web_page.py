@@ -55,6 +55,10 @@ CONTRAST = """() => {
   }
   return bad;
 }"""
+CUT_OFF = """() => [...document.querySelectorAll("blockquote, p, h1, h2, h3, li, button, .button")]
+  .filter((one) => one.checkVisibility() && !one.closest(".unseen") && one.scrollWidth > one.clientWidth + 1)
+  .filter((one) => getComputedStyle(one).display !== "inline")
+  .map((one) => one.outerHTML.slice(0, 120))"""
 UNNAMED = """() => [...document.querySelectorAll(
     "input:not([type=hidden]), select, textarea, button, a, summary, img")]
   .filter((one) => one.checkVisibility() && !one.labels?.length)
@@ -157,8 +161,11 @@ def test_every_page_can_be_read(visitor, served, scheme, size):
         for one in page.locator("details:not(.filters)").all():
             one.evaluate("one => one.open = true")
         label = re.sub(r"\W+", "-", path)[:24].strip("-") or "search"
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("[...document.images].every((one) => one.naturalWidth > 0)"), path
         keep(page, f"{label}-{'desk' if size is DESK else 'phone'}-{scheme}")
         assert fits(page), path
+        assert page.evaluate(CUT_OFF) == [], path
         assert page.evaluate(CONTRAST) == [], path
         assert len(page.content().encode()) < 100_000
 
