@@ -15,6 +15,7 @@ ELSEWHERE = {
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",
+    "page": "waits for a browser; what its pages show to whom is in tests/web/test_rights.py",
     "ui": "starts Dagster's page over the storage that is read below",
     "night": "made the home: what it prints is in `said`",
     "eval run": "made the home: what it prints is in `said`",

@@ -25,6 +25,7 @@ from slowwave.cli import (  # noqa: F401
     learned,  # after it: they are commands of its group
     learning,
     mcp,
+    page,
     rebuild,
     report,
     review,

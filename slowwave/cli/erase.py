@@ -9,7 +9,9 @@ import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
+from slowwave.views import erasing
 from slowwave.views.moments import since
+from slowwave.views.section import Table
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
 
@@ -62,23 +64,14 @@ def erase(
 
 
 def _show(planned: Plan) -> None:
-    cells = [
-        [one.memory_id, one.title, one.source, "says the same" if one.copy else "named"]
-        for one in planned.memories[:_SHOWN]
-    ]
-    title = f"Goes for good: {counted(len(planned.memories), 'memory', 'memories')} of {planned.namespace}"
-    print_table(title, ["id", "title", "source", "why"], cells, left_out=len(planned.memories) - len(cells))
-    print_table("Where", ["place", "rows"], [[name, count] for name, count in planned.places.items()])
-    for name in planned.checkpoints:
-        out.print(f"Checkpoint that goes, too: {name}", markup=False, highlight=False)
-    for path in planned.files[:_SHOWN]:
-        out.print(
-            f"Stays, and still says it until you delete it: {path}", markup=False, highlight=False,
-            soft_wrap=True,
-        )  # fmt: skip
-    for name in planned.beside[:_SHOWN]:
-        out.print(f"Stays, and may say something alike: {name}", markup=False, highlight=False)
-    out.print("Backups, and copies that others have, are not reached from here.", style="dim")
+    for section in erasing.goes(planned, _SHOWN):
+        for table in section.parts:
+            assert isinstance(table, Table)
+            cells = [list(row) for row in table.rows]
+            print_table(section.title, [one.name for one in table.headings], cells, left_out=table.left_out)
+    for line in erasing.beside(planned, _SHOWN):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+    out.print(erasing.ELSEWHERE, style="dim")
 
 
 def _can_be_asked() -> bool:
@@ -99,11 +92,11 @@ def _ask(planned: Plan) -> None:
             "Nothing was erased: there is no terminal to ask on. Say --yes, or look with --json."
         )
     if planned.scope == "namespace":
-        answer = typer.prompt(f"There is no way back. Type the namespace ({planned.namespace}) to erase it")
+        answer = typer.prompt(f"{erasing.NO_WAY_BACK} Type the namespace ({planned.namespace}) to erase it")
         if answer != planned.namespace:
             raise typer.Abort
         return
-    typer.confirm("There is no way back. Erase?", abort=True)
+    typer.confirm(f"{erasing.NO_WAY_BACK} Erase?", abort=True)
 
 
 def _records(*, finish: bool, namespace: str, json: bool) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
-from slowwave.scoring.days import DAY_S
+from slowwave.views import used
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import out, print_json, reports_errors
@@ -105,27 +105,7 @@ def stats(
     if json:
         print_json(done)
         return
-    strong = "no verdict yet" if done.strength is None else f"{done.strength:.3f}, fading over {_days(done)}"
-    last = since(done.last_used_at, now) or "never"
-    rows: list[list[Any]] = [
-        [
-            "used by answers",
-            f"{done.used:,} (cited {done.cited:,}), ignored {done.ignored:,}; last used {last}",
-        ],
-        ["rated", f"helpful {done.helpful:,}, neutral {done.neutral:,}, unhelpful {done.unhelpful:,}"],
-        ["projects", f"success {done.successes:,}, failure {done.failures:,}"],
-        [
-            "effectiveness",
-            f"{done.effectiveness:.3f} from {done.feedback_count:,} data points (.5 is neutral)",
-        ],
-        ["strength", strong],
-        ["tier", done.tier],
-        ["waiting for a night", f"{done.waiting:,}"],
-    ]
-    if done.earlier:
-        rows.append(
-            ["earned by an earlier text", f"{counted(done.earlier, 'vote')}; they count if it comes back"]
-        )
+    rows = [list(row) for row in used.account(done, now)]
     print_table(done.title or done.memory_id, ["", "what use says"], rows)
     if done.recent:
         recent = [[since(one["at"], now), one["verdict"], one["by"], one["search_id"]] for one in done.recent]
@@ -137,7 +117,3 @@ def _result(memory: Memory, text: str) -> str | int:
     if text.isascii() and text.isdigit():
         return int(text)
     return text if ":" in text else reference(memory, "memory", text)
-
-
-def _days(done: Any) -> str:  # noqa: ANN401 - MemoryStats, imported late
-    return f"{done.stability / DAY_S:.1f} days"

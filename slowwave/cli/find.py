@@ -26,12 +26,6 @@ COLOURS = {
     "learned": "deep_pink2", "key": "pink1", "confidence": "turquoise2", "negative_feedback": "red",
     "clamp": "red3",
 }  # fmt: skip
-MEANING = {
-    "vector": "meaning", "bm25": "words", "title": "title", "trigger": "trigger phrase",
-    "mpab": "its other chunks", "neighbour": "the turn beside it", "rerank": "cross-encoder",
-    "effectiveness": "how it served (.5: nobody said)", "learned": "learned", "key": "similar searches",
-    "confidence": "confidence", "negative_feedback": "not useful", "clamp": "held to [0, 1]",
-}  # fmt: skip
 NOTHING_YET = (
     "Nothing is known yet. `slowwave save` puts in a note, `slowwave ingest` and `slowwave night` a folder "
     "of notes; what is secret is only told with --secret."
@@ -325,6 +319,8 @@ def _print_bars(response: SearchResponse) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from slowwave.views.scores import MEANING, by_source
+
     table = Grid(box=None, pad_edge=False, show_header=False)
     for style in ("bold", "", "cyan", ""):
         table.add_column(style=style, overflow="ellipsis", no_wrap=True, max_width=BAR)
@@ -332,10 +328,8 @@ def _print_bars(response: SearchResponse) -> None:
     for result in response:
         if result.explanation is None:
             continue
-        sums: dict[str, float] = {}
-        for row in result.explanation.contributions:
-            sums[row.source] = sums.get(row.source, 0.0) + row.value
-        seen |= dict.fromkeys(source for source, value in sums.items() if value)
+        sums = by_source(result.explanation.contributions)
+        seen |= dict.fromkeys(sums)
         flags = " ".join(flag.replace("_", " ") for flag in result.flags)
         bar = stacked_bar(sums.items())
         table.add_row(f"{result.rank}. {_line(result.title)[:40]}", bar, f"{result.score:.3f}", flags)

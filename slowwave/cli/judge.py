@@ -12,6 +12,7 @@ import typer
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
 from slowwave.common.plurals import counted
+from slowwave.views.grades import GRADES
 from slowwave.views.moments import since
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors, warn
@@ -31,9 +32,8 @@ app.add_typer(judging, name="judge")
 
 By = Annotated[str, typer.Option("--by", help="Who judges; default: command line.")]
 Form = Annotated[str, typer.Option("--format", help="qrels or jsonl.")]
-_KEYS = (
-    "0 not relevant · 1 about it · 2 answers in part · 3 answers · u unrateable · l later · s skip · q quit"
-)
+_KEYS = " · ".join(f"{grade} {words}" for grade, words in GRADES.items())
+_KEYS += " · u unrateable · l later · s skip · q quit"
 _STATES = {"u": "unrateable", "l": "later"}
 _TEXT = 1_500  # characters of a memory that are shown
 
@@ -49,18 +49,11 @@ def judge(
     """Label pairs that searches showed, one after the other; none of a secret memory (see judge set)."""
     if context.invoked_subcommand is not None:
         return
-    from slowwave.common.ids import query_id
-    from slowwave.evaluation.judging.worth import pairs_to_judge, worth_judging
-    from slowwave.home.visibility import closed_ids
+    from slowwave.evaluation.judging.worth import pairs_for, worth_judging
 
     with open_namespace(namespace) as memory:
         memory.principal = by or memory.principal
-        closed = closed_ids(memory.store, memory.namespace)
-        found = [
-            one
-            for one in pairs_to_judge(memory.journal, memory.namespace, who=memory.principal)
-            if closed.isdisjoint((one.memory_id, query_id(memory.namespace, one.query)))
-        ]
+        found = pairs_for(memory.home, memory.namespace, memory.principal)
         chosen = worth_judging(found, limit, seed=memory.home.now().date().isoformat())
         if not chosen:
             out.print("No pair waits for a label. Searches bring them: [bold]slowwave search[/].")

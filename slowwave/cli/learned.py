@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -11,19 +10,13 @@ from rich.markup import escape
 from slowwave.cli.app import Json, Namespace, open_namespace, reference
 from slowwave.cli.learning import Limit, OneKind, fail, learning
 from slowwave.common.plurals import counted
-from slowwave.views.moments import since
-from slowwave.views.section import Column, Columns, Section, Table, numbers
+from slowwave.views import learned
+from slowwave.views.section import Column, Columns, Section, Table
 from slowwave.views.tables import show
 from slowwave.views.terminal import out, print_json, reports_errors
 
 if TYPE_CHECKING:
     from slowwave.scoring.feedback.learned import Kind
-
-
-_WHEN = (
-    "Nights learn from what `slowwave feedback` and `slowwave observe` say was used, once learning.enabled "
-    "is true."
-)
 
 
 @learning.command("terms")
@@ -47,16 +40,11 @@ def learning_terms(
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such terms." if state or memory else f"No selection has taught anything yet. {_WHEN}")
+        out.print(
+            "No such terms." if state or memory else f"No selection has taught anything yet. {learned.WHEN}"
+        )
         return
-    counts = numbers("questions", "people", "weight", "until")
-    columns: Columns = ["term", "memory", Column("id", whole=True), Column("state", whole=True), *counts]
-    cells = [
-        [row["term"], row["title"], row["memory_id"], row["state"], row["questions"], row["principals"],
-         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
-        for row in rows.head(limit).iter_rows(named=True)
-    ]  # fmt: skip
-    _show("Learned terms", columns, cells, rows.height)
+    _show("Learned terms", learned.terms(rows, limit), rows.height)
 
 
 @learning.command("proposals")
@@ -82,7 +70,7 @@ def learning_proposals(
         out.print(
             f"No selection with the reason {escape(reason)}."
             if reason
-            else f"No selection is known yet. {_WHEN}"
+            else f"No selection is known yet. {learned.WHEN}"
         )
         return
     cells = [
@@ -95,7 +83,8 @@ def learning_proposals(
         Column("day", whole=True), "reason", Column("rank", "number"), "who", "query", "selected",
         "teaches" if words else Column("taken", "number"),
     ]  # fmt: skip
-    _show("Selections", columns, cells, rows.height)
+    table = Table(columns, cells, left_out=rows.height - len(cells), option="--limit")
+    _show("Selections", table, rows.height)
 
 
 @learning.command("log")
@@ -123,36 +112,15 @@ def learning_log(
     if json:
         print_json(rows.head(limit))
         return
-    refused = 0 if action else rows.filter(pl.col("action") == "refuse").height
-    if refused:  # most of a log: nothing came of them
-        rows = rows.filter(pl.col("action") != "refuse")
+    rows, refused = (rows, 0) if action else learned.decided(rows)
     if rows.is_empty():
         out.print(
-            f"Nothing was learned or decided. {_WHEN}" if refused else f"Nothing is in the log. {_WHEN}"
+            f"{'Nothing was learned or decided' if refused else 'Nothing is in the log'}. {learned.WHEN}"
         )
-        _tell_refused(refused)
-        return
-    columns: Columns = [
-        Column("when", whole=True),
-        Column("what", whole=True),
-        Column("of", whole=True),
-        "why",
-        "who",
-        "memory",
-        "term",
-    ]
-    cells = [
-        [since(row["at"], now), row["action"], row["kind"] or "", row["reason"] or row["detail"],
-         row["principal"], row["memory_id"], row["term"]]
-        for row in rows.head(limit).iter_rows(named=True)
-    ]  # fmt: skip
-    _show("Log of learning", columns, cells, rows.height)
-    _tell_refused(refused)
-
-
-def _tell_refused(count: int) -> None:
-    if count:
-        told = f"{counted(count, 'selection')} taught nothing:"
+    else:
+        _show("Log of learning", learned.log(rows, limit, now), rows.height)
+    if refused:
+        told = f"{counted(refused, 'selection')} taught nothing:"
         out.print(f"[dim]{told} slowwave learning log --action refuse[/]", highlight=False)
 
 
@@ -175,25 +143,11 @@ def _print_keys(state: str, memory: str, limit: int, namespace: str, json: bool)
         print_json(rows.head(limit))
         return
     if rows.is_empty():
-        out.print("No such keys." if state or memory else f"No search has led anywhere yet. {_WHEN}")
+        out.print("No such keys." if state or memory else f"No search has led anywhere yet. {learned.WHEN}")
         return
-    counts = numbers("times", "people", "weight", "until")
-    columns: Columns = [
-        "question",
-        "leads to",
-        Column("id", whole=True),
-        Column("state", whole=True),
-        *counts,
-    ]
-    cells = [
-        [row["query"], row["title"], row["memory_id"], row["state"], row["times"], row["principals"],
-         f"{row['weight']:.2f}", f"{row['expires_at']:%F}"]
-        for row in rows.head(limit).iter_rows(named=True)
-    ]  # fmt: skip
-    _show("Search keys", columns, cells, rows.height)
+    _show("Search keys", learned.keys(rows, limit), rows.height)
 
 
-def _show(title: str, columns: Columns, cells: Sequence[list[object]], rows: int) -> None:
+def _show(title: str, table: Table, rows: int) -> None:
     """The first of so many rows, under a title that says how many there are."""
-    table = Table(columns, cells, left_out=rows - len(cells), option="--limit")
     show(Section(f"{title}: {rows:,}", [table]))

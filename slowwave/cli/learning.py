@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
-from slowwave.views.section import Column, Columns, Mark, Table
+from slowwave.views.learned import OF, conditions, nothing_taught, says, would_take_back
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
@@ -36,10 +36,8 @@ Kinds = Annotated[
 OneKind = Annotated[str, typer.Option("--kind", help="words, or keys: past questions that lead somewhere.")]
 
 BOTH = "both"
-_OF = {"words": "Learning of words", "keys": "Learning of search keys"}
 _SHOWN = 20  # memories whose lessons are taken back
-_UNUSED = "nothing that was learned is used."
-_USED = "nothing more is applied; what was applied before is used until it expires."
+_COLOURS = {"open": "green", "waits": "yellow", "closed": "red", "insufficient": "yellow"}
 
 
 @gates.command("status")
@@ -101,7 +99,7 @@ def learning_approve(
         for gate in ready:
             if gate.open:
                 if not json:
-                    out.print(f"{_OF[gate.kind]} is approved already. Nothing was recorded.")
+                    out.print(f"{OF[gate.kind]} is approved already. Nothing was recorded.")
             elif not yes:
                 what = "selections teach" if gate.kind == "words" else "past questions lead searches in"
                 _ask(f"Let {what} {memory.namespace} from today on, approved by {who}?")
@@ -232,60 +230,24 @@ def _told(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - whatever
 
 def _print_gate(decision: GateDecision) -> None:
     """The gate in a line, and its conditions as a table."""
-    where = f"{_OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
+    where = f"{OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
     out.print(f"{where} is {_says(decision)}", highlight=False)
-    columns: Columns = [Column("condition", whole=True), Column("state", whole=True), "is", "needs"]
-    rows = [
-        [one["condition"], Mark(one["state"], one["state"]), one["value"], one["bound"]]
-        for one in decision.rows
-    ]
-    out.print(rich_table(Table(columns, rows)))
+    out.print(rich_table(conditions(decision)))
 
 
 def _says(decision: GateDecision) -> str:
-    if decision.open:
-        return "[green]open[/]: what selections teach is applied, night by night."
-    then = _USED if decision.used else _UNUSED
-    if decision.awaits_only_approval:
-        return f"[yellow]closed until a person approves[/]: {then}"
-    if decision.state == "closed":
-        return f"[red]closed[/]: {then}"
-    return f"[yellow]closed until there is enough evidence[/]: {then}"
+    mark, then = says(decision)
+    return f"[{_COLOURS[mark.mark]}]{mark.text}[/]: {then}"
 
 
 def _print_taken_back(found: Sequence[TakenBack]) -> None:
-    asked = found[0].rollback
-    of = f"{asked.scope} {asked.value}".strip()
     if all(tried.proposed.is_empty() for tried in found):
-        out.print(f"Nothing that is known yet was taught by {escape(of)}." if asked.value else
-                  "Nothing is proposed or learned yet.", highlight=False)  # fmt: skip
+        out.print(nothing_taught(found[0].rollback), markup=False, highlight=False)
     for tried in found:
         if tried.proposed.height:
-            _print_lessons(tried, of)
-
-
-def _print_lessons(tried: TakenBack, of: str) -> None:
-    """What would be taken back of a kind: a row a memory."""
-    import polars as pl
-
-    from slowwave.common.plurals import counted
-
-    words, rows = tried.kind == "words", tried.proposed
-    what, unit = ("lesson", "terms") if words else ("selection", "keys")
-    deleted = tried.applied if words else tried.applied.filter(pl.col("taken") > 0)
-    out.print(
-        f"{counted(rows.height, what)} would be taken back ({escape(of)}): {deleted.height:,} applied, "
-        f"{rows.height - deleted.height:,} only proposed; {tried.live:,} {unit} lose their effect.",
-        highlight=False,
-    )
-    terms = pl.col("term").unique().sort() if words else pl.col("term").n_unique()
-    by = rows.group_by("memory_id").agg(
-        lessons=pl.len(), terms=terms, who=pl.col("principal").unique().sort()
-    )
-    top = by.sort("lessons", "memory_id", descending=[True, False]).head(_SHOWN)
-    names = ("lessons", "terms") if words else ("selections", "questions")
-    columns: Columns = [Column("memory", whole=True), *names, "taught by"]
-    out.print(rich_table(Table(columns, top.rows(), left_out=by.height - top.height)))
+            said, table = would_take_back(tried, _SHOWN)
+            out.print(said, markup=False, highlight=False)
+            out.print(rich_table(table))
 
 
 def _scope(everything: bool, given: dict[str, str]) -> tuple[Any, str]:

@@ -59,6 +59,9 @@ def mcp(
 def token(
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="The one namespace that it opens.")],
     principal: Annotated[str, typer.Option(help="Who acts with it, recorded with every act.")],
+    rights: Annotated[
+        str, typer.Option(help="On the memory's page: assistant (what tools can do) or person (all).")
+    ] = "assistant",
     json: Json = False,
 ) -> None:
     """Make a bearer token for HTTP. It is shown once; the settings file keeps its hash."""
@@ -66,9 +69,9 @@ def token(
     from slowwave.settings import CONFIG_FILE, require_home
 
     settings = require_home(home_settings())
-    made = add_token(settings, namespace, principal)
+    made = add_token(settings, namespace, principal, rights=rights)
     if json:
-        print_json({"token": made, "namespace": namespace, "principal": principal})
+        print_json({"token": made, "namespace": namespace, "principal": principal, "rights": rights})
         return
     out.print(made, soft_wrap=True, markup=False, highlight=False)
     err.print(

@@ -9,7 +9,8 @@ from typer.core import TyperGroup
 
 PANELS: Final[Mapping[str, str]] = {
     "Every day": "init ingest save search show explain wakeup get feedback observe outcome",
-    "Look and correct": "history decisions quarantine undo forget remember erase stats gate reconsolidate",
+    "Look and correct": "page history decisions quarantine undo forget remember erase stats gate "
+    "reconsolidate",
     "Learning and evaluation": "learning judge eval report tune calibrate warehouse",
     "Operation": "night up ui connect capture recall mcp doctor settings checkpoint rebuild reembed "
     "import export help",

@@ -82,6 +82,8 @@ def waiting(space: Workspace, namespace: str) -> pl.DataFrame:
     events = events.filter((pl.col("namespace") == namespace) & (pl.col("seq") > after))
     policy, ratio = space.feedback_policy, space.settings.feedback.used_ratio
     own = events.filter(pl.col("kind") != "outcome")
+    if own.is_empty():
+        return space.store.empty("usage_signals", _COLUMNS)
     return fold.signals(space.store, own, policy, ratio, texts_in(space))
 
 

@@ -35,6 +35,7 @@ from slowwave.store.frames import one_of, quote
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.quality.learning_gate import GateDecision
 
 
 class Evidence:
@@ -50,12 +51,14 @@ class Evidence:
 
     Attributes:
         now: the moment of the question.
+        gates: what was decided of them, by namespace, moment, kind, last day and whether of the open cycle.
     """
 
     def __init__(self, space: Workspace, until: str = "", *, among: Sequence[str] | None = None) -> None:
         self.space, self.among = space, among
         self.now = space.now()
         self.until = until or self.now.astimezone(UTC).date().isoformat()
+        self.gates: dict[tuple[str, datetime, Kind, str, bool], GateDecision] = {}
         self._parts: dict[str, dict[str, pl.DataFrame]] = {}
         self._cycles: dict[tuple[str, str], list[Cycle]] = {}
         self._questions: dict[str, Questions] = {}

@@ -93,8 +93,11 @@ def decide(
     open_cycle: bool = True,
 ) -> GateDecision:
     """The gate of a namespace at a moment, by what was known then; see `evidence_at`."""
-    then = evidence_at(evidence, namespace, as_of, kind, until, open_cycle=open_cycle)
-    return decide_gate(namespace, then, as_of, evidence.space.gate_bounds, kind)
+    key = (namespace, as_of, kind, until, open_cycle)
+    if key not in evidence.gates:
+        then = evidence_at(evidence, namespace, as_of, kind, until, open_cycle=open_cycle)
+        evidence.gates[key] = decide_gate(namespace, then, as_of, evidence.space.gate_bounds, kind)
+    return evidence.gates[key]
 
 
 def evidence_at(

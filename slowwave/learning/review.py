@@ -122,15 +122,21 @@ class Learning:
 
     def status(self) -> Status:
         """The gates as they are now, and how many terms, keys and selections there are in which state."""
+        return self.overview()[0]
+
+    def overview(self) -> tuple[Status, pl.DataFrame, pl.DataFrame]:
+        """`status`, `terms` and `keys` at once, of which each by itself looks at all the evidence."""
         evidence, mine = self._evidence(), self._namespace
-        return Status(
+        terms, keys = shown.terms(evidence, mine), shown.keys(evidence, mine)
+        status = Status(
             self._gate(evidence, WORDS),
-            _by_state(shown.terms(evidence, mine)),
+            _by_state(terms),
             _became(shown.proposals(evidence, mine)),
             self._gate(evidence, KEYS),
-            _by_state(shown.keys(evidence, mine)),
+            _by_state(keys),
             _became(shown.selections(evidence, mine)),
         )
+        return status, terms, keys
 
     def terms(self, *, state: State | Literal[""] = "", memory_id: str = "") -> pl.DataFrame:
         """Every term that a selection has taught a memory; those of a secret one only where it is named.

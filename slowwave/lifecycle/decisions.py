@@ -123,8 +123,15 @@ def titled(
         how="left",
         maintain_order="left",
     )
-    notes, others = _closed(space, namespace, told, viewer, named)
-    told = veiled(told, pl.lit(notes), "title")
+    return _veiled(space, namespace, told, viewer, named)
+
+
+def _veiled(
+    space: Workspace, namespace: str, rows: pl.DataFrame, viewer: Viewer, named: Collection[str] = ()
+) -> pl.DataFrame:
+    """Decisions, with or without titles, as far as the viewer may see them."""
+    notes, others = _closed(space, namespace, rows, viewer, named)
+    told = veiled(rows, pl.lit(notes), "title")
     told = veiled(told, pl.lit(others), "other_title")
     return veiled(told, pl.lit(notes | others), "evidence", "appended")
 
@@ -164,21 +171,22 @@ def history(
     """
     store = space.store
     mine = within(namespace, f"memory_id = {quote(memory_id)}")
-    sources = pl.concat([store.read(name, mine, columns=["source"]) for name in ("memories", "quarantine")])[
+    refused = store.read("quarantine", mine, columns=["source", "reasons", "occurred_at", "quarantine_id"])
+    sources = pl.concat([store.read("memories", mine, columns=["source"]), refused.select("source")])[
         "source"
     ].unique()
     if sources.is_empty():
         raise NotFoundError(f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save().")
     events = [_act(entry, viewer) for entry in space.journal.about(namespace, sources[0])]
-    for row in store.read("quarantine", mine).iter_rows(named=True):
+    for row in refused.iter_rows(named=True):
         why = ", ".join(row["reasons"])
         events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
     about = within(namespace, _about(memory_id))
-    decided = store.read("decisions", about)
-    if viewer is Viewer.OWNER:
-        decided = titled(space, namespace, decided, named=[memory_id])
-    else:
-        decided = titled(space, namespace, decided, viewer=viewer)
+    owner = viewer is Viewer.OWNER
+    decided = _veiled(
+        space, namespace, store.read("decisions", about), Viewer.REPORT if owner else viewer,
+        [memory_id] if owner else [],
+    )  # fmt: skip
     for row in decided.iter_rows(named=True):
         other = row["other_memory"] if row["memory_id"] == memory_id else row["memory_id"]
         event = row["outcome"] if row["memory_id"] == memory_id else f"{row['outcome']} (by the other)"

@@ -78,26 +78,32 @@ def settle_held(store: Store, acts: pl.DataFrame, refused: Collection[str]) -> N
 
 
 def listed(
-    space: Workspace, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None
-) -> list[dict[str, Any]]:
-    """What is in quarantine, the newest first.
+    space: Workspace, namespace: str, *, status: str = HELD, reason: str = "", limit: int | None = None,
+    skip: int = 0,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """What is in quarantine, the newest first, without the first so many (`skip`).
 
     A secret note has an id, reasons and numbers here, and nothing that it says. One that could not be read
     has its source, too, so that it can be mended; `held` gives either whole.
     """
     where = [within(namespace)] + ([f"status = {quote(status)}"] if status else [])
-    rows = space.store.read("quarantine", " AND ".join(where)).sort(
-        "occurred_at", "quarantine_id", descending=[True, False]
+    names = space.store.read(
+        "quarantine", " AND ".join(where), columns=["quarantine_id", "occurred_at", "reasons"]
     )
     if reason:
-        rows = rows.filter(pl.col("reasons").list.contains(reason))
-    rows = rows.head(rows.height if limit is None else limit)
+        names = names.filter(pl.col("reasons").list.contains(reason))
+    wanted = _newest_first(names).slice(skip, limit)["quarantine_id"].to_list()
+    rows = _newest_first(space.store.read_by("quarantine", "quarantine_id", wanted, also=within(namespace)))
     said = sensitivities(space.journal, rows["revision"])
     labels = [said.get(revision, UNKNOWN) for revision in rows["revision"]]
     closed = pl.Series([not may_see(Viewer.REPORT, one, let_in=False) for one in labels], dtype=pl.Boolean)
     secret = closed & pl.Series([one != UNKNOWN for one in labels], dtype=pl.Boolean)
     rows = veiled(rows, pl.lit(secret), "source")
     return veiled(rows, pl.lit(closed), "title", "content", "details").to_dicts()
+
+
+def _newest_first(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.sort("occurred_at", "quarantine_id", descending=[True, False])
 
 
 def held(store: Store, namespace: str, quarantine_id: str) -> dict[str, Any]:

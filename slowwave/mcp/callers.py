@@ -49,7 +49,10 @@ class Memories:
 
     def mine(self) -> Memory:
         """The memory of who is calling now."""
-        caller = self.caller()
+        return self.of(self.caller())
+
+    def of(self, caller: Caller) -> Memory:
+        """The memory of a caller."""
         with self._lock:
             if caller not in self._opened:
                 memory = self._memory(caller)

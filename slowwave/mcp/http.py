@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
+from slowwave.mcp.serving import LOOPBACK, require_names, serving
 from slowwave.mcp.tokens import caller_of
 from slowwave.settings import McpToken, Settings
 
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 PATH = "/mcp"
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
-GRACE_S = 5  # that an open connection is waited for at the end
 
 
 class Verifier:
@@ -78,12 +75,7 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
             "No client could use the server: there is no token. "
             "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
         )
-    if not is_loopback(host) and not settings.mcp.allowed_hosts:
-        raise SettingsError(
-            f"--host {host} can be reached from other machines. Set mcp.allowed_hosts to the names that "
-            f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
-            f"carries a token."
-        )
+    require_names(settings, host)
     memories = Memories(settings, caller, space=space)
     built = build(
         memories,
@@ -142,34 +134,7 @@ def server(settings: Settings, host: str, port: int, space: Workspace | None = N
     Raises:
         SettingsError: as of :func:`application`.
     """
-    import uvicorn
-
-    from slowwave.mcp.connections import patient
-
-    limits = settings.mcp
-    return uvicorn.Server(
-        uvicorn.Config(
-            application(settings, host, space),
-            host=host,
-            port=port,
-            http=patient(limits.request_seconds, limits.half_sent),
-            ws="none",
-            limit_concurrency=CONNECTIONS_PER_HALF_SENT * limits.half_sent,
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE_S,
-        )
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return serving(application(settings, host, space), settings, host, port)
 
 
 def _names(allowed: Sequence[str]) -> TransportSecuritySettings:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -32,6 +33,43 @@ class _Wrong:
     last: float
 
 
+class Delays:
+    """How long answers to wrong tokens are held back, by the address that they come from.
+
+    Attributes:
+        held: answers that are held back now (count).
+    """
+
+    def __init__(self) -> None:
+        self.held = 0
+        self._wrong: OrderedDict[str, _Wrong] = OrderedDict()
+
+    @property
+    def full(self) -> bool:
+        """Whether no more answers are held back: one more wrong token is told to come back."""
+        return self.held >= DELAYED
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """While the block is in work, one more answer is held back."""
+        self.held += 1
+        try:
+            yield
+        finally:
+            self.held -= 1
+
+    def after(self, address: str) -> float:
+        """Seconds that the answer to one more wrong token of an address is held back."""
+        now = monotonic()
+        known = self._wrong.pop(address, None)
+        count = 1 if known is None or now - known.last > FORGOTTEN_S else known.count + 1
+        self._wrong[address] = _Wrong(count, now)
+        while len(self._wrong) > ADDRESSES:
+            self._wrong.popitem(last=False)
+        again = min(count - FREE - 1, 16)
+        return 0.0 if again < 0 else min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**again)
+
+
 class Limits:
     """Middleware: at most so many requests of one token at a time, and slow answers to wrong tokens.
 
@@ -51,8 +89,7 @@ class Limits:
     ) -> None:
         self._app, self._tokens, self._requests, self._sleep = app, tokens, requests, sleep
         self._working: Counter[Caller] = Counter()
-        self._wrong: OrderedDict[str, _Wrong] = OrderedDict()
-        self._delayed = 0
+        self._delays = Delays()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have it answered."""
@@ -72,32 +109,18 @@ class Limits:
                 self._working[caller] -= 1
 
     async def _refuse_slowly(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._delayed >= DELAYED:
+        if self._delays.full:
             await _busy("Too many requests with wrong tokens. Come back later.")(scope, receive, send)
             return
-        delay = self._delay(str((scope.get("client") or ("",))[0]))
+        delay = self._delays.after(str((scope.get("client") or ("",))[0]))
 
         async def later(message: Message) -> None:
             if message["type"] == "http.response.start" and delay:
                 await self._sleep(delay)
             await send(message)
 
-        self._delayed += 1
-        try:
+        with self._delays.holding():
             await self._app(scope, receive, later)
-        finally:
-            self._delayed -= 1
-
-    def _delay(self, address: str) -> float:
-        """Seconds that the answer to one more wrong token of an address is held back."""
-        now = monotonic()
-        known = self._wrong.pop(address, None)
-        count = 1 if known is None or now - known.last > FORGOTTEN_S else known.count + 1
-        self._wrong[address] = _Wrong(count, now)
-        while len(self._wrong) > ADDRESSES:
-            self._wrong.popitem(last=False)
-        again = min(count - FREE - 1, 16)
-        return 0.0 if again < 0 else min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**again)
 
 
 def _token(scope: Scope) -> str | None:

@@ -100,6 +100,9 @@ class McpToken(Group):
     )
     namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(description="The one namespace that it opens")
     principal: str = Field(min_length=1, description="Who acts with it, recorded with every act")
+    rights: Literal["assistant", "person"] = Field(
+        "assistant", description="What it may do on the memory's page: what tools can, or all that people do"
+    )
 
 
 class McpSettings(Group):
@@ -127,6 +130,17 @@ class McpSettings(Group):
         if len({one.token_sha256 for one in self.tokens}) < len(self.tokens):
             raise ValueError("two of mcp.tokens are the same token; it can open one namespace only")
         return self
+
+
+class PageSettings(Group):
+    """The memory's own page."""
+
+    https: bool = Field(
+        False, description="People reach it over TLS (behind a proxy): its cookie is only sent over that"
+    )
+    session_hours: float = Field(
+        12.0, gt=0, le=720, description="Hours without a request after which one has to sign in again"
+    )
 
 
 class AlertSettings(Group):

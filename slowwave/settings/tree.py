@@ -24,6 +24,7 @@ from slowwave.settings.groups import (
     McpSettings,
     NightSettings,
     NotesSettings,
+    PageSettings,
     StoreSettings,
 )
 from slowwave.settings.learning import LearningSettings, SearchKeySettings
@@ -69,6 +70,7 @@ class Settings(BaseSettings):
     alerts: AlertSettings = AlertSettings()
     night: NightSettings = NightSettings()
     mcp: McpSettings = McpSettings()
+    page: PageSettings = PageSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -12,7 +12,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.views.section import Column, Mark, Part, text_of
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 _TEMPLATE = "page.html.jinja"
 _NAMED = {"title": "text", "query": "text", "memory": "id"}
@@ -38,12 +38,45 @@ def page(title: str, parts: Iterable[Part], *, style: str = "") -> str:
 @cache
 def _template() -> Template:
     try:
-        from jinja2 import Environment, PackageLoader
+        return room("slowwave.views", "").get_template(_TEMPLATE)
     except ImportError as error:
         raise SlowwaveError(f"{error}. Pages need it: pip install '.[plots]' in its folder.") from None
-    room = Environment(loader=PackageLoader("slowwave.views", ""), autoescape=True, finalize=_escaped)
-    room.globals.update(kind_of=lambda part: type(part).__name__, column_class=_class, cell_text=_text)
-    return room.get_template(_TEMPLATE)
+
+
+def room(package: str, folder: str) -> Environment:
+    """Where templates are, with what every page knows: all texts are escaped on their way out.
+
+    Args:
+        package: that has them.
+        folder: of it.
+
+    Raises:
+        ImportError: Jinja2 is not installed.
+    """
+    from jinja2 import Environment, PackageLoader
+
+    made = Environment(loader=PackageLoader(package, folder), autoescape=True, finalize=_escaped)
+    made.globals.update(kind_of=lambda part: type(part).__name__, column_class=_class, cell_text=_text)
+    made.filters.update(lines=_lines, commands=_commands)
+    return made
+
+
+def _lines(text: str) -> object:
+    """A text of several lines, which stay lines."""
+    from markupsafe import Markup
+
+    return Markup(escape(printable(text, keep="\n\t")))  # noqa: S704 - it has just been escaped
+
+
+def _commands(text: str) -> object:
+    """A sentence of this program, in which what stands between backticks is to be typed."""
+    from markupsafe import Markup
+
+    parts = escape(printable(text)).split("`")
+    if len(parts) % 2 == 0:
+        return Markup("`".join(parts))  # noqa: S704 - it has just been escaped
+    marked = [f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts)]
+    return Markup("".join(marked))  # noqa: S704 - it has just been escaped
 
 
 def _escaped(value: object) -> object:

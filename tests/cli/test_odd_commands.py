@@ -27,6 +27,7 @@ def _nothing_is_served(monkeypatch, tmp_path):
     monkeypatch.setattr("slowwave.mcp.http.serve", lambda *_: None)
     monkeypatch.setattr("slowwave.mcp.stdio.serve", lambda *_: None)
     monkeypatch.setattr("slowwave.cli.up._run", lambda *_, **__: None)
+    monkeypatch.setattr("slowwave.web.serving.serve", lambda *_: None)
     monkeypatch.setattr("slowwave.orchestration.processes.run_whole", lambda *_, **__: 0)
 
 

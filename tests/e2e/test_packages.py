@@ -51,9 +51,13 @@ def test_the_wheel_has_the_package_and_nothing_else(packages: Packages) -> None:
         ".py",
         ".txt",
         ".jinja",
+        ".css",
+        ".js",
+        ".svg",
         ".typed",
-    }  # code, lists of words, the page, and that it has types
+    }  # code, lists of words, pages and what they look like, and that it has types
     assert {"slowwave/py.typed", "slowwave/__main__.py", "slowwave/views/page.html.jinja"} <= own
+    assert {"slowwave/web/static/style.css", "slowwave/web/templates/base.html.jinja"} <= own
     assert not [path for path in there if "test" in Path(path).parts[0] or "/tests/" in path]
 
 

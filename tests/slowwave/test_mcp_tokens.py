@@ -83,7 +83,8 @@ def test_the_settings_show_who_has_a_token_but_not_the_token(home):
     home.mkdir()
     token = add_token(load(home), "ada", "claude")
     (row,) = [row for row in in_force(load(home)) if row.name == "mcp.tokens"]
-    assert row.shown == [{"token_sha256": "***", "namespace": "ada", "principal": "claude"}]
+    shown = {"token_sha256": "***", "namespace": "ada", "principal": "claude", "rights": "assistant"}
+    assert row.shown == [shown]
     assert row.origin == "slowwave.toml"
     assert sha256(token.encode()).hexdigest() not in repr(row.shown)
 

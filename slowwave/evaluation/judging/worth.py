@@ -12,12 +12,14 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.evaluation.judging.entries import drain_judgments
+from slowwave.home.visibility import closed_ids
 from slowwave.journal import payload_of
 from slowwave.journal.kinds.search import results_in
 from slowwave.scoring.evaluation import worth_judging as draw
 from slowwave.scoring.evaluation.judgments import MANUAL
 
 if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
 
 _DRAWN = {
@@ -82,6 +84,16 @@ def pairs_to_judge(
         ShownPair(pair["query"], key[1], pair["rank"], pair["shown"], len(settled[key]), (key, who) in later)
         for key, pair in pairs.items()
         if not who or who not in settled[key]
+    ]
+
+
+def pairs_for(space: Workspace, namespace: str, who: str) -> list[ShownPair]:
+    """Pairs that a person may label: those of `pairs_to_judge` without what is secret."""
+    closed = closed_ids(space.store, namespace)
+    return [
+        one
+        for one in pairs_to_judge(space.journal, namespace, who=who)
+        if closed.isdisjoint((one.memory_id, ids.query_id(namespace, one.query)))
     ]
 
 

@@ -1,0 +1,69 @@
+"""What every server of a home over HTTP has: who may reach it, by which names, and how much at a time."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, Any
+
+from slowwave.errors import SettingsError
+from slowwave.settings import Settings
+
+if TYPE_CHECKING:
+    from uvicorn import Server
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
+GRACE_S = 5  # that an open connection is waited for at the end
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def require_names(settings: Settings, host: str) -> None:
+    """See that it is said by which names others reach an address.
+
+    Raises:
+        SettingsError: other machines can reach it, and it is not.
+    """
+    if not is_loopback(host) and not settings.mcp.allowed_hosts:
+        raise SettingsError(
+            f"--host {host} can be reached from other machines. Set mcp.allowed_hosts to the names that "
+            f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
+            f"carries a token."
+        )
+
+
+def serving(application: Any, settings: Settings, host: str, port: int) -> Server:  # noqa: ANN401 - ASGI
+    """A server, not yet started.
+
+    Args:
+        application: that answers (ASGI).
+        settings: of the home.
+        host: address to listen on.
+        port: to listen on.
+    """
+    import uvicorn
+
+    from slowwave.mcp.connections import patient
+
+    limits = settings.mcp
+    return uvicorn.Server(
+        uvicorn.Config(
+            application,
+            host=host,
+            port=port,
+            http=patient(limits.request_seconds, limits.half_sent),
+            ws="none",
+            limit_concurrency=CONNECTIONS_PER_HALF_SENT * limits.half_sent,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+    )

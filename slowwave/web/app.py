@@ -1,0 +1,348 @@
+"""The page as an application (ASGI): who may come in, which page answers, and what errors look like.
+
+It has to stand at the root of its address: its links and its cookie say so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from hmac import compare_digest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from slowwave.common.boundary import boundary
+from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.limits import RETRY_S, Delays
+from slowwave.mcp.serving import LOOPBACK
+from slowwave.mcp.tokens import known_token
+from slowwave.mcp.turns import Turns
+from slowwave.settings import Settings
+from slowwave.store.reading import distinct
+from slowwave.web import deciding, learning, looking, memories, search
+from slowwave.web.asking import Answer, Asked, Go, Image, OnlyPeopleError, Shown, Way, status_of
+from slowwave.web.guard import Guard
+from slowwave.web.rendering import rendered
+from slowwave.web.sessions import COOKIE, Entrances, Session, Sessions
+from slowwave.web.waits import Waits
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+LOG = logging.getLogger("slowwave.web")
+WAYS: Final = (*search.WAYS, *memories.WAYS, *deciding.WAYS, *learning.WAYS, *looking.WAYS)
+LOOK_AT_ONCE: Final = 4  # requests that read, of all who ask (count)
+CHANGE_AT_ONCE: Final = 1  # requests that write tables, which have one writer at a time (count)
+FIELDS: Final = 50  # of a form (count)
+_SEE_OTHER: Final = 303
+_OF_A_PICTURE: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+"""A drawing says with each line how that looks; nothing in it acts, and nothing is loaded for it."""
+Endpoint = Callable[["Request"], Awaitable[Response]]
+
+
+def application(
+    memories: Memories, settings: Settings, entrances: Entrances, *, principal: str = "page"
+) -> Starlette:
+    """The page of a home.
+
+    Args:
+        memories: of the home; whoever made them closes them.
+        settings: of the home.
+        entrances: keys of the links by which the person at the machine comes in.
+        principal: in whose name that person acts.
+    """
+    site = Site(memories, settings, entrances, principal)
+    routes: list[Route | Mount] = [
+        Route("/health", _health),
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        Route("/sign-in", site.sign_in, methods=["GET", "POST"]),
+        Route("/enter", site.enter),
+        Route("/sign-out", site.sign_out, methods=["POST"]),
+        Route("/namespaces", site.namespaces, methods=["GET", "POST"]),
+    ]
+    routes += [
+        Route(way.path, site.answering(way), methods=["POST"] if way.post else ["GET"]) for way in WAYS
+    ]
+    guard = Middleware(Guard, names=[*LOOPBACK, *settings.mcp.allowed_hosts], https=settings.page.https)
+    failing = {404: site.nowhere, 405: site.nowhere, FormError: site.no_form}
+    made = Starlette(routes=routes, middleware=[guard], exception_handlers=failing)
+    made.router.redirect_slashes = False  # it would send people to whatever host a request names
+    return made
+
+
+async def _health(_: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+class Site:
+    """What all pages share.
+
+    Args:
+        memories: of the home.
+        settings: of the home.
+        entrances: keys of links.
+        principal: in whose name the person at the machine acts.
+    """
+
+    def __init__(self, memories: Memories, settings: Settings, entrances: Entrances, principal: str) -> None:
+        self._memories, self._settings, self._entrances = memories, settings, entrances
+        self._principal = principal
+        self.sessions = Sessions(settings.page.session_hours * 3_600)
+        self._waits = Waits()
+        self._delays = Delays()
+        self._looking, self._changing = Turns(LOOK_AT_ONCE), Turns(CHANGE_AT_ONCE)
+        self._working: Counter[Caller] = Counter()
+
+    # -- pages -----------------------------------------------------------------------------------
+
+    def answering(self, way: Way) -> Endpoint:
+        """The endpoint of a way."""
+
+        async def answer(request: Request) -> Response:
+            session = self._session(request)
+            if session is None:
+                return self._first_sign_in(request)
+            form = await self._form(request) if way.post else {}
+            if way.post and not _is_own(form, session):
+                return _stale(session)
+            if self._working[session.caller] >= self._settings.mcp.requests:
+                return _busy()
+            self._working[session.caller] += 1
+            try:
+                turns = self._changing if way.changes else self._looking
+                async with turns.of(session.caller):
+                    work = partial(self._answer, way, request, session, form)
+                    return await anyio.to_thread.run_sync(work)
+            finally:
+                self._working[session.caller] -= 1
+
+        return answer
+
+    def _answer(self, way: Way, request: Request, session: Session, form: Mapping[str, str]) -> Response:
+        """Do what was asked, and say what came of it; in a thread."""
+        try:
+            with boundary():
+                _require_person(way, session)
+                asked = Asked(
+                    session=session, memory=self._memories.of(session.caller), waits=self._waits,
+                    path=request.path_params, query=request.query_params, form=form,
+                )  # fmt: skip
+                answer = way.call(asked)
+                if way.post:
+                    self._waits.forget(session.caller.namespace)
+                return self._response(answer, session, asked)
+        except SlowwaveError as error:
+            if way.post:
+                self._waits.forget(session.caller.namespace)
+            return _failed(session, str(error), status_of(error))
+        except Exception:
+            LOG.exception("%s %s failed", request.method, way.path)
+            told = "Something went wrong that should not have. The log of this server says what."
+            return _failed(session, told, 500)
+
+    def _response(self, answer: Answer, session: Session, asked: Asked) -> Response:
+        if isinstance(answer, Image):
+            return Response(answer.body, media_type=answer.media_type, headers=_OF_A_PICTURE)
+        if isinstance(answer, Go):
+            session.notices += [answer.notice] if answer.notice else []
+            return RedirectResponse(answer.to, _SEE_OTHER)
+        counts = self._waits.counts(asked.memory) if session.person else None
+        return _page(answer, session, counts)
+
+    # -- signing in ------------------------------------------------------------------------------
+
+    async def sign_in(self, request: Request) -> Response:
+        """The form for a token, and what comes of it."""
+        if request.method != "POST":
+            if self._session(request) is not None:
+                return RedirectResponse("/", _SEE_OTHER)
+            return _alone("sign-in", "Sign in")
+        token = (await self._form(request)).get("token", "").strip()
+        known = known_token(token, self._settings.mcp.tokens)
+        if known is None:
+            return await self._refuse_slowly(request, "No token that is known here.")
+        caller = Caller(known.namespace, known.principal)
+        return self._enter(request, caller, person=known.rights == "person")
+
+    async def enter(self, request: Request) -> Response:
+        """Come in by a link that the command printed; a HEAD does not use it up."""
+        if request.method == "HEAD":
+            return Response()
+        if not self._entrances.use(request.query_params.get("key", "")):
+            told = "This link was used, or is older than ten minutes. Start the command again for a new one."
+            return await self._refuse_slowly(request, told)
+        caller = Caller(self._settings.namespace, self._principal)
+        return self._enter(request, caller, person=True, at_home=True)
+
+    def _enter(self, request: Request, caller: Caller, *, person: bool, at_home: bool = False) -> Response:
+        self.sessions.end(request.cookies.get(COOKIE, ""))
+        name = self.sessions.begin(caller, person=person, at_home=at_home)
+        response = RedirectResponse("/", _SEE_OTHER)
+        response.set_cookie(
+            COOKIE, name, path="/", httponly=True, samesite="strict", secure=self._settings.page.https
+        )
+        return response
+
+    async def _refuse_slowly(self, request: Request, told: str) -> Response:
+        if self._delays.full:
+            return _busy()
+        with self._delays.holding():
+            await anyio.sleep(self._delays.after(request.client.host if request.client else ""))
+        return _alone("sign-in", "Sign in", status=403, problem=told)
+
+    async def sign_out(self, request: Request) -> Response:
+        """End the session."""
+        session = self._session(request)
+        if session is not None:
+            if not _is_own(await self._form(request), session):
+                return _stale(session)
+            self.sessions.end(request.cookies.get(COOKIE, ""))
+        response = RedirectResponse("/sign-in", _SEE_OTHER)
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        return response
+
+    async def namespaces(self, request: Request) -> Response:
+        """The namespaces of the home, for who came in at the machine."""
+        session = self._session(request)
+        if session is None:
+            return self._first_sign_in(request)
+        form = await self._form(request) if request.method == "POST" else {}
+        if request.method == "POST" and not _is_own(form, session):
+            return _stale(session)
+        if not session.at_home:
+            return _failed(session, "A token opens one namespace. The link opens all: slowwave page.", 403)
+        names = await anyio.to_thread.run_sync(self._names, session)
+        if request.method == "POST":
+            wanted = form.get("namespace", "")
+            if wanted not in names:
+                return _failed(session, f"This home has no namespace {wanted!r}.", 404)
+            session.caller = Caller(wanted, session.caller.principal)
+            session.searches.clear()
+            session.notices.append(f"This is namespace {wanted}.")
+            return RedirectResponse("/", _SEE_OTHER)
+        return _page(Shown("namespaces", "Namespaces", {"names": names}), session, None)
+
+    def _names(self, session: Session) -> list[str]:
+        store = self._memories.of(session.caller).store
+        found = set(distinct(store, "memories", columns=["namespace"])["namespace"])
+        return sorted(found | {self._settings.namespace})
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def _session(self, request: Request) -> Session | None:
+        return self.sessions.find(request.cookies.get(COOKIE, ""))
+
+    def _first_sign_in(self, request: Request) -> Response:
+        if request.method in ("GET", "HEAD"):
+            return RedirectResponse("/sign-in", _SEE_OTHER)
+        told = "You are not signed in, or not any more, so nothing was done."
+        return _alone("sign-in", "Sign in", status=403, problem=told)
+
+    async def _form(self, request: Request) -> dict[str, str]:
+        """What a form sent; the first value of each name.
+
+        Raises:
+            FormError: it is none, or too large.
+        """
+        most = self._settings.mcp.max_request_bytes
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/x-www-form-urlencoded":
+            raise FormError(415, "That is no form of this page.")
+        body = bytearray()
+        async for part in request.stream():
+            body += part
+            if len(body) > most:
+                raise FormError(413, f"That is more than {most:,} bytes (mcp.max_request_bytes).")
+        try:
+            fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+        except ValueError:
+            raise FormError(400, "That is no form of this page.") from None
+        return dict(reversed(fields))
+
+    async def no_form(self, request: Request, error: Exception) -> Response:
+        """Something was sent that is no form of the page."""
+        assert isinstance(error, FormError)
+        return _alone("error", "That did not work", status=error.status, problem=str(error))
+
+    async def nowhere(self, request: Request, _: Exception) -> Response:
+        """An address that there is not."""
+        session = self._session(request)
+        told = f"There is no page {request.url.path[:200]}."
+        if session is None:
+            return _alone("error", "Not found", status=404, problem=told)
+        return _failed(session, told, 404)
+
+
+class FormError(ArgumentError):
+    """What was sent is no form that could be read.
+
+    Args:
+        status: of HTTP.
+        message: for a person.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def _require_person(way: Way, session: Session) -> None:
+    """Raise where only people may.
+
+    Raises:
+        OnlyPeopleError: somebody with the rights of an assistant asks.
+    """
+    if way.person and not session.person:
+        raise OnlyPeopleError(
+            "Only a person may do that, and this token has the rights of an assistant. Nothing was done."
+        )
+
+
+def _is_own(form: Mapping[str, str], session: Session) -> bool:
+    """Whether a form is one that this session was given."""
+    return compare_digest(form.get("csrf", "").encode(), session.csrf.encode())
+
+
+def _page(page: Shown, session: Session, counts: Any) -> Response:  # noqa: ANN401 - Counts, or none
+    notices, session.notices = session.notices, []
+    text = rendered(
+        page.template, **page.data, title=page.title, place=page.place, session=session, counts=counts,
+        notices=notices,
+    )  # fmt: skip
+    return HTMLResponse(text, page.status)
+
+
+def _failed(session: Session, told: str, status: int) -> Response:
+    title = {403: "Not allowed", 404: "Not found"}.get(status, "That did not work")
+    return _page(Shown("error", title, {"problem": told}, status=status), session, None)
+
+
+def _stale(session: Session) -> Response:
+    told = (
+        "This form is of another session, so nothing was done. Open the page again and send its form "
+        "from there."
+    )
+    return _failed(session, told, 403)
+
+
+def _alone(template: str, title: str, *, status: int = 200, problem: str = "") -> Response:
+    """A page for who is not signed in."""
+    text = rendered(template, title=title, session=None, place="", notices=[], counts=None, problem=problem)
+    return HTMLResponse(text, status)
+
+
+def _busy() -> Response:
+    told = "Too many requests are in work already. Come back in a moment."
+    return PlainTextResponse(told, 429, headers={"Retry-After": str(RETRY_S)})

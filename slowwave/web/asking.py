@@ -1,0 +1,172 @@
+"""One request of somebody who is signed in, and what a page gives back: words of all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote
+
+from slowwave.errors import (
+    ArgumentError,
+    JournalError,
+    ModelError,
+    NotFoundError,
+    SlowwaveError,
+    StoreError,
+)
+from slowwave.evaluation.judging import JudgmentError
+from slowwave.feedback import FeedbackError
+from slowwave.home.visibility import Viewer
+from slowwave.lifecycle.forgetting import ProtectedError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from slowwave.memory import Memory
+    from slowwave.web.sessions import Session
+    from slowwave.web.waits import Waits
+
+PAGE: Final = 20
+"""Rows of a long list on a page (count)."""
+
+
+class OnlyPeopleError(SlowwaveError):
+    """Somebody with the rights of an assistant asks for what only a person does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request.
+
+    Attributes:
+        session: of who asks.
+        memory: that is open to them.
+        waits: what waits for a person there.
+        path: parts of the address.
+        query: what stands behind it.
+        form: what was sent, where something was.
+    """
+
+    session: Session
+    memory: Memory
+    waits: Waits
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+
+    @property
+    def person(self) -> bool:
+        """Whether a person asks."""
+        return self.session.person
+
+    @property
+    def viewer(self) -> Viewer | None:
+        """Who asks, as calls of `Memory` want it: None is the owner."""
+        return None if self.person else Viewer.ASSISTANT
+
+    @property
+    def lists(self) -> Viewer:
+        """Who looks at a list."""
+        return Viewer.REPORT if self.person else Viewer.ASSISTANT
+
+    @property
+    def now(self) -> datetime:
+        """The present moment."""
+        return self.memory.home.now()
+
+    def number(self, name: str) -> int:
+        """A number from the address; 0 where there is none that makes sense."""
+        text = self.query.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page.
+
+    Attributes:
+        template: its file, without the endings.
+        title: plain text.
+        data: what the template is about.
+        place: the entry of the navigation that it belongs to.
+        status: of HTTP.
+    """
+
+    template: str
+    title: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    place: str = ""
+    status: int = 200
+
+
+class Go(NamedTuple):
+    """Something was done; go to a page, which says so first."""
+
+    to: str
+    notice: str = ""
+
+
+class Image(NamedTuple):
+    """A picture."""
+
+    body: bytes
+    media_type: str
+
+
+Answer = Shown | Go | Image
+
+
+class Way(NamedTuple):
+    """An address, and who may ask for it.
+
+    Attributes:
+        path: with names in braces.
+        call: answers.
+        post: whether it changes something; else it is only looked at.
+        person: whether only people may.
+        changes: whether it writes tables, which have one writer at a time.
+    """
+
+    path: str
+    call: Callable[[Asked], Answer]
+    post: bool = False
+    person: bool = True
+    changes: bool = False
+
+
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """What calls that only read give, made at the same time: they wait for the disk more than they think."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [one.result() for one in [pool.submit(copy_context().run, call) for call in calls]]
+
+
+def to(*parts: str) -> str:
+    """The address of a page of this site, whatever its parts say."""
+    return "/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def local(path: str, otherwise: str) -> str:
+    """An address that a form names, where it is one of this site."""
+    plain = path.isascii() and path.isprintable() and "\\" not in path
+    return path if plain and path.startswith("/") and not path.startswith("//") else otherwise
+
+
+_STATUS: Final[tuple[tuple[type[SlowwaveError], int], ...]] = (
+    (NotFoundError, 404),
+    (ProtectedError, 403),
+    (OnlyPeopleError, 403),
+    (ArgumentError, 400),
+    (JudgmentError, 400),
+    (FeedbackError, 400),
+    (StoreError, 503),
+    (JournalError, 503),
+    (ModelError, 503),
+)
+
+
+def status_of(error: SlowwaveError) -> int:
+    """The status of HTTP for an error: 409 where what was asked does not go with how things stand."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 409)

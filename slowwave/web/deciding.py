@@ -1,0 +1,125 @@
+"""What waits for a person's word: notes that were refused, and merges that nobody dares without one."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import orjson
+import polars as pl
+
+from slowwave.home.visibility import open_rows
+from slowwave.lifecycle.quarantine import held, listed
+from slowwave.views import gate_wording, mcp_wording
+from slowwave.views.decided import became
+from slowwave.views.differences import apart
+from slowwave.views.moments import since
+from slowwave.web.asking import PAGE, Asked, Go, Shown, Way, local, to, together
+
+WAITING: Final = 5  # decisions with both their texts on a page (count)
+CHARACTERS: Final = 4_000  # of each of two texts side by side
+
+
+def quarantine(asked: Asked) -> Shown:
+    """Notes that were refused, and why."""
+    skip = asked.number("skip")
+    rows = listed(asked.memory.home, asked.memory.namespace, limit=PAGE, skip=skip)
+    told = [
+        row
+        | {
+            "when": since(row["occurred_at"], asked.now),
+            "why": [(name, gate_wording.words_of(name)) for name in row["reasons"]],
+            "beginning": (row["content"] or "")[:240],
+        }
+        for row in rows
+    ]
+    total = asked.waits.counts(asked.memory).quarantine
+    return Shown(
+        "quarantine", "Quarantine", {"rows": told, "total": total, "skip": skip, "page": PAGE}, "/quarantine"
+    )
+
+
+def refused(asked: Asked) -> Shown:
+    """One refused note, whole."""
+    row = held(asked.memory.store, asked.memory.namespace, asked.path["note"])
+    data = {
+        "row": row,
+        "when": since(row["occurred_at"], asked.now),
+        "why": [(name, gate_wording.words_of(name)) for name in row["reasons"]],
+        "quality": orjson.loads(row["parts"] or "{}"),
+    }
+    return Shown("refused", row["title"] or row["source"], data, "/quarantine")
+
+
+def release(asked: Asked) -> Go:
+    """Let a note in as it is."""
+    row = held(asked.memory.store, asked.memory.namespace, asked.path["note"])
+    saved = asked.memory.release(row["quarantine_id"])
+    return Go(to("memory", saved.memory_id), "Let in, as it is; the act is in the journal with your name.")
+
+
+def decisions(asked: Asked) -> Shown:
+    """Decisions that wait for a person, and those that changed something lately."""
+    waiting, changed = together(
+        lambda: asked.memory.decisions(waiting=True, limit=WAITING),
+        lambda: asked.memory.decisions(outcome="changed", limit=PAGE),
+    )
+    texts = _texts(asked, waiting)
+    data = {
+        "waiting": [_asked_for(asked, row, texts) for row in waiting],
+        "total": asked.waits.counts(asked.memory).decisions,
+        "changed": [
+            row | {"became": became(row), "when": since(row["decided_at"], asked.now)} for row in changed
+        ],
+        "most": PAGE,
+    }
+    return Shown("decisions", "Decisions", data, "/decisions")
+
+
+def _texts(asked: Asked, rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What the memories of some decisions say, but for those that may not be listed."""
+    names = sorted({row[name] for row in rows for name in ("memory_id", "other_memory")})
+    tenant = asked.memory.tenant
+    found = tenant.store.read_by(
+        "memories", "memory_id", names, columns=["memory_id", "content", "sensitivity"],
+        also=tenant.mine("true"),
+    )  # fmt: skip
+    told = found.filter(open_rows()).with_columns(pl.col("content").fill_null("").str.slice(0, CHARACTERS))
+    return dict(told.select("memory_id", "content").iter_rows())
+
+
+def _asked_for(asked: Asked, row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    other, note = texts.get(row["other_memory"]), texts.get(row["memory_id"])
+    both = None if other is None or note is None else apart(other, note)
+    return row | {"when": since(row["decided_at"], asked.now), "both": both}
+
+
+def accept(asked: Asked) -> Go:
+    """Let it happen."""
+    done = asked.memory.accept(asked.path["decision"])
+    told = f"Done: {done['outcome']} of {done['memory_id']} and {done['other_memory']}. It can be taken back."
+    return Go("/decisions", told)
+
+
+def decline(asked: Asked) -> Go:
+    """Leave both as they are."""
+    done = asked.memory.decline(asked.path["decision"])
+    both = f"{done['memory_id']} and {done['other_memory']}"
+    return Go("/decisions", f"Declined: {both} stay as they are, and are not asked about again.")
+
+
+def undo(asked: Asked) -> Go:
+    """Take a decision back."""
+    done = asked.memory.undo(asked.path["decision"], viewer=asked.viewer)
+    told = mcp_wording.undone(done["outcome"], done["memory_id"], done["other_memory"])
+    return Go(local(asked.form.get("back", ""), "/decisions" if asked.person else "/"), told)
+
+
+WAYS: Final = (
+    Way("/quarantine", quarantine),
+    Way("/quarantine/{note}", refused),
+    Way("/quarantine/{note}/release", release, post=True, changes=True),
+    Way("/decisions", decisions),
+    Way("/decisions/{decision}/accept", accept, post=True, changes=True),
+    Way("/decisions/{decision}/decline", decline, post=True, changes=True),
+    Way("/decisions/{decision}/undo", undo, post=True, person=False, changes=True),
+)

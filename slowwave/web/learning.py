@@ -1,0 +1,121 @@
+"""What use teaches, and whether it may act: the gates, a person's word, what is live, the log."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from slowwave.common.plurals import counted
+from slowwave.errors import NotFoundError
+from slowwave.learning.review import RefusedError
+from slowwave.scoring.feedback.learned import KINDS, Kind
+from slowwave.views import learned
+from slowwave.web.asking import PAGE, Asked, Go, Shown, Way
+
+
+def learning(asked: Asked) -> Shown:
+    """The gates, and what was learned."""
+    home = asked.memory.learning
+    status, terms, keys = home.overview()
+    log, refused = learned.decided(home.log(limit=None))
+    kinds = [
+        _kind(status.gate, "terms", status.terms, status.proposals),
+        _kind(status.key_gate, "keys", status.keys, status.selections),
+    ]
+    data = {
+        "kinds": kinds,
+        "enabled": asked.memory.settings.learning.enabled,
+        "terms": learned.terms(terms, PAGE),
+        "keys": learned.keys(keys, PAGE),
+        "log": learned.log(log, PAGE, asked.now),
+        "refused": counted(refused, "selection") if refused else "",
+        "when": learned.WHEN,
+    }
+    return Shown("learning", "Learning", data, "/learning")
+
+
+def _kind(gate: Any, unit: str, states: Any, became: Any) -> dict[str, Any]:  # noqa: ANN401 - of Status
+    mark, then = learned.says(gate)
+    return {
+        "gate": gate,
+        "name": learned.OF[gate.kind],
+        "mark": mark,
+        "then": then,
+        "conditions": learned.conditions(gate),
+        "unit": unit,
+        "states": states,
+        "became": became,
+        "approved": any(one.name == "approval" and one.state == "open" for one in gate.conditions),
+    }
+
+
+def about_to_approve(asked: Asked) -> Shown:
+    """The evidence, before a person's word."""
+    kind = _named(asked)
+    gate = asked.memory.learning.gate(kind)
+    if not gate.awaits_only_approval and not gate.open:
+        raise RefusedError(gate)
+    return Shown("approve", f"Approve: {learned.OF[kind]}", _kind(gate, "", {}, {}), "/learning")
+
+
+def approve(asked: Asked) -> Go:
+    """A person's word."""
+    kind = _named(asked)
+    asked.memory.learning.approve(
+        who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
+    )
+    return Go("/learning", f"{learned.OF[kind]}: approved by {asked.form['who'].strip()}.")
+
+
+def withdraw(asked: Asked) -> Go:
+    """Take that word back."""
+    kind = _named(asked)
+    asked.memory.learning.withdraw(
+        who=asked.form.get("who", ""), why=asked.form.get("why", "").strip(), kind=kind
+    )
+    told = "Searches are from now on as if nothing had been learned of it; it is kept, and not deleted."
+    return Go("/learning", f"{learned.OF[kind]}: withdrawn by {asked.form['who'].strip()}. {told}")
+
+
+def about_to_roll_back(asked: Asked) -> Shown:
+    """What would be taken back of what somebody taught; of everything where nobody is named."""
+    principal = asked.query.get("principal", "").strip()
+    scope = _scope(principal)
+    found = [asked.memory.learning.would_take_back(*scope, kind=kind) for kind in KINDS]
+    hit = [one for one in found if one.proposed.height]
+    data = {
+        "principal": principal,
+        "nothing": "" if hit else learned.nothing_taught(found[0].rollback),
+        "found": [(learned.OF[one.kind], *learned.would_take_back(one, PAGE)) for one in hit],
+    }
+    return Shown("rollback", "Take back what was learned", data, "/learning")
+
+
+def roll_back(asked: Asked) -> Go:
+    """Take it back."""
+    who, why = asked.form.get("who", ""), asked.form.get("why", "").strip()
+    scope = _scope(asked.form.get("principal", "").strip())
+    for kind in KINDS:
+        asked.memory.learning.roll_back(*scope, who=who, why=why, kind=kind)
+    return Go("/learning", f"Taken back by {who.strip()}.")
+
+
+def _scope(principal: str) -> tuple[Any, str]:
+    return ("principal", principal) if principal else ("everything", "")
+
+
+def _named(asked: Asked) -> Kind:
+    kind = asked.path["kind"]
+    for one in KINDS:
+        if one == kind:
+            return one
+    raise NotFoundError(f"There is no learning of {kind!r}; there is {' and '.join(KINDS)}.")
+
+
+WAYS: Final = (
+    Way("/learning", learning),
+    Way("/learning/roll-back", about_to_roll_back),
+    Way("/learning/roll-back", roll_back, post=True, changes=True),
+    Way("/learning/{kind}/approve", about_to_approve),
+    Way("/learning/{kind}/approve", approve, post=True),
+    Way("/learning/{kind}/withdraw", withdraw, post=True),
+)

@@ -1,0 +1,150 @@
+"""The first page: search, see why each result stands where it does, and say what it was worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from slowwave.common.arguments import parsed_day
+from slowwave.errors import NotFoundError
+from slowwave.quality.structure import KNOWN_WORDS
+from slowwave.scoring.days import day_start
+from slowwave.views import mcp_wording
+from slowwave.views.moments import since
+from slowwave.views.scores import MEANING, by_source
+from slowwave.web.asking import Asked, Go, Shown, Way, to
+from slowwave.web.sessions import FoundOnce
+
+if TYPE_CHECKING:
+    from slowwave.search import Result, SearchResponse
+
+RESULTS: Final = 10  # of a search (count)
+WIDTH: Final = 100  # units of a bar for a score of 1
+RATINGS: Final = {"helpful": "it helped", "neutral": "beside the point", "unhelpful": "wrong"}
+"""Ratings, as the buttons say them."""
+
+
+def look(asked: Asked) -> Shown:
+    """The box, and what is found where something was asked."""
+    query = asked.query.get("q", "").strip()
+    if not query:
+        known = asked.memory.count()
+        return _shown(asked, {"query": "", "filters": _typed(asked), "memories": known})
+    response = asked.memory.search(query, limit=RESULTS, explain=True, **_filters(asked))
+    found = FoundOnce(response, {"q": query, **_typed(asked)})
+    asked.session.keep(found)
+    return again(asked, found)
+
+
+def again(asked: Asked, found: FoundOnce) -> Shown:
+    """A search, as it was found."""
+    response = found.response
+    return _shown(
+        asked,
+        {
+            "query": found.asked["q"],
+            "filters": found.asked,
+            "response": response,
+            "results": [_result(asked, one, found) for one in response],
+            "legend": _legend(response),
+            "nothing": _nothing(asked, response),
+            "floor": asked.memory.policy.abstention_floor,
+        },
+    )
+
+
+def seen_before(asked: Asked) -> Shown:
+    """A search of this session, shown again without searching."""
+    return again(asked, _kept(asked))
+
+
+def rate(asked: Asked) -> Go:
+    """Say what a result was worth."""
+    found = _kept(asked)
+    memory_id, rating = asked.form.get("memory", ""), asked.form.get("rating", "")
+    search_id = found.response.search_id
+    done = asked.memory.feedback(search_id, memory_id, rating, viewer=asked.viewer)
+    found.said[done.memory_id] = done.rating
+    told = mcp_wording.rated(done.memory_id, RATINGS.get(done.rating, done.rating), new=done.new)
+    return Go(f"{to('found', search_id)}#m-{done.memory_id}", told)
+
+
+def _kept(asked: Asked) -> FoundOnce:
+    search_id = asked.path["search"]
+    found = asked.session.searches.get(search_id)
+    if found is None or found.response.namespace != asked.memory.namespace:
+        raise NotFoundError(f"Search {search_id!r} is not among your last ones here. Search again.")
+    return found
+
+
+def _shown(asked: Asked, data: dict[str, Any]) -> Shown:
+    query = data["query"]
+    title = f"Search: {query}" if query else "Search"
+    more = {"types": sorted(KNOWN_WORDS["memory_type"]), "ratings": RATINGS, "meaning": MEANING}
+    return Shown("search", title, {**data, **more}, place="/")
+
+
+def _typed(asked: Asked) -> dict[str, str]:
+    """The filters as they were typed."""
+    names = ("type", "since", "superseded") + (("secret",) if asked.person else ())
+    return {name: asked.query[name] for name in names if asked.query.get(name)}
+
+
+def _filters(asked: Asked) -> dict[str, Any]:
+    typed = _typed(asked)
+    found: dict[str, Any] = {
+        "memory_type": typed.get("type", ""),
+        "superseded": "superseded" in typed,
+    }
+    if "since" in typed:
+        found["since"] = day_start(parsed_day("since", typed["since"]))
+    if "secret" in typed:
+        found["sensitivity"] = sorted(KNOWN_WORDS["sensitivity"])
+    return found
+
+
+def _result(asked: Asked, result: Result, found: FoundOnce) -> dict[str, Any]:
+    account = result.explanation
+    assert account is not None
+    return {
+        "result": result,
+        "account": account,
+        "when": since(result.created_at, asked.now),
+        "flags": [flag.replace("_", " ") for flag in result.flags],
+        "bar": bar(by_source(account.contributions)),
+        "total": sum(row.value for row in account.contributions),
+        "said": found.said.get(result.memory_id, ""),
+    }
+
+
+def bar(sums: dict[str, float], width: int = WIDTH) -> list[tuple[str, float, float]]:
+    """The pieces of a bar: source, where it begins and how long it is; what is below zero is left out."""
+    pieces, end = [], 0.0
+    for source, value in sums.items():
+        if value > 0:
+            pieces.append((source, round(end * width, 2), round(value * width, 2)))
+            end += value
+    return pieces
+
+
+def _legend(response: SearchResponse) -> list[tuple[str, str]]:
+    """Every source that adds something to a result that is shown, in words."""
+    seen: dict[str, None] = {}
+    for result in response:
+        if result.explanation is not None:
+            seen |= dict.fromkeys(by_source(result.explanation.contributions))
+    return [(source, MEANING.get(source, source)) for source in seen]
+
+
+def _nothing(asked: Asked, response: SearchResponse) -> str:
+    if response.nothing is None:
+        return ""
+    if asked.person:
+        return response.nothing.message
+    return mcp_wording.next_step(response.search_id, response.nothing)
+
+
+WAYS: Final = (
+    Way("/", look, person=False),
+    Way("/found/{search}", seen_before, person=False),
+    Way("/found/{search}/rate", rate, post=True, person=False),
+)

@@ -1,0 +1,107 @@
+"""The command that serves the page, before it serves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+from starlette.testclient import TestClient
+
+from slowwave.settings import load
+from slowwave.web.serving import link
+
+PROBE = """
+import sys
+from slowwave.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(sorted({'starlette', 'jinja2', 'uvicorn', 'anyio'} & set(sys.modules)))
+"""
+
+
+@pytest.fixture
+def served(monkeypatch, run, memory):
+    """Runs the command; what it would have served."""
+    made = []
+    monkeypatch.setattr("slowwave.web.serving.serve", lambda *parts: made.append(parts))
+
+    def serve(*words: str):
+        done = run("page", *words)
+        return SimpleNamespace(done=done, parts=made[-1] if made else None)
+
+    return serve
+
+
+def test_its_link_lets_a_person_in(served, home):
+    found = served("--json", "--port", "8771")
+    assert found.done.exit_code == 0, found.done.output
+    address = json.loads(found.done.stdout)["link"]
+    assert address.startswith("http://127.0.0.1:8771/enter?key=")
+    serving, memories, namespaces = found.parts
+    assert namespaces == ["default"]
+    client = TestClient(serving.config.app, base_url="http://127.0.0.1:8771", follow_redirects=False)
+    assert client.get(address).status_code == 303
+    assert "default" in client.get("/").text
+    memories.close()
+
+
+def test_without_json_the_link_is_all_of_its_output(served):
+    found = served()
+    (line,) = found.done.stdout.splitlines()
+    assert line.startswith("http://127.0.0.1:8770/enter?key=")
+    found.parts[1].close()
+
+
+def test_other_machines_need_a_name(served):
+    found = served("--host", "0.0.0.0")
+    assert found.done.exit_code == 1
+    assert "mcp.allowed_hosts" in found.done.output
+    assert found.parts is None
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "starlette", "uvicorn"])
+def test_what_is_missing_is_named(served, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else True)
+    found = served()
+    assert found.done.exit_code == 1
+    assert "pip install '.[page]'" in found.done.output
+
+
+def test_help_loads_nothing_of_it(home):
+    words = [sys.executable, "-c", PROBE, "page", "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("host", "https", "address"),
+    [
+        ("127.0.0.1", False, "http://127.0.0.1:8770/enter?key=k"),
+        ("::1", False, "http://[::1]:8770/enter?key=k"),
+        ("memory.example.org", True, "https://memory.example.org:8770/enter?key=k"),
+    ],
+)
+def test_a_link(host, https, address):
+    assert link(host, 8770, "k", https=https) == address
+
+
+@pytest.mark.parametrize("rights", ["assistant", "person"])
+def test_a_token_has_rights(run, home, memory, rights):
+    done = run("mcp", "token", "-n", "ada", "--principal", "ida", "--rights", rights, "--json")
+    assert json.loads(done.stdout)["rights"] == rights
+    (token,) = load(home).mcp.tokens
+    assert token.rights == rights
+    assert ("rights" in (home / "slowwave.toml").read_text()) == (rights == "person")
+
+
+def test_other_rights_there_are_none(run, home, memory):
+    done = run("mcp", "token", "-n", "ada", "--principal", "ida", "--rights", "king")
+    assert done.exit_code == 1
+    assert "rights" in done.output
+    assert load(home).mcp.tokens == ()

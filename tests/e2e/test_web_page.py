@@ -1,0 +1,416 @@
+"""The memory's own page in a real browser, by clicks and keys, as people use it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memory_page import MODEL, NOTES, Served, make_home, serving
+from web_page import CHROMIUM, FLAGS, SCREENSHOTS, needs_chromium
+
+from slowwave.embedding import load_embedder
+from slowwave.memory import Memory
+from slowwave.settings import EmbeddingSettings, load
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), needs_chromium]
+
+DESK = {"width": 1100, "height": 800}
+PHONE = {"width": 360, "height": 740}
+PAGES = [
+    "/",
+    "/?q=what+colour+is+the+lamp%3F",
+    "/lately",
+    "/decisions",
+    "/quarantine",
+    "/learning",
+    "/trend",
+    "/judge",
+]
+CONTRAST = """() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((one) => one / 255)
+    .map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+  const ground = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0.99) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim());
+    if (!own || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest(".unseen, .skip, svg, option")) continue;
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(ground(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const told = `${element.tagName}.${element.className} ${ratio.toFixed(2)}`;
+    if (ratio < 4.5) bad.push(`${told}: ${element.textContent.trim().slice(0, 40)}`);
+  }
+  return bad;
+}"""
+CUT_OFF = """() => [...document.querySelectorAll("blockquote, p, h1, h2, h3, li, button, .button")]
+  .filter((one) => one.checkVisibility() && !one.closest(".unseen") && one.scrollWidth > one.clientWidth + 1)
+  .filter((one) => getComputedStyle(one).display !== "inline")
+  .map((one) => one.outerHTML.slice(0, 120))"""
+UNNAMED = """() => [...document.querySelectorAll(
+    "input:not([type=hidden]), select, textarea, button, a, summary, img")]
+  .filter((one) => one.checkVisibility() && !one.labels?.length)
+  .filter((one) => !(one.getAttribute("aria-label") || one.textContent.trim() || one.alt))
+  .map((one) => one.outerHTML)"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The page, served by its command."""
+    import os
+
+    folder = tmp_path_factory.mktemp("page")
+    before = dict(os.environ)
+    os.environ |= {"SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0"}
+    try:
+        made = make_home(folder / "home", load_embedder(EmbeddingSettings(model=MODEL)))
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    with serving(made, folder / "page.log") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visitor(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
+    """Opens a window in which somebody is signed in with a token; nothing is loaded from elsewhere."""
+    opened, told = [], []
+
+    def open_(name: str = "ida", **how: Any) -> Any:
+        context = chromium.new_context(**{"viewport": DESK, **how})
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on(
+            "request",
+            lambda one: told.append(one.url) if not one.url.startswith((served.url, "data:")) else None,
+        )
+        page.on("console", lambda one: told.append(one.text) if "Content Security" in one.text else None)
+        page.on("pageerror", lambda one: told.append(str(one)))
+        page.goto(f"{served.url}/sign-in")
+        page.get_by_label("Token").fill(served.tokens[name])
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("heading", name="Search", level=1).wait_for()
+        return page
+
+    yield open_
+    for context in opened:
+        context.close()
+    assert told == []
+
+
+def keep(page: Any, name: str) -> None:
+    """A screenshot, where a person will look at it."""
+    if SCREENSHOTS:
+        folder = Path(SCREENSHOTS)
+        folder.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=folder / f"{name}.png", full_page=True)
+
+
+@pytest.fixture
+def memory(served: Served, fast_embedder: Any) -> Iterator[Memory]:
+    """The same memory, beside the server."""
+    with Memory(load(served.home), namespace="ada") as opened:
+        opened.home.__dict__["embedder"] = fast_embedder
+        yield opened
+
+
+def fits(page: Any) -> bool:
+    """Whether nothing stands out to the side."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+# These go first: they look at all pages before anything is settled.
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_every_page_can_be_read(visitor, served, scheme, size):
+    page = visitor(viewport=size, color_scheme=scheme)
+    names = [*PAGES, f"/memory/{served.ids['Battery']}", f"/quarantine/{served.ids['refused']}"]
+    names += [
+        f"/memory/{served.ids['Lamp']}/erase",
+        "/learning/words/approve",
+        "/learning/roll-back",
+        "/nowhere",
+    ]
+    for path in names:
+        page.goto(served.url + path)
+        for one in page.locator("details:not(.filters)").all():
+            one.evaluate("one => one.open = true")
+        label = re.sub(r"\W+", "-", path)[:24].strip("-") or "search"
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("[...document.images].every((one) => one.naturalWidth > 0)"), path
+        keep(page, f"{label}-{'desk' if size is DESK else 'phone'}-{scheme}")
+        assert fits(page), path
+        assert page.evaluate(CUT_OFF) == [], path
+        assert page.evaluate(CONTRAST) == [], path
+        assert len(page.content().encode()) < 100_000
+
+
+def test_a_screen_reader_finds_its_way(visitor, served):
+    page = visitor()
+    for path in [*PAGES, f"/memory/{served.ids['Battery']}"]:
+        page.goto(served.url + path)
+        assert page.get_by_role("banner").count() == 1
+        assert page.get_by_role("main").count() == 1
+        pages = page.get_by_role("navigation", name="Pages")
+        assert pages.get_by_role("link").count() == 7
+        assert page.get_by_role("heading", level=1).count() == 1
+        if not path.startswith("/memory"):
+            assert pages.locator("[aria-current=page]").count() == 1
+        assert page.evaluate(UNNAMED) == [], path
+        assert page.locator("table:not(:has(caption))").count() == 0
+        assert page.locator("th:not([scope])").count() == 0
+    page.goto(f"{served.url}{PAGES[1]}")
+    assert page.get_by_role("search").get_by_role("searchbox", name="Search the memory").count() == 1
+    assert page.get_by_role("img", name=re.compile(r"^Score \d\.\d+: .*meaning")).count() >= 1
+    assert page.get_by_role("group", name="What was result 1 worth?").get_by_role("button").count() == 3
+    page.goto(f"{served.url}/decisions")
+    assert page.get_by_role("button", name="Accept the supersede of Deploy day").count() == 1
+    assert page.get_by_role("link", name="Decisions 1 waiting").count() == 1
+    page.goto(f"{served.url}/lately")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_keys_are_comfort(visitor, served):
+    page = visitor()
+    page.goto(f"{served.url}/lately")
+    at = "document.activeElement.querySelector('h2')?.textContent"
+    page.keyboard.press("j")
+    first = page.evaluate(at)
+    page.keyboard.press("j")
+    second = page.evaluate(at)
+    page.keyboard.press("k")
+    assert first != second
+    assert page.evaluate(at) == first
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog", name="Keys").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.wait_for_url(f"{served.url}/")
+    page.get_by_role("searchbox").fill("a/b")
+    page.keyboard.type("j?/0")
+    assert page.get_by_role("searchbox").input_value() == "a/bj?/0"
+
+
+def test_find_see_why_say_what_it_was_worth_and_correct(visitor, served, memory):
+    page = visitor()
+    page.get_by_role("searchbox").fill("what colour is the lamp on the pier?")
+    page.keyboard.press("Enter")
+    first = page.get_by_role("listitem").filter(has=page.get_by_role("heading", level=3)).first
+    assert NOTES["Lamp"] in first.inner_text()
+    first.get_by_text("Why it stands here").click()
+    assert first.get_by_role("row", name=re.compile("meaning")).first.is_visible()
+    assert first.get_by_text("sum = score").is_visible()
+    first.get_by_role("button", name="it helped").click()
+    page.get_by_role("status").filter(has_text="Noted: it helped").wait_for()
+    assert "/found/" in page.url
+    page.reload()
+    assert memory.stats(served.ids["Lamp"]).helpful == 1
+    page.get_by_role("link", name="Lamp", exact=True).click()
+    page.get_by_text("Correct it").click()
+    page.get_by_role("textbox", name="Text").fill(
+        "The lamp on the pier is green since May; before that it was red."
+    )
+    page.get_by_role("button", name="Save the correction").click()
+    page.get_by_role("status").filter(has_text="Saved.").wait_for()
+    assert memory.get(served.ids["Lamp"]).content.startswith("The lamp on the pier is green")
+    assert page.get_by_role("heading", name="Lamp", level=1).is_visible()
+
+
+def test_a_merge_is_undone(visitor, served, memory):
+    page = visitor()
+    page.goto(f"{served.url}/memory/{served.ids['Battery']}")
+    assert "It is changed by Ruaridh." in page.locator(".quote.whole").inner_text()
+    page.get_by_role("button", name="Undo the merge").click()
+    page.get_by_role("status").filter(has_text="Taken back: merge").wait_for()
+    assert "It is changed by Ruaridh." not in page.locator(".quote.whole").inner_text()
+    assert memory.decisions(outcome="merge")[0]["undone_by"] == "ida"
+
+
+def test_a_note_is_let_in(visitor, served, memory):
+    page = visitor()
+    page.get_by_role("link", name="Quarantine 1 waiting").click()
+    page.get_by_role("link", name="A remark").click()
+    assert page.get_by_text("To get it in").first.is_visible()
+    page.get_by_role("button", name="Let it in").click()
+    page.get_by_role("status").filter(has_text="Let in").wait_for()
+    assert memory.get(served.ids["refused"]).status == "live"
+    assert page.get_by_role("link", name="Quarantine", exact=True).is_visible()
+
+
+def test_two_people_decide_the_same_at_once(visitor, served, memory):
+    ida, claude = visitor(), visitor("claude")
+    second = visitor()
+    for page in (ida, second):
+        page.goto(f"{served.url}/decisions")
+        assert page.locator("mark").first.is_visible()
+    ida.get_by_role("button", name="Decline the supersede").click()
+    ida.get_by_role("status").filter(has_text="Declined").wait_for()
+    second.get_by_role("button", name="Accept the supersede").click()
+    second.get_by_role("alert").wait_for()
+    assert memory.decisions(waiting=True) == []
+    assert {one.status for one in map(memory.get, _deploy_days(memory))} == {"live"}
+    claude.reload()
+    assert claude.get_by_role("status").count() == 0  # what is said to one is not said to another
+    assert claude.get_by_role("navigation").get_by_role("link").count() == 2
+
+
+def _deploy_days(memory: Memory) -> list[str]:
+    rows = memory.store.read("memories", "title = 'Deploy day'")
+    return rows["memory_id"].to_list()
+
+
+def test_ten_pairs_are_judged_with_keys(visitor, served, memory):
+    page = visitor()
+    page.get_by_role("link", name=re.compile("^Judge")).click()
+    before = memory.journal.read(kinds=["judgment"]).height
+    for number in range(10):
+        shown = (
+            page.locator("input[name=query]").input_value() + page.locator("input[name=memory]").input_value()
+        )
+        with page.expect_navigation():
+            page.keyboard.press(str(number % 4))
+        page.get_by_role("status").filter(has_text="Taken:").wait_for()
+        after = (
+            page.locator("input[name=query]").input_value() + page.locator("input[name=memory]").input_value()
+        )
+        assert after != shown
+    assert memory.journal.read(kinds=["judgment"]).height == before + 10
+
+
+def test_learning_is_approved_and_withdrawn(visitor, served, memory):
+    page = visitor()
+    page.goto(f"{served.url}/learning")
+    page.get_by_role("link", name="Approve … Learning of words").click()
+    assert page.get_by_role("row", name=re.compile("^cycles")).is_visible()
+    page.get_by_role("button", name="Approve").click()
+    assert "/approve" in page.url  # the browser asks for a name
+    page.get_by_label("Your name").fill("Ida")
+    page.get_by_role("button", name="Approve").click()
+    page.get_by_role("status").filter(has_text="approved by Ida").wait_for()
+    assert memory.learning.gate("words").open
+    page.get_by_text("Withdraw the approval").click()
+    page.get_by_label("Your name").fill("Ida")
+    page.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("status").filter(has_text="withdrawn by Ida").wait_for()
+    assert not memory.learning.gate("words").open
+
+
+def test_what_was_saved_without_asking_is_found_and_erased(visitor, served, memory):
+    page = visitor(viewport=PHONE)
+    page.get_by_role("link", name="Lately").click()
+    page.get_by_label("By").select_option("claude")
+    page.get_by_role("button", name="Show").click()
+    printer = page.get_by_role("listitem").filter(has_text="The printer in the hall")
+    assert "captured from a session" in printer.inner_text()
+    printer.get_by_role("button", name="Forget").click()
+    page.get_by_role("status").filter(has_text="Forgotten").wait_for()
+    assert "by=claude" in page.url
+    printer.get_by_role("link", name="Erase").click()
+    assert page.get_by_text("There is no way back.").is_visible()
+    assert fits(page)
+    page.get_by_label("Why").fill("nobody asked for it")
+    page.get_by_role("button", name="Erase for good").click()
+    page.get_by_role("status").filter(has_text="Erased.").wait_for()
+    assert memory.store.count("memories", "title = 'Printer'") == 0
+
+
+def test_without_scripts_all_of_it_works(visitor, served, memory):
+    page = visitor(java_script_enabled=False)
+    page.get_by_role("searchbox").fill("when is the kiln fired?")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="beside the point").first.click()
+    assert "Noted: beside the point" in page.get_by_role("status").inner_text()
+    page.get_by_role("link", name="Kiln", exact=True).click()
+    page.get_by_role("button", name="Forget it").click()
+    page.get_by_role("button", name="Bring it back").click()
+    assert "Remembered" in page.get_by_role("status").inner_text()
+    page.get_by_text("Correct it").click()
+    page.get_by_role("textbox", name="Text").fill(
+        "The kiln is fired on Saturdays only, as the mains are weak."
+    )
+    page.get_by_role("button", name="Save the correction").click()
+    assert "Saturdays" in memory.get(served.ids["Kiln"]).content
+    page.goto(f"{served.url}/judge")
+    page.get_by_role("button", name="answers in part").click()
+    assert "Taken: answers in part" in page.get_by_role("status").first.inner_text()
+    page.get_by_role("button", name="Sign out").click()
+    assert page.get_by_role("heading", name="Sign in").is_visible()
+
+
+def test_the_link_lets_the_person_at_the_machine_in_once(chromium, served):
+    for place, heading in enumerate(("Search", "Sign in")):
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(served.link)
+        assert page.get_by_role("heading", name=heading, level=1).is_visible()
+        assert (page.url == f"{served.url}/") == (place == 0)
+        if place == 0:
+            page.get_by_role("link", name="change the namespace").click()
+            assert page.get_by_label("ada").is_checked()
+        context.close()
+
+
+def test_a_foreign_page_does_nothing(chromium, served, memory):
+    before = memory.store.count("memories")
+
+    class Evil(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            form = "".join(
+                f'<input name="{name}" value="Nobody wanted this.">' for name in ("content", "csrf")
+            )
+            body = f'<form method="post" action="{served.url}/save">{form}<button>Win</button></form>'
+            frame = f'<iframe src="{served.url}/"></iframe>'
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write((body + frame).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    evil = ThreadingHTTPServer(("127.0.0.1", 0), Evil)
+    threading.Thread(target=evil.serve_forever, daemon=True).start()
+    try:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(f"{served.url}/sign-in")
+        page.get_by_label("Token").fill(served.tokens["ida"])
+        page.get_by_role("button", name="Sign in").click()
+        for host in ("localhost", "127.0.0.1"):  # another site, and only another port
+            page.goto(f"http://{host}:{evil.server_address[1]}/")
+            assert all("Slowwave" not in frame.content() for frame in page.frames)
+            page.get_by_role("button", name="Win").click()
+            assert "Another page sent this" in page.content()
+        context.close()
+    finally:
+        evil.shutdown()
+        evil.server_close()
+    assert memory.store.count("memories") == before
