@@ -14,8 +14,10 @@ from slowwave.common.version import VERSION
 
 ASK: Final = f"{ENV_PREFIX}ASK"
 """The variable that forbids to ask, when it is 0."""
-READING: Final = frozenset({"search", "explain", "wakeup", "recall", "show", "get", "stats", "history"})
-"""Commands that may be run again. A search is logged twice then, and was made twice."""
+READING: Final = frozenset(
+    {"search", "explain", "wakeup", "recall", "show", "get", "stats", "history", "page"}
+)
+"""Commands that may be run again. A search is logged twice then, and was made twice; a page has two links."""
 WRITING: Final = frozenset({"save", "feedback", "observe", "outcome", "forget", "remember", "undo"})
 SETTLING: Final = frozenset({"accept", "decline"})  # words of `decisions` that write
 ASKED: Final = READING | WRITING | {"decisions"}

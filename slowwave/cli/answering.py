@@ -15,7 +15,7 @@ from slowwave.cli.app import app
 from slowwave.cli.starting import alone, first_word
 from slowwave.cli.warm import Warm
 from slowwave.common.version import VERSION
-from slowwave.views.screens import NeedsInputError, Screen
+from slowwave.views.screens import NotHereError, Screen
 from slowwave.views.terminal import telling
 
 
@@ -58,8 +58,8 @@ class Answering:
                     )
             except SystemExit as end:
                 code = end.code
-            except (TyperException, typer.Abort, NeedsInputError):
-                return None  # wrongly asked, which is drawn by another library; or it has to read or to ask
+            except (TyperException, typer.Abort, NotHereError):
+                return None  # wrongly asked, which is drawn by another library; or it has to read or to serve
         said = [(end, text.decode("latin-1")) for end, text in screen.said()]
         return {"said": said, "code": code if isinstance(code, int) else 0}
 

@@ -8,51 +8,64 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.warm import lender
 from slowwave.errors import SlowwaveError
+from slowwave.views.screens import NotHereError
 from slowwave.views.terminal import err, out, print_json, reports_errors
 
+PORT = 8770
+PRINCIPAL = "page"
 _NEEDED = ("jinja2", "starlette", "uvicorn")
+_HOST = "127.0.0.1"
 
 
 @app.command()
 @reports_errors
 def page(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = 8770,
-    principal: Annotated[str, typer.Option(help="In whose name you act there.")] = "page",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = _HOST,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = PORT,
+    principal: Annotated[str, typer.Option(help="In whose name you act there.")] = PRINCIPAL,
     json: Json = False,
 ) -> None:
-    """Serve the memory's own page: search, what was stored lately, what waits for you, and taking it back.
+    """Open the memory's own page: search, what was stored lately, what waits for you, and taking it back.
 
-    It prints a link that lets you in once, within ten minutes. Others come in with a token
-    (`slowwave mcp token --rights person`).
+    It prints a link that lets you in once, within ten minutes; where `slowwave up` runs, to the page that it
+    serves. Others come in with a token (`slowwave mcp token --rights person`).
     """
+    running = lender()
+    if running is not None:
+        if running.page_link is None or (host, port, principal) != (_HOST, PORT, PRINCIPAL):
+            raise NotHereError
+        _tell(running.page_link(), json, "The link opens the page once, within ten minutes.")
+        return
     from slowwave.settings import require_home
 
     settings = require_home(home_settings())
-    require_parts()
+    if not installed():
+        raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
     logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    from slowwave.web.serving import link, serve, server
+    from slowwave.mcp.serving import listening
+    from slowwave.web.serving import serve, server
 
-    serving, memories, entrances = server(settings, host, port, principal)
-    address = link(host, port, entrances.make())
-    if json:
-        print_json({"link": address})
-    else:
-        out.print(address, soft_wrap=True, markup=False, highlight=False)
-        err.print("The link opens the page once, within ten minutes (stop with Ctrl-C).")
-    serve(serving, memories, [settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
+    serving, memories, link = server(settings, host, port, principal)
+    with listening(host, port) as end:
+        _tell(link(), json, "The link opens the page once, within ten minutes (stop with Ctrl-C).")
+        serve(serving, end, memories, [settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
 
 
-def require_parts() -> None:
-    """Say how to install what the page needs where it is not.
+INSTALL = "pip install '.[page]' in Slowwave's folder"
 
-    Raises:
-        SlowwaveError: something is not installed.
-    """
+
+def installed() -> bool:
+    """Whether everything is there that the page needs."""
     from importlib.util import find_spec
 
-    if any(find_spec(name) is None for name in _NEEDED):
-        raise SlowwaveError(
-            "The page needs Starlette, Jinja2 and uvicorn: pip install '.[page]' in its folder"
-        )
+    return all(find_spec(name) is not None for name in _NEEDED)
+
+
+def _tell(link: str, json: bool, about: str) -> None:
+    if json:
+        print_json({"link": link})
+        return
+    out.print(link, soft_wrap=True, markup=False, highlight=False)
+    err.print(about)

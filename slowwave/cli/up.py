@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
+from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, installed
 from slowwave.views.terminal import err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
+    from uvicorn import Server
+
     from slowwave.asking.listener import Listener
     from slowwave.asking.place import Running
     from slowwave.cli.warm import Warm
@@ -26,6 +29,14 @@ if TYPE_CHECKING:
 
 _LOOK_S = 2.0  # seconds between looks whether the home is still there
 _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class _Ports(NamedTuple):
+    """Where the parts listen; no port of Dagster's where the night is not run."""
+
+    mcp: int
+    page: int
+    dagster: int | None
 
 
 class _Place(NamedTuple):
@@ -38,8 +49,9 @@ class _Place(NamedTuple):
 @app.command()
 @reports_errors
 def up(
-    host: Annotated[str, typer.Option(help="Address for assistants (MCP).")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
+    page_port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of the memory's page.")] = PORT,
     night: Annotated[
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
@@ -48,7 +60,8 @@ def up(
 ) -> None:
     """Keep the memory running until Ctrl-C or TERM: commands ask it instead of starting by themselves.
 
-    It serves assistants over HTTP where there are tokens for them, and runs the night on its schedule.
+    It serves the memory's own page, assistants over HTTP where there are tokens for them, and runs the night
+    on its schedule.
     """
     from slowwave.asking.place import held
     from slowwave.errors import SlowwaveError
@@ -59,12 +72,10 @@ def up(
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
     with held(settings.home), ExitStack() as parts:
-        _run(settings, parts, host, port, ui_port if night else None, json=json)
+        _run(settings, parts, host, _Ports(port, page_port, ui_port if night else None), json=json)
 
 
-def _run(
-    settings: Settings, parts: ExitStack, host: str, port: int, ui_port: int | None, *, json: bool
-) -> None:
+def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json: bool) -> None:
     """Start everything, tell where it is, and wait until it is to end; `parts` then ends it in turn."""
     from slowwave.asking import place
     from slowwave.asking.listener import Listener
@@ -77,18 +88,19 @@ def _run(
     parts.enter_context(share())
     warm = Warm()
     parts.callback(warm.close)
-    assistants = _serve_assistants(settings, warm, parts, host, port)
+    assistants = _serve_assistants(settings, warm, parts, host, ports.mcp)
+    page = _serve_page(settings, warm, parts, host, ports.page)
     _make_ready(warm, settings)
     listener = Listener(Answering(warm))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
-    dagster = _run_night(ui_port, hurry, parts)
+    dagster = _run_night(ports.dagster, hurry, parts)
     if json:
-        urls = {"mcp": assistants.url or None, "dagster": dagster.url or None}
+        urls = {"page": page.url or None, "mcp": assistants.url or None, "dagster": dagster.url or None}
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
     else:
-        _tell(settings.home, assistants, dagster)
+        _tell(settings.home, page, assistants, dagster)
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -146,39 +158,37 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     if not settings.mcp.tokens:
         return _Place("", "not served: there is no token (slowwave mcp token)")
     from slowwave.mcp.http import PATH, server
+    from slowwave.mcp.serving import listening
 
-    listening = parts.enter_context(_listening(host, port))
-    serving = server(settings, host, port, parts.enter_context(warm.parts(settings)))
-    thread = threading.Thread(target=serving.run, args=([listening],), name="slowwave-mcp", daemon=True)
-    thread.start()
-
-    def end() -> None:
-        serving.should_exit = True
-        thread.join()
-
-    parts.callback(end)
+    end = parts.enter_context(listening(host, port, "--port"))
+    _serve(server(settings, host, port, parts.enter_context(warm.parts(settings))), end, parts)
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
 
 
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket on an address, opened before anything is started.
+def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
+    """Serve the memory's own page in a thread, where what it needs is installed; its place is a link."""
+    if not installed():
+        return _Place("", f"not served: {INSTALL}")
+    from slowwave.mcp.serving import listening
+    from slowwave.web.serving import server
 
-    Raises:
-        SlowwaveError: it cannot be had.
-    """
-    from slowwave.errors import SlowwaveError
+    end = parts.enter_context(listening(host, port, "--page-port"))
+    space = parts.enter_context(warm.parts(settings))
+    serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space)
+    _serve(serving, end, parts)
+    return _Place(warm.page_link())
 
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as end:
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            end.bind((host, port))
-        except OSError as error:
-            raise SlowwaveError(
-                f"{host}:{port} cannot be listened on ({error.strerror}). Name another port with --port."
-            ) from None
-        yield end
+
+def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
+    """Run a server in a thread, until the end."""
+    thread = threading.Thread(target=serving.run, args=([end],), daemon=True)
+    thread.start()
+
+    def stop() -> None:
+        serving.should_exit = True
+        thread.join()
+
+    parts.callback(stop)
 
 
 def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
@@ -199,14 +209,17 @@ def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _P
     return _Place(f"http://127.0.0.1:{port}")
 
 
-def _tell(home: Path, assistants: _Place, dagster: _Place) -> None:
+def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None:
     """Where everything is."""
     rows = (
         ("home", str(home)),
         ("commands", "they ask this process; SLOWWAVE_ASK=0 before one forbids it"),
+        ("page", page.url or page.why_not),
+        ("", "the link opens it once; slowwave page makes another" if page.url else ""),
         ("assistants", assistants.url or assistants.why_not),
         ("Dagster", dagster.url or dagster.why_not),
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")
     for name, told in rows:
-        out.print(f"  [dim]{name:<11}[/]{told}", highlight=False, soft_wrap=True)
+        if told:
+            out.print(f"  [dim]{name:<11}[/]{told}", highlight=False, soft_wrap=True)

@@ -44,9 +44,14 @@ class _Open:
 
 
 class Warm:
-    """Lends the parts of one home to those who ask, and opens them again where the home has changed."""
+    """Lends the parts of one home to those who ask, and opens them again where the home has changed.
+
+    Attributes:
+        page_link: makes a link by which a person comes in to the page that is served beside it, where one is.
+    """
 
     def __init__(self) -> None:
+        self.page_link: Callable[[], str] | None = None
         self._lock = threading.Lock()
         self._open: _Open | None = None
 
@@ -136,6 +141,11 @@ def memory_of(settings: Settings, namespace: str, principal: str) -> Memory:
     if warm is None:
         return Memory(settings, namespace=namespace, principal=principal)
     return warm.memory(settings, namespace, principal)
+
+
+def lender() -> Warm | None:
+    """The running memory that this command is done by; None where it is done by itself."""
+    return _WARM.get()
 
 
 def _said(settings: Settings) -> tuple[Any, ...]:

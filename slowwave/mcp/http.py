@@ -16,7 +16,7 @@ from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
-from slowwave.mcp.serving import LOOPBACK, require_names, serving
+from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
 from slowwave.mcp.tokens import caller_of
 from slowwave.settings import McpToken, Settings
 
@@ -118,8 +118,11 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
     Raises:
         SettingsError: as of :func:`application`.
+        SlowwaveError: the address cannot be listened on.
     """
-    server(settings, host, port).run()
+    made = server(settings, host, port)
+    with listening(host, port) as end:
+        made.run([end])
 
 
 def server(settings: Settings, host: str, port: int, space: Workspace | None = None) -> Server:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from slowwave.errors import SettingsError
+from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,6 +39,31 @@ def require_names(settings: Settings, host: str) -> None:
             f'clients reach it by, for instance ["memory.example.org"], and put it behind TLS: every request '
             f"carries a token."
         )
+
+
+@contextmanager
+def listening(host: str, port: int, option: str = "--port") -> Iterator[socket.socket]:
+    """A socket on an address, opened before anything is started.
+
+    Args:
+        host: address.
+        port: to listen on.
+        option: that names another port.
+
+    Raises:
+        SlowwaveError: it cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as end:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            end.bind((host, port))
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or "no such address"
+            raise SlowwaveError(
+                f"{host}:{port} cannot be listened on ({why}). Name another port with {option}."
+            ) from None
+        yield end
 
 
 def serving(application: Any, settings: Settings, host: str, port: int) -> Server:  # noqa: ANN401 - ASGI

@@ -19,8 +19,8 @@ from slowwave.views import terminal
 _SCREEN: ContextVar[Screen | None] = ContextVar("slowwave_screen", default=None)
 
 
-class NeedsInputError(BaseException):
-    """A command wants to read what its person types, who is elsewhere; no command may catch it."""
+class NotHereError(BaseException):
+    """The process of whoever asks has to do a command, as one that reads what is typed; none catches it."""
 
 
 class _Wire(io.RawIOBase):
@@ -99,7 +99,7 @@ class _Stream:
         if screen is None:
             return getattr(self._own, name)
         if self._name == "stdin":
-            raise NeedsInputError
+            raise NotHereError
         return getattr(getattr(screen, self._name), name)
 
 

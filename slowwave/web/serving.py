@@ -2,55 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.serving import require_names, serving
+from slowwave.mcp.serving import is_loopback, require_names, serving
 from slowwave.web.app import application
 from slowwave.web.sessions import Entrances
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from uvicorn import Server
 
+    from slowwave.home.workspace import Workspace
     from slowwave.settings import Settings
 
 
-def server(settings: Settings, host: str, port: int, principal: str) -> tuple[Server, Memories, Entrances]:
-    """A server of the page, not yet started, the memories that it shows, and the keys to it.
+def server(
+    settings: Settings, host: str, port: int, principal: str, space: Workspace | None = None
+) -> tuple[Server, Memories, Callable[[], str]]:
+    """A server of the page, not yet started, the memories that it shows, and what makes links to come in by.
 
     Args:
         settings: of the home.
         host: address to listen on.
         port: to listen on.
         principal: in whose name the person at the machine acts.
+        space: the parts of that home where they are open already.
 
     Raises:
         SettingsError: other machines can reach it, and it is not said by which names.
     """
     require_names(settings, host)
     entrances = Entrances()
-    memories = Memories(settings, lambda: Caller(settings.namespace, principal))
+    memories = Memories(settings, lambda: Caller(settings.namespace, principal), space=space)
     app = application(memories, settings, entrances, principal=principal)
-    return serving(app, settings, host, port), memories, entrances
+    where = address(settings, host, port)
+    return serving(app, settings, host, port), memories, lambda: f"{where}/enter?key={entrances.make()}"
 
 
-def serve(serving: Server, memories: Memories, namespaces: Sequence[str]) -> None:
+def serve(serving: Server, end: socket, memories: Memories, namespaces: Sequence[str]) -> None:
     """Serve until the process is told to stop.
 
     Args:
         serving: the server.
+        end: where it listens.
         memories: that it shows, which are closed in the end.
         namespaces: that are made ready before anybody asks, the likeliest first.
     """
     memories.begin(namespaces)
     try:
-        serving.run()
+        serving.run([end])
     finally:
         memories.close()
 
 
-def link(host: str, port: int, key: str, *, https: bool = False) -> str:
-    """The address by which a person comes in once."""
-    where = f"[{host}]" if ":" in host else host
-    return f"http{'s' if https else ''}://{where}:{port}/enter?key={key}"
+def address(settings: Settings, host: str, port: int) -> str:
+    """Where the person at the machine finds a page that listens there: over TLS only through its proxy."""
+    allowed = settings.mcp.allowed_hosts
+    if settings.page.https and allowed:
+        return f"https://{allowed[0]}"
+    if _is_everywhere(host):
+        host = "::1" if ":" in host else "127.0.0.1"
+    elif not is_loopback(host):
+        host = allowed[0]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _is_everywhere(host: str) -> bool:
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from slowwave.settings import load
-from slowwave.web.serving import link
+from slowwave.web.serving import address
 
 PROBE = """
 import sys
@@ -42,7 +42,7 @@ def test_its_link_lets_a_person_in(served, home):
     assert found.done.exit_code == 0, found.done.output
     address = json.loads(found.done.stdout)["link"]
     assert address.startswith("http://127.0.0.1:8771/enter?key=")
-    serving, memories, namespaces = found.parts
+    serving, _, memories, namespaces = found.parts
     assert namespaces == ["default"]
     client = TestClient(serving.config.app, base_url="http://127.0.0.1:8771", follow_redirects=False)
     assert client.get(address).status_code == 303
@@ -54,7 +54,7 @@ def test_without_json_the_link_is_all_of_its_output(served):
     found = served()
     (line,) = found.done.stdout.splitlines()
     assert line.startswith("http://127.0.0.1:8770/enter?key=")
-    found.parts[1].close()
+    found.parts[2].close()
 
 
 def test_other_machines_need_a_name(served):
@@ -80,15 +80,24 @@ def test_help_loads_nothing_of_it(home):
 
 
 @pytest.mark.parametrize(
-    ("host", "https", "address"),
+    ("host", "https", "expected"),
     [
-        ("127.0.0.1", False, "http://127.0.0.1:8770/enter?key=k"),
-        ("::1", False, "http://[::1]:8770/enter?key=k"),
-        ("memory.example.org", True, "https://memory.example.org:8770/enter?key=k"),
+        ("127.0.0.1", False, "http://127.0.0.1:8770"),
+        ("::1", False, "http://[::1]:8770"),
+        ("0.0.0.0", False, "http://127.0.0.1:8770"),
+        ("::", False, "http://[::1]:8770"),
+        ("10.0.0.7", False, "http://memory.example.org:8770"),
+        ("127.0.0.1", True, "https://memory.example.org"),
+        ("10.0.0.7", True, "https://memory.example.org"),
     ],
 )
-def test_a_link(host, https, address):
-    assert link(host, 8770, "k", https=https) == address
+def test_where_a_person_finds_it(home, memory, host, https, expected):
+    """Every one of them is a name that the page answers to, and https only where a proxy speaks it."""
+    with (home / "slowwave.toml").open("a") as settings:
+        settings.write(
+            f'[mcp]\nallowed_hosts = ["memory.example.org"]\n[page]\nhttps = {str(https).lower()}\n'
+        )
+    assert address(load(home), host, 8770) == expected
 
 
 @pytest.mark.parametrize("rights", ["assistant", "person"])

@@ -15,6 +15,7 @@ import sys
 import termios
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -47,6 +48,13 @@ WIDE = (
 )
 
 
+def free_port() -> str:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
 class Done(NamedTuple):
     """What a command came to, and whether a running memory did it."""
 
@@ -74,10 +82,11 @@ class Home:
         self.memory_ids: dict[str, str] = {}
         self.process: subprocess.Popen[str] | None = None
 
-    def start(self, *options: str) -> None:
+    def start(self, *options: str) -> dict[str, Any]:
         """Run it until it says where everything is."""
+        where = ("--page-port", free_port())
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "slowwave", "up", "--no-night", "--json", *options],
+            [sys.executable, "-m", "slowwave", "up", "--no-night", "--json", *where, *options],
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdout is not None
@@ -86,7 +95,9 @@ class Home:
             said += line
             if line == "}\n":
                 break
-        assert json.loads(said)["pid"] == self.process.pid
+        told: dict[str, Any] = json.loads(said)
+        assert told["pid"] == self.process.pid
+        return told
 
     def stop(self, ending: int = signal.SIGTERM) -> tuple[int, str]:
         """End it: its exit code and all that it said since."""
@@ -411,7 +422,7 @@ def test_a_second_one_is_refused_and_an_end_leaves_nothing(own):
     running = place.read(own.path)
     assert running is not None
     second = subprocess.run(
-        [sys.executable, "-m", "slowwave", "up", "--no-night"],
+        [sys.executable, "-m", "slowwave", "up", "--no-night", "--page-port", free_port()],
         env=own.environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert second.returncode == 1
@@ -467,10 +478,8 @@ def test_without_a_home_there_is_nothing_to_run(tmp_path):
 
 def test_assistants_are_served_by_the_same_process(own):
     token = own.run("mcp", "token", "-n", "default", "--principal", "ada").out.strip()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    own.start("--port", str(port))
+    port = free_port()
+    own.start("--port", port)
 
     def call(tool: str, **arguments: str) -> dict[str, Any]:
         params = {"name": tool, "arguments": arguments}
@@ -496,14 +505,41 @@ def test_assistants_are_served_by_the_same_process(own):
     assert own.stop() == (0, "")
 
 
-def test_a_port_that_is_taken_is_told_before_anything_starts(own):
+def test_the_page_is_served_by_the_same_process(own):
+    """One link opens one session; `slowwave page` makes another, and all see what the others do."""
+    own.run("mcp", "token", "-n", "default", "--principal", "ada")
+    told = own.start("--port", free_port())
+    asked = own.run("page", "--json")
+    assert asked.asked
+    another = json.loads(asked.out)["link"]
+    assert another != told["page"]
+    assert another.startswith(told["page"].partition("?")[0])
+    browsers = [urllib.request.build_opener(urllib.request.HTTPCookieProcessor()) for _ in range(2)]
+    for browser, link in zip(browsers, (told["page"], another), strict=True):
+        with browser.open(link, timeout=300) as page:
+            assert "<title>" in page.read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(link, timeout=300)
+    assert own.run("save", "The heron stands by the weir at dawn, all through March.").asked
+    where = told["page"].partition("/enter")[0]
+    for browser in browsers:
+        with browser.open(f"{where}/?q=where+is+the+heron", timeout=300) as page:
+            assert "by the weir at dawn" in page.read().decode()
+    alone = own.run("page", "--port", where.rpartition(":")[2])  # one of its own, which finds that port taken
+    assert (alone.asked, alone.code, alone.out) == (False, 1, "")
+    assert "Name another port with --port" in alone.err
+    assert own.stop() == (0, "")
+
+
+@pytest.mark.parametrize(("option", "other"), [("--port", "--page-port"), ("--page-port", "--port")])
+def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other):
     own.run("mcp", "token", "-n", "default", "--principal", "ada")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = own.run("up", "--no-night", "--port", str(taken.getsockname()[1]))
+        done = own.run("up", "--no-night", option, str(taken.getsockname()[1]), other, free_port())
     assert done.code == 1
-    assert "Name another port with --port" in done.err
+    assert f"Name another port with {option}" in done.err
     assert place.read(own.path) is None
 
 
