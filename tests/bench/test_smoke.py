@@ -66,6 +66,7 @@ SMOKE: dict[str, Argv] = {
         "--data", made.harbour(at / "harbour"), "--days", 2, "--per-day", 3, "--needs", 3, "--questions", 4,
         "--rest", "text", "--measure", "1,2", "--nightly", "--what", "keys", *FAST,
     ),
+    "page": lambda at: ("--chunks", "30", "--times", 1),
     "pairs": lambda at: ("--pairs", *made.pairs(at / "pairs"), "--show", 1, *FAST),
     "peers": lambda at: (
         "--here", "--peers", "slowwave,bm25s", "--chunks", 30, "--rounds", 2, "--searches", 2, "--saves", 1,
@@ -85,7 +86,8 @@ SMOKE: dict[str, Argv] = {
 
 SLOW = {
     "abstention", "attack", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
-    "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "peers", "soak", "updates",
+    "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers", "soak",
+    "updates",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 

@@ -24,7 +24,8 @@ import slowwave
 ROOT = Path(__file__).parents[2]
 WITH_COMMANDS = ["README.md", "docs/tour.md", "docs/import.md", "docs/connect.md", "docs/mcp.md"]
 WITH_PYTHON = sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))
-LASTING = (["ui"], ["up"], ["mcp", "--http"])  # they go on until they are ended, and have tests of their own
+LASTING = (["ui"], ["up"], ["page"], ["mcp", "--http"])
+"""They go on until they are ended, and have tests of their own."""
 CONVERSATION = [
     ("user", "We moved the office to Lisbon in May 2026, and the lease runs for three years."),
     ("assistant", "Noted!"),
