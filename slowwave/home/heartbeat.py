@@ -86,6 +86,15 @@ def ago(then: datetime, now: datetime) -> str:
     return "just now"
 
 
+def told(beat: Beat, now: datetime) -> str:
+    """When a client last captured a session, in words; that it has gone silent where it has."""
+    last = f"last capture {ago(beat.captured, now)}" if beat.captured else "no capture yet"
+    said = f"{beat.principal} in namespace {beat.namespace}: {last}"
+    if not beat.silent:
+        return said
+    return f"capture has gone silent; {said}, last session {ago(beat.recalled or now, now)}"
+
+
 def _turn(home: Path) -> Any:  # noqa: ANN401 - filelock is imported when it is needed
     from filelock import FileLock
 

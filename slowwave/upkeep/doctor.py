@@ -226,19 +226,13 @@ def _gate(space: Workspace) -> Iterator[Finding]:
 
 def _capture(space: Workspace) -> Iterator[Finding]:
     """Whether the hooks of assistants still capture sessions; nothing where none ever ran."""
-    from slowwave.home.heartbeat import CAPTURE_LOG, ago, beats
+    from slowwave.home.heartbeat import CAPTURE_LOG, beats, told
 
     now = space.now()
     for beat in beats(space.settings.home):
-        last = f"last capture {ago(beat.captured, now)}" if beat.captured else "no capture yet"
-        message = f"{beat.principal} in namespace {beat.namespace}: {last}"
-        if not beat.silent:
-            yield Finding("capture", True, message)
-            continue
-        message = f"capture has gone silent; {message}, last session {ago(beat.recalled or now, now)}"
         log = space.settings.home / CAPTURE_LOG
         advice = f"{log} has its last words; slowwave connect lists whether its hooks are still there"
-        yield Finding("capture", False, message, advice)
+        yield Finding("capture", not beat.silent, told(beat, now), advice if beat.silent else "")
 
 
 def _running(home: Path) -> Iterator[Finding]:

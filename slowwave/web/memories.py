@@ -8,6 +8,7 @@ from typing import Any, Final
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.feedback.stats import stats as stats_of
+from slowwave.home.heartbeat import beats, told
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, sight, veiled
 from slowwave.lifecycle.correcting import correction
@@ -250,7 +251,15 @@ def stored(asked: Asked) -> Shown:
         viewer=asked.lists,
     )  # fmt: skip
     rows = [one | {"when": since(one["updated_at"], asked.now)} for one in found.rows]
-    data = {"found": found, "rows": rows, "by": principal, "kind": kind, "skip": skip, "page": PAGE}
+    hooks = [
+        (beat.silent, told(beat, asked.now))
+        for beat in beats(asked.memory.settings.home)
+        if beat.namespace == asked.memory.namespace
+    ]
+    data = {
+        "found": found, "rows": rows, "by": principal, "kind": kind, "skip": skip, "page": PAGE,
+        "hooks": hooks,
+    }  # fmt: skip
     return Shown("lately", "Stored lately", data, place="/lately")
 
 

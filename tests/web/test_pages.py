@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
 from learning_rows import night, put_news, put_ready
 from page_home import BATTERY, CHANGED, THURSDAY, TUESDAY, words
 
+from slowwave.home.heartbeat import note_capture, note_recall
 from slowwave.views.gate_wording import words_of
 from slowwave.views.scores import MEANING
 from slowwave.web.asking import local
@@ -259,6 +261,24 @@ def test_what_was_stored_lately_says_by_whom_and_how(site, memory, saved):
     assert TUESDAY in imported
     assert LAMP not in imported
     assert "Nothing that was stored is so." in person.words("/lately?by=nobody")
+
+
+def test_a_capture_that_has_gone_silent_is_said_where_what_was_stored_is_looked_at(site, home, saved):
+    person, now = site.person(), datetime.now(UTC)
+    saved(LAMP, title="Lamp")
+    assert "Hooks" not in person.words("/lately")
+    note_capture(home, "ada", "claude-code", now - timedelta(days=9), saved=1)
+    note_capture(home, "bob", "codex", now, saved=1)
+    told = person.words("/lately")
+    assert "Hooks: claude-code in namespace ada: last capture 9 days ago" in told
+    assert "silent" not in told
+    assert "codex" not in told
+    for days in (8, 2):
+        note_recall(home, "ada", "claude-code", now - timedelta(days=days))
+    told = person.words("/lately")
+    assert "capture has gone silent" in told
+    assert "last session 2 days ago" in told
+    assert "slowwave doctor" in told
 
 
 def test_a_long_list_has_pages(person, memory):
