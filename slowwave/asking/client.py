@@ -39,6 +39,7 @@ def ask(words: Sequence[str]) -> int | None:
     running = place.read(command.home)
     if running is None or (request := request_of(words)) is None or running.version != request["version"]:
         return None
+    request["home"] = place.which(command.home)
     if len(wire.packed(request)) > wire.MOST_ASKED:
         return None
     try:

@@ -40,14 +40,28 @@ class Running(NamedTuple):
     started: str
 
 
+def which(home: Path) -> str:
+    """Which folder a home is: device and number, whatever its path; empty where there is none."""
+    try:
+        status = home.stat()
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}"
+
+
 def read(home: Path) -> Running | None:
-    """What the home says; None where it says nothing, or what nobody but another user can have written."""
+    """What the home says; None where it says nothing, or what nobody but another user can have written.
+
+    A file that came with a copy of a home is about the home that was copied, and says nothing of this one.
+    """
     try:
         with (home / FILE).open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
                 return None
             said = json.loads(file.read(4096))
+        if said["home"] != which(home):
+            return None
         return Running(int(said["pid"]), str(said["socket"]), str(said["version"]), str(said["started"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the last: no geteuid on this system
         return None
@@ -58,7 +72,7 @@ def write(home: Path, running: Running) -> None:
     partial = home / f"{FILE}.partial"
     partial.unlink(missing_ok=True)
     with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123
-        json.dump(running._asdict(), file)
+        json.dump({**running._asdict(), "home": which(home)}, file)
     partial.replace(home / FILE)
 
 

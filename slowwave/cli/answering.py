@@ -24,19 +24,20 @@ class Answering:
 
     Args:
         warm: whose memory they use.
+        home: which one it is (`slowwave.asking.place.which`).
         environment: of this process; a command with other settings in its variables starts cold.
     """
 
-    def __init__(self, warm: Warm, environment: Mapping[str, str] = os.environ) -> None:
-        self._warm = warm
+    def __init__(self, warm: Warm, home: str, environment: Mapping[str, str] = os.environ) -> None:
+        self._warm, self._home = warm, home
         self._variables = own_variables(environment)
 
     def __call__(self, request: dict[str, Any]) -> Callable[[], dict[str, Any] | None] | None:
         """What to do for a request; None where its command has to start cold."""
         try:
             words = [str(word) for word in request["words"]]
-            same = request["version"] == VERSION and request["variables"] == self._variables
-            if not same or first_word(words) not in ASKED:
+            mine = {"version": VERSION, "home": self._home, "variables": self._variables}
+            if any(request[name] != value for name, value in mine.items()) or first_word(words) not in ASKED:
                 return None
             screen = Screen(
                 [bool(one) for one in request["terminals"]],

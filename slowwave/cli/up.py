@@ -91,7 +91,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     assistants = _serve_assistants(settings, warm, parts, host, ports.mcp)
     page = _serve_page(settings, warm, parts, host, ports.page)
     _make_ready(warm, settings)
-    listener = Listener(Answering(warm))
+    listener = Listener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
@@ -166,17 +166,17 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
 
 
 def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
-    """Serve the memory's own page in a thread, where what it needs is installed; its place is a link."""
+    """Serve the memory's own page in a thread, where what it needs is installed."""
     if not installed():
         return _Place("", f"not served: {INSTALL}")
     from slowwave.mcp.serving import listening
-    from slowwave.web.serving import server
+    from slowwave.web.serving import address, server
 
     end = parts.enter_context(listening(host, port, "--page-port"))
     space = parts.enter_context(warm.parts(settings))
     serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space)
     _serve(serving, end, parts)
-    return _Place(warm.page_link())
+    return _Place(address(settings, host, port))
 
 
 def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
@@ -214,12 +214,10 @@ def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None
     rows = (
         ("home", str(home)),
         ("commands", "they ask this process; SLOWWAVE_ASK=0 before one forbids it"),
-        ("page", page.url or page.why_not),
-        ("", "the link opens it once; slowwave page makes another" if page.url else ""),
+        ("page", f"{page.url} (a link that lets you in: slowwave page)" if page.url else page.why_not),
         ("assistants", assistants.url or assistants.why_not),
         ("Dagster", dagster.url or dagster.why_not),
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")
     for name, told in rows:
-        if told:
-            out.print(f"  [dim]{name:<11}[/]{told}", highlight=False, soft_wrap=True)
+        out.print(f"  [dim]{name:<11}[/]{told}", highlight=False, soft_wrap=True)

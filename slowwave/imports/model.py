@@ -15,6 +15,8 @@ MESSAGE, REPLY = "message", "reply"
 """Kinds of what was said in a conversation: by the person, and by the assistant."""
 
 IMPORTED = "imported"
+TEXT = "text"
+"""Where an import notes in a memory which text it let in."""
 """Field of the metadata of a note that says where it comes from."""
 
 _PLAIN = re.compile(r"[\w.\-]{1,120}")

@@ -16,9 +16,9 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids, progress
-from slowwave.imports.model import IMPORTED, ImportFailedError, Problem, Skipped, Source, Thread
+from slowwave.imports.model import IMPORTED, TEXT, ImportFailedError, Problem, Skipped, Source, Thread
 from slowwave.imports.report import EXCERPT, MOST_SHOWN, Example, ImportReport
-from slowwave.imports.weighing import Weighed, prepared, weighed
+from slowwave.imports.weighing import Weighed, prepared, text_mark, weighed
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.kept import erased_name
 from slowwave.journal.kinds.note import text_in
@@ -346,13 +346,13 @@ def _same(note: Weighed, last: Entry) -> bool:
 
 
 def _mark_of(last: Entry) -> dict[str, object] | None:
-    """What an import noted of itself in an act; None: a person or an application saved it."""
+    """What an import noted of itself in an act; None: a person or an application saved it, or changed it."""
     try:
         found = orjson.loads(last.payload.get("metadata") or "{}")
     except orjson.JSONDecodeError:
         return None
     mark = found.get(IMPORTED) if isinstance(found, dict) else None
-    return mark if isinstance(mark, dict) else None
+    return mark if isinstance(mark, dict) and mark.get(TEXT) == text_mark(last) else None
 
 
 def _fingerprint(item: Item) -> str:

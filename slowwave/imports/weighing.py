@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
-from slowwave.imports.model import IMPORTED, Item, Problem
+from slowwave.imports.model import IMPORTED, TEXT, Item, Problem
 from slowwave.journal import Entry
 from slowwave.journal.acts import entries_frame, save_entry
+from slowwave.journal.kinds.note import text_in
 from slowwave.notes.arguments import note_of
 from slowwave.quality.gate import judge
 from slowwave.quality.gate_policy import GatePolicy
@@ -54,6 +55,11 @@ def labels_of(item: Item) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
+def text_mark(entry: Entry) -> str:
+    """What tells whether a memory still says what an import let it say."""
+    return ids.digest(IMPORTED, text_in(entry.payload) or "", entry.payload.get("title") or "")
+
+
 def prepared(
     items: Sequence[Item], namespace: str, *, now: datetime, max_bytes: int
 ) -> tuple[list[Weighed], list[Problem]]:
@@ -79,6 +85,7 @@ def prepared(
                 note, namespace=namespace, source=note.source, origin="", occurred_at=now,
                 principal=IMPORTED, event_id=ids.digest(IMPORTED, namespace, item.key),
             )  # fmt: skip
+            labels["metadata"][IMPORTED][TEXT] = text_mark(entry)
         except SlowwaveError as error:  # it is about this record alone
             problems.append(Problem(item.place, str(error).removeprefix(f"Note {number}: ")))
         else:

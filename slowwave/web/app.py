@@ -16,12 +16,14 @@ from urllib.parse import parse_qsl
 
 import anyio
 import anyio.to_thread
+import polars as pl
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from slowwave.common import ids
 from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
@@ -35,7 +37,7 @@ from slowwave.web import deciding, learning, looking, memories, search
 from slowwave.web.asking import Answer, Asked, Go, Image, OnlyPeopleError, Shown, Way, status_of
 from slowwave.web.guard import Guard
 from slowwave.web.rendering import rendered
-from slowwave.web.sessions import COOKIE, Entrances, Session, Sessions
+from slowwave.web.sessions import Entrances, Session, Sessions
 from slowwave.web.waits import Waits
 
 if TYPE_CHECKING:
@@ -99,6 +101,8 @@ class Site:
     def __init__(self, memories: Memories, settings: Settings, entrances: Entrances, principal: str) -> None:
         self._memories, self._settings, self._entrances = memories, settings, entrances
         self._principal = principal
+        # Cookies know no ports: pages of several homes on this machine would sign one another out.
+        self.cookie = f"slowwave_{ids.digest('page', str(settings.home))[:12]}"
         self.sessions = Sessions(settings.page.session_hours * 3_600)
         self._waits = Waits()
         self._delays = Delays()
@@ -117,35 +121,38 @@ class Site:
             form = await self._form(request) if way.post else {}
             if way.post and not _is_own(form, session):
                 return _stale(session)
-            if self._working[session.caller] >= self._settings.mcp.requests:
+            caller = session.caller  # another tab may go to another namespace meanwhile
+            if self._working[caller] >= self._settings.mcp.requests:
                 return _busy()
-            self._working[session.caller] += 1
+            self._working[caller] += 1
             try:
                 turns = self._changing if way.changes else self._looking
-                async with turns.of(session.caller):
-                    work = partial(self._answer, way, request, session, form)
+                async with turns.of(caller):
+                    work = partial(self._answer, way, request, session, caller, form)
                     return await anyio.to_thread.run_sync(work)
             finally:
-                self._working[session.caller] -= 1
+                self._working[caller] -= 1
 
         return answer
 
-    def _answer(self, way: Way, request: Request, session: Session, form: Mapping[str, str]) -> Response:
+    def _answer(
+        self, way: Way, request: Request, session: Session, caller: Caller, form: Mapping[str, str]
+    ) -> Response:
         """Do what was asked, and say what came of it; in a thread."""
         try:
             with boundary():
                 _require_person(way, session)
                 asked = Asked(
-                    session=session, memory=self._memories.of(session.caller), waits=self._waits,
+                    session=session, memory=self._memories.of(caller), waits=self._waits,
                     path=request.path_params, query=request.query_params, form=form,
                 )  # fmt: skip
                 answer = way.call(asked)
                 if way.post:
-                    self._waits.forget(session.caller.namespace)
+                    self._waits.forget(caller.namespace)
                 return self._response(answer, session, asked)
         except SlowwaveError as error:
             if way.post:
-                self._waits.forget(session.caller.namespace)
+                self._waits.forget(caller.namespace)
             return _failed(session, str(error), status_of(error))
         except Exception:
             LOG.exception("%s %s failed", request.method, way.path)
@@ -187,11 +194,11 @@ class Site:
         return self._enter(request, caller, person=True, at_home=True)
 
     def _enter(self, request: Request, caller: Caller, *, person: bool, at_home: bool = False) -> Response:
-        self.sessions.end(request.cookies.get(COOKIE, ""))
+        self.sessions.end(request.cookies.get(self.cookie, ""))
         name = self.sessions.begin(caller, person=person, at_home=at_home)
         response = RedirectResponse("/", _SEE_OTHER)
         response.set_cookie(
-            COOKIE, name, path="/", httponly=True, samesite="strict", secure=self._settings.page.https
+            self.cookie, name, path="/", httponly=True, samesite="strict", secure=self._settings.page.https
         )
         return response
 
@@ -208,9 +215,9 @@ class Site:
         if session is not None:
             if not _is_own(await self._form(request), session):
                 return _stale(session)
-            self.sessions.end(request.cookies.get(COOKIE, ""))
+            self.sessions.end(request.cookies.get(self.cookie, ""))
         response = RedirectResponse("/sign-in", _SEE_OTHER)
-        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        response.delete_cookie(self.cookie, path="/", httponly=True, samesite="strict")
         return response
 
     async def namespaces(self, request: Request) -> Response:
@@ -228,21 +235,21 @@ class Site:
             wanted = form.get("namespace", "")
             if wanted not in names:
                 return _failed(session, f"This home has no namespace {wanted!r}.", 404)
-            session.caller = Caller(wanted, session.caller.principal)
-            session.searches.clear()
+            session.go_to(Caller(wanted, session.caller.principal))
             session.notices.append(f"This is namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
         return _page(Shown("namespaces", "Namespaces", {"names": names}), session, None)
 
     def _names(self, session: Session) -> list[str]:
         store = self._memories.of(session.caller).store
-        found = set(distinct(store, "memories", columns=["namespace"])["namespace"])
+        rows = pl.concat(distinct(store, name, columns=["namespace"]) for name in ("memories", "quarantine"))
+        found = set(rows["namespace"])
         return sorted(found | {self._settings.namespace})
 
     # -- parts -----------------------------------------------------------------------------------
 
     def _session(self, request: Request) -> Session | None:
-        return self.sessions.find(request.cookies.get(COOKIE, ""))
+        return self.sessions.find(request.cookies.get(self.cookie, ""))
 
     def _first_sign_in(self, request: Request) -> Response:
         if request.method in ("GET", "HEAD"):

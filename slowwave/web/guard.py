@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
@@ -65,7 +66,8 @@ class Guard:
 def name_of(host: str) -> str:
     """The name in a Host header, in small letters and without its port."""
     host = host.strip().lower()
-    return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
+    found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^\[\]:@/]+)(:\d*)?", host)
+    return found[1] if found else ""
 
 
 def own(headers: Headers, *, https: bool) -> bool:

@@ -25,7 +25,15 @@ CHARACTERS: Final = 20_000  # of a text that a page shows
 LESSONS: Final = 20  # of a memory (count)
 LISTED: Final = 50  # memories and files that an erasure lists (count)
 _TAKEN_BACK: Final = ("merge", "supersede", "related", "duplicate")
-_LABELS: Final = ["origin", "principal", "source_kind", "source_of_truth", "state", "retrieval_priority"]
+_LABELS: Final = [
+    "revision",
+    "origin",
+    "principal",
+    "source_kind",
+    "source_of_truth",
+    "state",
+    "retrieval_priority",
+]
 
 
 def memory(asked: Asked) -> Shown | Go:
@@ -165,6 +173,11 @@ def correct(asked: Asked) -> Go:
     name = asked.path["memory"]
     _require(asked, name)
     record = asked.memory.get(name)
+    if asked.form.get("read", "") not in ("", _labels(asked, name)["revision"]):
+        raise SlowwaveError(
+            "This memory was changed since you opened it, so your correction was not saved. Go back to copy "
+            "your text, and look at the memory again."
+        )
     said = correction(
         asked.memory.tenant, record, _text(asked.form.get("content", "")),
         title=asked.form.get("title", "").strip(), person=asked.person,
@@ -220,7 +233,7 @@ def about_to_erase(asked: Asked) -> Shown:
         "beside": erasing.beside(planned, LISTED),
         "elsewhere": erasing.ELSEWHERE,
         "warning": erasing.NO_WAY_BACK,
-        "shown": _mark(planned),
+        "shown": _mark(asked, planned),
     }
     return Shown("erase", "Erase for good", data, place="/lately")
 
@@ -228,7 +241,7 @@ def about_to_erase(asked: Asked) -> Shown:
 def erase(asked: Asked) -> Go:
     """Take a memory away for good, if it is what was shown."""
     planned = asked.memory.to_erase(asked.path["memory"])
-    if asked.form.get("shown") != _mark(planned):
+    if asked.form.get("shown") != _mark(asked, planned):
         raise SlowwaveError(
             "What would be erased is not what was shown any more, so nothing was erased. Look at it again."
         )
@@ -236,8 +249,14 @@ def erase(asked: Asked) -> Go:
     return Go("/lately", " ".join(["Erased.", f"The record is {done.erasure}.", *done.remains]))
 
 
-def _mark(planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
-    return ids.digest("erase", *(one.memory_id for one in planned.memories))
+def _mark(asked: Asked, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
+    """What tells whether the same memories would go, and say the same still."""
+    rows = asked.memory.store.read_by(
+        "memories", "memory_id", [one.memory_id for one in planned.memories],
+        columns=["memory_id", "revision"], also=asked.memory.tenant.mine("true"),
+    )  # fmt: skip
+    says = dict(rows.iter_rows())
+    return ids.digest("erase", *(f"{one.memory_id} {says.get(one.memory_id)}" for one in planned.memories))
 
 
 # -- what was stored lately ------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.common.arguments import parsed_day
 from slowwave.errors import NotFoundError
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import day_start
+from slowwave.search.filters import Filters
 from slowwave.views import mcp_wording
 from slowwave.views.moments import since
 from slowwave.views.scores import MEANING, by_source
@@ -29,7 +32,7 @@ def look(asked: Asked) -> Shown:
     if not query:
         known = asked.memory.count()
         return _shown(asked, {"query": "", "filters": _typed(asked), "memories": known})
-    response = asked.memory.search(query, limit=RESULTS, explain=True, **_filters(asked))
+    response = asked.memory.search(query, limit=RESULTS, explain=True, **_chosen(_typed(asked)))
     found = FoundOnce(response, {"q": query, **_typed(asked)})
     asked.session.keep(found)
     return again(asked, found)
@@ -53,8 +56,31 @@ def again(asked: Asked, found: FoundOnce) -> Shown:
 
 
 def seen_before(asked: Asked) -> Shown:
-    """A search of this session, shown again without searching."""
-    return again(asked, _kept(asked))
+    """A search of this session, shown again without searching; without what is not found any more."""
+    found = _kept(asked)
+    left = _still_found(asked, found)
+    gone = len(found.response) - sum(one.memory_id in left for one in found.response)
+    page = again(asked, replace(found, response=_only(found.response, left)))
+    return replace(page, data={**page.data, "gone": gone})
+
+
+def _still_found(asked: Asked, found: FoundOnce) -> set[str]:
+    """Which memories of a search it would still show: not erased, forgotten, merged or made secret since."""
+    response = found.response
+    names = {one.memory_id for one in response.results} | {one.memory_id for one in response.not_shown}
+    filters = Filters.of(**_chosen(found.asked))
+    rows = asked.memory.store.read_by(
+        "memories", "memory_id", sorted(names), columns=["memory_id"], also=filters.where(response.namespace)
+    )  # fmt: skip
+    return set(rows["memory_id"])
+
+
+def _only(response: SearchResponse, memory_ids: Set[str]) -> SearchResponse:
+    return replace(
+        response,
+        results=tuple(one for one in response.results if one.memory_id in memory_ids),
+        not_shown=tuple(one for one in response.not_shown if one.memory_id in memory_ids),
+    )
 
 
 def rate(asked: Asked) -> Go:
@@ -89,8 +115,8 @@ def _typed(asked: Asked) -> dict[str, str]:
     return {name: asked.query[name] for name in names if asked.query.get(name)}
 
 
-def _filters(asked: Asked) -> dict[str, Any]:
-    typed = _typed(asked)
+def _chosen(typed: Mapping[str, str]) -> dict[str, Any]:
+    """Filters that were typed, as `Memory.search` takes them."""
     found: dict[str, Any] = {
         "memory_type": typed.get("type", ""),
         "superseded": "superseded" in typed,

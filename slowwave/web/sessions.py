@@ -18,7 +18,6 @@ from slowwave.mcp.callers import Caller
 if TYPE_CHECKING:
     from slowwave.search import SearchResponse
 
-COOKIE: Final = "slowwave_page"
 BYTES: Final = 32  # of an id: 256 bits
 MOST: Final = 1_000  # sessions; the one that was idle longest makes room (count)
 KEY_S: Final = 600.0  # that a link is good for
@@ -55,6 +54,11 @@ class Session:
     last: float
     notices: list[str] = field(default_factory=list)
     searches: OrderedDict[str, FoundOnce] = field(default_factory=OrderedDict)
+
+    def go_to(self, caller: Caller) -> None:
+        """Look into another namespace; forms that are open of the former one are not taken any more."""
+        self.caller, self.csrf = caller, secrets.token_urlsafe(BYTES)
+        self.searches.clear()
 
     def keep(self, found: FoundOnce) -> None:
         """Remember a search, so that it can be shown again."""

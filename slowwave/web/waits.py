@@ -71,7 +71,7 @@ class Waits:
         """The pairs that who asks labels next, the first one first, and how many there are in all."""
         with self._lock:
             known = self._pairs.get(_who(memory))
-            if known is None or known.until < self._clock() or (not known.drawn and known.total):
+            if known is None or known.until < self._clock() or not known.drawn:
                 found = pairs_for(memory.home, memory.namespace, memory.principal)
                 there = known_memories(memory.store, memory.namespace, {one.memory_id for one in found})
                 found = [one for one in found if one.memory_id in there]  # imported searches show others

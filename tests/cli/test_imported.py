@@ -29,6 +29,7 @@ from import_samples import (
 from typer.testing import CliRunner
 
 from slowwave.cli import app
+from slowwave.lifecycle.correcting import correction
 from slowwave.memory import Memory
 from slowwave.views.terminal import out
 
@@ -318,6 +319,19 @@ def test_what_was_forgotten_edited_or_erased_here_stays_so(take, run, memory, tm
     report = take("mem0", file)
     assert report["kept"] == {"forgotten here": 1, "edited here": 1, "erased here": 1}
     assert (report["new"], texts(memory)) == ({}, before)
+
+
+def test_a_correction_by_a_person_stays(take, memory, tmp_path):
+    """It keeps all that is known of the memory, also what the import noted of itself."""
+    file = write(tmp_path / "m.json", [mem("1", LISBON, "2026-01-03T00:00:00Z")])
+    take("mem0", file)
+    (name,) = (one for _, one in rows(memory, "content", "memory_id"))
+    memory.save(**correction(memory.tenant, memory.get(name), RENT))
+    assert "imported" in memory.get(name).metadata
+    assert take("mem0", file)["kept"] == {"edited here": 1}
+    newer = write(tmp_path / "n.json", [mem("1", BILLING, "2026-02-03T00:00:00Z")])
+    assert take("mem0", newer)["kept"] == {"edited here": 1}
+    assert texts(memory) == {RENT}
 
 
 def test_notes_of_basic_memory(take, memory, run, tmp_path):

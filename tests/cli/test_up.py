@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import slowwave
-from slowwave.asking import place
+from slowwave.asking import place, wire
 from slowwave.cli.child import ENOUGH_S, LONGEST_S, Kept, next_pause
 
 pytestmark = pytest.mark.slow
@@ -405,6 +406,29 @@ def test_tables_that_are_made_again_or_gone_are_seen(own):
     assert own.stop()[0] == 0
 
 
+def test_commands_about_a_copy_of_the_home_are_about_the_copy(own):
+    own.start()
+    copy = own.path.with_name("copy")
+    shutil.copytree(own.path, copy)
+    saved = own.run("--home", str(copy), "save", "The heron stands by the weir at dawn, all March.", "--json")
+    assert (saved.asked, saved.code) == (False, 0)
+    memory = json.loads(saved.out)["memory_id"]
+    assert own.run("get", memory).code == 1
+    assert own.run("--home", str(copy), "get", memory).code == 0
+    assert own.run("search", "deploy").asked
+    running = place.read(own.path)
+    assert running is not None
+    request = {
+        "version": slowwave.__version__, "words": ["search", "deploy"], "variables": {}, "looks": {},
+        "columns": 80, "lines": 24, "terminals": [False, False],
+    }  # fmt: skip
+    for home, answers in ((own.path, True), (copy, False)):  # whatever a process sends there
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as end:
+            end.connect(running.socket)
+            wire.send(end, {**request, "home": place.which(home)})
+            assert ("ready" in wire.receive(end, wire.MOST_ASKED)) is answers
+
+
 def test_another_model_is_used_at_once(own):
     own.start()
     assert own.run("reembed", "--model", "bge-small-en-v1.5", ask=False).code == 0
@@ -506,22 +530,21 @@ def test_assistants_are_served_by_the_same_process(own):
 
 
 def test_the_page_is_served_by_the_same_process(own):
-    """One link opens one session; `slowwave page` makes another, and all see what the others do."""
+    """A link opens one session, `slowwave page` makes as many as are wanted; all see what others do."""
     own.run("mcp", "token", "-n", "default", "--principal", "ada")
-    told = own.start("--port", free_port())
-    asked = own.run("page", "--json")
-    assert asked.asked
-    another = json.loads(asked.out)["link"]
-    assert another != told["page"]
-    assert another.startswith(told["page"].partition("?")[0])
-    browsers = [urllib.request.build_opener(urllib.request.HTTPCookieProcessor()) for _ in range(2)]
-    for browser, link in zip(browsers, (told["page"], another), strict=True):
+    where = own.start("--port", free_port())["page"]
+    asked = [own.run("page", "--json") for _ in range(2)]
+    assert all(one.asked for one in asked)
+    links = [json.loads(one.out)["link"] for one in asked]
+    assert links[0] != links[1]
+    browsers = [urllib.request.build_opener(urllib.request.HTTPCookieProcessor()) for _ in links]
+    for browser, link in zip(browsers, links, strict=True):
+        assert link.startswith(f"{where}/enter?key=")
         with browser.open(link, timeout=300) as page:
             assert "<title>" in page.read().decode()
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(link, timeout=300)
     assert own.run("save", "The heron stands by the weir at dawn, all through March.").asked
-    where = told["page"].partition("/enter")[0]
     for browser in browsers:
         with browser.open(f"{where}/?q=where+is+the+heron", timeout=300) as page:
             assert "by the weir at dawn" in page.read().decode()

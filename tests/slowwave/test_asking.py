@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -128,6 +129,25 @@ def test_only_the_one_that_wrote_it_removes_it(tmp_path):
     place.write(tmp_path, RUNNING)
     place.remove(tmp_path, RUNNING._replace(pid=2))
     assert place.read(tmp_path) == RUNNING
+
+
+def test_a_copy_of_a_home_says_nothing_and_takes_nothing_from_the_other(tmp_path):
+    first, copy, folder = tmp_path / "first", tmp_path / "copy", tmp_path / f"{place.FOLDER}x"
+    first.mkdir()
+    folder.mkdir()
+    with socket.socket(socket.AF_UNIX) as living:
+        living.bind(str(folder / "ask"))
+        running = RUNNING._replace(socket=str(folder / "ask"))
+        with place.held(first):
+            place.write(first, running)
+            shutil.copytree(first, copy)
+            assert place.read(copy) is None
+            with place.held(copy):
+                pass
+            assert (folder / "ask").exists()
+            assert place.read(first) == running
+            first.rename(tmp_path / "moved")  # it is the same one, wherever it is
+            assert place.read(tmp_path / "moved") == running
 
 
 @pytest.mark.parametrize("text", ["", "no", "[]", "{}", '{"pid": "x"}', '"a"', "\udcff"])

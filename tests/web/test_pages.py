@@ -123,6 +123,33 @@ def test_a_result_is_rated_without_searching_again(person, saved, memory, rating
     person.refused("/found/nosuch/rate", 404, memory=one, rating=rating)
 
 
+@pytest.mark.parametrize("act", ["erase", "forget", "secret"])
+def test_a_search_that_is_shown_again_is_without_what_has_gone(site, memory, saved, act):
+    """Whoever looked before: the person at the machine, one with a token, an assistant; by hand or not."""
+    one, other = saved(LAMP, title="Lamp", key="lamp"), saved(BATTERY, title="Battery")
+    everybody = [site.person(), site.with_token("ida"), site.with_token("claude")]
+    found = [
+        (who, re.search(r'action="(/found/[^"]+)/rate"', who.text("/?q=lamp+on+the+pier+and+the+battery"))[1])
+        for who in everybody
+    ]
+    for who, search in found:
+        assert LAMP in who.words(search)
+    if act == "erase":
+        memory.erase_planned(memory.to_erase(one))
+    elif act == "forget":
+        memory.forget(one)
+    else:
+        memory.save(LAMP, title="Lamp", key="lamp", sensitivity="secret")
+    for who, search in found:
+        told = who.text(search)
+        for gone in (LAMP, one, ">Lamp<"):
+            assert gone not in told
+        assert BATTERY in words(told)
+        assert "1 of what was found is not found any more" in words(told)
+    memory.forget(other)
+    assert "2 of what was found are not found any more" in everybody[0].words(found[0][1])
+
+
 def test_a_search_of_somebody_else_is_not_shown(site, person, saved):
     saved(LAMP, title="Lamp")
     search = re.search(r'action="(/found/[^"]+)/rate"', person.text("/?q=lamp"))[1]
@@ -227,6 +254,18 @@ def test_what_is_erased_is_shown_first_and_is_gone(person, memory, saved):
     assert "Erased. The record is" in person.done(f"/memory/{one}/erase", shown=mark, why="asked to")
     assert person.get(f"/memory/{one}").status_code == 404
     assert "Lamp" not in person.words("/lately")
+
+
+def test_what_was_changed_since_it_was_shown_is_neither_erased_nor_written_over(person, memory, saved):
+    one = saved(LAMP, title="Lamp", key="lamp")
+    mark = re.search(r'name="shown" value="([^"]+)"', person.text(f"/memory/{one}/erase"))[1]
+    read = re.search(r'name="read" value="([^"]+)"', person.text(f"/memory/{one}"))[1]
+    changed = "The lamp on the pier is green since May, and blinks."
+    assert "Saved." in person.done(f"/memory/{one}/correct", content=changed, title="Lamp", read=read)
+    told = person.refused(f"/memory/{one}/correct", 409, content=LAMP, title="Lamp", read=read)
+    assert "changed since you opened it" in told
+    assert "Look at it again" in person.refused(f"/memory/{one}/erase", 409, shown=mark)
+    assert memory.get(one).content == changed
 
 
 def test_an_address_of_a_refused_note_leads_to_it(person, memory):
@@ -408,6 +447,7 @@ def test_what_a_memory_learned_is_on_its_page(ready, make_site):
 
 def test_pairs_are_judged_one_after_the_other(person, memory, saved):
     names = {saved(text, title=text[:8]) for text in (LAMP, TUESDAY, BATTERY)}
+    assert "No pair waits for a label." in person.words("/judge")  # and who looked too early looks again
     memory.search("lamp")
     memory.search("when do we deploy?")
     memory.search("battery")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from threading import Event, Thread
 
 import pytest
-from page_home import words
+from page_home import tokens_of, words
+from starlette.testclient import TestClient
 
-from slowwave.mcp.callers import Caller
+from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.limits import FREE
+from slowwave.memory import Memory
+from slowwave.settings import load
+from slowwave.web.app import application
 from slowwave.web.guard import HEADERS, name_of
-from slowwave.web.sessions import COOKIE, KEY_S, MOST, Entrances, Sessions
+from slowwave.web.sessions import KEY_S, MOST, Entrances, Sessions
 
 PAGES = ["/", "/lately", "/decisions", "/quarantine", "/learning", "/trend", "/judge", "/memory/x"]
 
@@ -122,16 +127,16 @@ def test_a_token_opens_its_namespace_in_the_name_of_its_principal(site, saved):
 
 def test_signing_in_again_ends_the_session_before(site):
     person = site.person()
-    before = person.client.cookies[COOKIE]
+    ((name, before),) = person.client.cookies.items()
     person.client.post("/sign-in", data={"token": site.tokens["claude"]})
-    assert person.client.cookies[COOKIE] != before
-    assert site.visitor().get("/", cookies={COOKIE: before}).status_code == 303
+    assert person.client.cookies[name] != before
+    assert site.visitor().get("/", cookies={name: before}).status_code == 303
 
 
 def test_who_signs_out_is_out(site, person):
-    cookie = person.client.cookies[COOKIE]
+    ((name, cookie),) = person.client.cookies.items()
     assert person.post("/sign-out").headers["location"] == "/sign-in"
-    person.client.cookies.set(COOKIE, cookie)
+    person.client.cookies.set(name, cookie)
     assert person.get("/").headers["location"] == "/sign-in"
 
 
@@ -182,7 +187,17 @@ def test_a_name_that_the_settings_allow_reaches_it(make_site):
 
 
 @pytest.mark.parametrize(
-    ("host", "name"), [("a.b:80", "a.b"), ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("A", "a"), ("", "")]
+    ("host", "name"),
+    [
+        ("a.b:80", "a.b"),
+        ("[::1]:80", "[::1]"),
+        ("[::1]", "[::1]"),
+        ("A", "a"),
+        ("", ""),
+        ("[::1]a.b", ""),
+        ("127.0.0.1:80@a.b", ""),
+        ("a.b:x", ""),
+    ],
 )
 def test_the_name_in_a_host_header(host, name):
     assert name_of(host) == name
@@ -307,6 +322,65 @@ def test_the_person_at_the_machine_looks_into_any_namespace_and_nobody_else(site
         assert visitor.get("/namespaces").status_code == 403
         visitor.refused("/namespaces", 403, namespace="bob")
         assert visitor.get(f"/memory/{other}").status_code == 404
+
+
+def test_a_form_of_the_namespace_before_does_nothing_in_the_next_one(site, open_memory, saved):
+    bob = open_memory("bob")
+    bob.save("The kettle in the kitchen whistles at noon.", title="Kettle")
+    person = site.person()
+    before = person.key()
+    person.done("/namespaces", namespace="bob")
+    sent = person.client.post("/save", data={"csrf": before, "content": "The lamp on the pier is red."})
+    assert sent.status_code == 403
+    assert bob.count() == 1
+    assert "Saved." in person.done("/save", content="The lamp on the pier is red since the storm.")
+    assert bob.count() == 2
+
+
+def test_who_changes_the_namespace_while_a_page_is_made_can_go_on(site, open_memory, saved, monkeypatch):
+    """Requests in work are counted by who asked, whatever becomes of the session meanwhile."""
+    open_memory("bob").save("The kettle in the kitchen whistles at noon.", title="Kettle")
+    person = site.person()
+    begun, go_on = Event(), Event()
+
+    def slow(*_: object, **__: object) -> object:
+        begun.set()
+        assert go_on.wait(60)
+        return original(*_, **__)
+
+    original = Memory.search
+    monkeypatch.setattr(Memory, "search", slow)
+    for at in range(9):  # mcp.requests is 8
+        begun.clear(), go_on.clear()
+        asked = Thread(target=person.get, args=("/?q=lamp",))
+        asked.start()
+        assert begun.wait(60)
+        person.post("/namespaces", namespace="bob" if at % 2 == 0 else "ada")
+        go_on.set()
+        asked.join()
+    for name in ("ada", "bob"):
+        person.post("/namespaces", namespace=name)
+        assert person.get("/lately").status_code == 200
+
+
+def test_a_namespace_of_which_all_was_refused_can_be_looked_into(site, open_memory, memory):
+    open_memory("new").save("ok thanks", title="Nothing")
+    person = site.person()
+    assert "This is namespace new." in person.done("/namespaces", namespace="new")
+    assert "ok thanks" in person.words("/quarantine")
+
+
+def test_pages_of_two_homes_do_not_sign_one_another_out(site, tmp_path, fast_embedder):
+    other = tmp_path / "other"
+    tokens_of(other, fast_embedder.name)
+    names = {next(iter(site.person().client.cookies))}
+    memories = Memories(load(other), lambda: Caller("ada", "page"))
+    entrances = Entrances()
+    client = TestClient(application(memories, load(other), entrances), base_url="http://127.0.0.1")
+    client.get(f"/enter?key={entrances.make()}")
+    names |= set(client.cookies)
+    memories.close()
+    assert len(names) == 2
 
 
 def test_anybody_may_ask_whether_it_is_there(site):
