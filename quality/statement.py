@@ -60,6 +60,9 @@ _FUNCTION_LETTERS = frozenset(
 )
 _SUBJECT_LETTERS = frozenset("我他她私僕俺彼")
 _NAMES = FUNCTION_WORDS - NO_NAMES
+_ASKING = ("?", "？", "؟")
+_QUOTES = " \"'”’»)*_`"
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？؟…])[\"'”’»)*_`]*\s+|(?<=[。！？])|\n+")
 _LONGEST_REMEMBERED = 32
 _REMEMBERED = 1 << 15
 
@@ -75,6 +78,16 @@ def states_something(text: str | None, *, title: str = "") -> bool:
     titled = bool(title) and _things(title, 1) >= 1
     asked = 1 if titled else ENOUGH
     return _things(text or "", asked) >= asked and not is_hollow(text or "", titled=titled)
+
+
+def only_asks(text: str) -> bool:
+    """Whether every sentence of a text is a question; a sentence ends with a mark and a space, or the line.
+
+    Args:
+        text: as somebody wrote it.
+    """
+    said = [one.strip() for one in _SENTENCE_END.split(text) if one.strip(_QUOTES)]
+    return bool(said) and all(one.rstrip(_QUOTES).endswith(_ASKING) for one in said)
 
 
 def _things(text: str, wanted: int) -> int:

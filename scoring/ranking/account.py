@@ -95,7 +95,8 @@ class Account:
             for source, part in self._parts.items()
             if part[at] != 0 or source in (VECTOR, BM25)
         ]
-        votes = f"{state.feedback_count} data points"
+        known, needed = state.feedback_count, self._policy.effectiveness_from
+        votes = f"{known} of {needed} data points" if 0 < known < needed else f"{known} data points"
         rows.append(Contribution("effectiveness", "feedback", votes, weight * term["served"]))
         if term["learned"]:
             rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))

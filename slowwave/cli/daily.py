@@ -31,11 +31,12 @@ def init(
     """Make a home: tables, journal and a settings file."""
     from slowwave.home.model import chosen
     from slowwave.home.workspace import Workspace
-    from slowwave.settings import load
+    from slowwave.settings import CONFIG_FILE, load
     from slowwave.settings.finding import HOME_FOLDER, find_home
     from slowwave.settings.first_file import write_first
 
     home = (path or (find_home() if not path else Path(HOME_FOLDER))).expanduser().resolve()
+    there = (home / CONFIG_FILE).exists()
     settings = load(home, **({"embedding": {"model": model}} if model else {}))
     space = Workspace(settings)
     store, journal = space.store, space.journal
@@ -44,6 +45,9 @@ def init(
     journal.close()
     if json:
         print_json(report)
+        return
+    if there:
+        out.print(f"This home is there already: [bold]{home}[/] (model {store.identity.model})")
         return
     out.print(f"Home ready: [bold]{home}[/] ({len(store.specs)} tables, model {store.identity.model})")
     out.print("Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results; last: your last one.")]
-_TAKEN = "The next night takes it up."
+_TAKEN = "The next night takes it up; ranking counts what has three ratings or more."
 
 
 @app.command()

@@ -19,11 +19,19 @@ _NEEDED = ("jinja2", "starlette", "uvicorn")
 _HOST = "127.0.0.1"
 
 
+Port = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65_535, help=f"Port of the page; default: {PORT}, or another where that is taken."
+    ),
+]
+
+
 @app.command()
 @reports_errors
 def page(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = _HOST,
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = PORT,
+    port: Port = None,
     principal: Annotated[str, typer.Option(help="In whose name you act there.")] = PRINCIPAL,
     json: Json = False,
 ) -> None:
@@ -34,7 +42,7 @@ def page(
     """
     running = lender()
     if running is not None:
-        if running.page_link is None or (host, port, principal) != (_HOST, PORT, PRINCIPAL):
+        if running.page_link is None or (host, port, principal) != (_HOST, None, PRINCIPAL):
             raise NotHereError
         _tell(running.page_link(), json, "The link opens the page once, within ten minutes.")
         return
@@ -47,8 +55,8 @@ def page(
     from slowwave.mcp.serving import listening
     from slowwave.web.serving import serve, server
 
-    serving, memories, link = server(settings, host, port, principal)
-    with listening(host, port) as end:
+    with listening(host, port or PORT, or_any=port is None) as end:
+        serving, memories, link = server(settings, host, end.getsockname()[1], principal)
         _tell(link(), json, "The link opens the page once, within ten minutes (stop with Ctrl-C).")
         serve(serving, end, memories, [settings.namespace, *(one.namespace for one in settings.mcp.tokens)])
 

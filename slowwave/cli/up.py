@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
-from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, installed
+from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
 from slowwave.views.terminal import err, out, print_json, reports_errors
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _Ports(NamedTuple):
-    """Where the parts listen; no port of Dagster's where the night is not run."""
+    """Where the parts listen; none of the page: any; none of Dagster's: no night is run."""
 
     mcp: int
-    page: int
+    page: int | None
     dagster: int | None
 
 
@@ -51,7 +51,7 @@ class _Place(NamedTuple):
 def up(
     host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
-    page_port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of the memory's page.")] = PORT,
+    page_port: Port = None,
     night: Annotated[
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
@@ -165,14 +165,15 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
 
 
-def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
+def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None) -> _Place:
     """Serve the memory's own page in a thread, where what it needs is installed."""
     if not installed():
         return _Place("", f"not served: {INSTALL}")
     from slowwave.mcp.serving import listening
     from slowwave.web.serving import address, server
 
-    end = parts.enter_context(listening(host, port, "--page-port"))
+    end = parts.enter_context(listening(host, wanted or PORT, "--page-port", or_any=wanted is None))
+    port = end.getsockname()[1]
     space = parts.enter_context(warm.parts(settings))
     serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space)
     _serve(serving, end, parts)

@@ -17,6 +17,7 @@ from slowwave.imports.moments import moment_in
 from slowwave.imports.packed import members
 from slowwave.imports.spoken import Turn, thread
 
+_UNNAMED = ("New chat",)
 _SAID = ("text", "multimodal_text")  # content types that are somebody's words
 
 
@@ -71,9 +72,15 @@ class ChatGpt:
             for place, (node, message) in enumerate(_branch(mapping, value.get("current_node")), start=1)
         ]
         yield from thread(
-            turns, self.name, name, title=text_of(value.get("title")), updated=updated or began,
+            turns, self.name, name, title=_title(value), updated=updated or began,
             assistant=self.assistant,
         )  # fmt: skip
+
+
+def _title(value: Mapping[str, Any]) -> str:
+    """What the client called a conversation; nothing where it never named it."""
+    title = text_of(value.get("title"))
+    return "" if title in _UNNAMED else title
 
 
 def _branch(mapping: Mapping[str, Any], current: object) -> list[tuple[str, Mapping[str, Any]]]:

@@ -19,7 +19,7 @@ from slowwave.journal.kinds.note import text_in
 from slowwave.notes.arguments import note_of
 from slowwave.quality.gate import judge
 from slowwave.quality.gate_policy import GatePolicy
-from slowwave.quality.statement import NO_STATEMENT, states_something
+from slowwave.quality.statement import NO_STATEMENT, only_asks, states_something
 from slowwave.store import staging
 
 
@@ -96,8 +96,8 @@ def prepared(
 def weighed(notes: Sequence[Weighed], policy: GatePolicy) -> list[Weighed]:
     """The same notes with what the gate has against each.
 
-    A turn of a conversation has to state something by itself, whatever the mode of the gate and the title of
-    its conversation.
+    A turn of a conversation has to state something by itself, and not only ask, whatever the mode of the gate
+    and the title of its conversation.
     """
     if not notes:
         return []
@@ -106,7 +106,9 @@ def weighed(notes: Sequence[Weighed], policy: GatePolicy) -> list[Weighed]:
     done = []
     for one in notes:
         reasons = tuple(found[ids.memory_id(one.entry.namespace, one.entry.subject)])
-        if one.item.spoken and NO_STATEMENT not in reasons and not states_something(one.item.content):
+        said = one.item.content
+        hollow = one.item.spoken and (only_asks(said) or not states_something(said))
+        if hollow and NO_STATEMENT not in reasons:
             reasons = (NO_STATEMENT, *reasons)
         done.append(one._replace(reasons=reasons))
     return done

@@ -8,6 +8,7 @@ import orjson
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal.kinds.note import text_in
+from slowwave.quality.titles import from_first_words
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def correction(
         tenant: the namespace and who acts.
         record: of the memory.
         content: what it is to say.
-        title: empty: the one that it has.
+        title: empty: the one that it has; where that is the first words of its text, those of the new one.
         person: whether a person corrects it, who keeps all its labels and is trusted more than an assistant.
 
     Raises:
@@ -59,4 +60,9 @@ def correction(
         kept["source_kind"] = "manual"
         if metadata := orjson.loads(said.get("metadata") or "{}"):
             kept["metadata"] = metadata
-    return {"content": content, "key": record.source, "title": title or record.title, **kept}
+    return {"content": content, "key": record.source, "title": title or given_title(record), **kept}
+
+
+def given_title(record: MemoryRecord) -> str:
+    """The title of a memory where somebody gave it one; empty where it is the first words of its text."""
+    return "" if record.title == from_first_words(record.content) else record.title

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -176,8 +177,11 @@ def history(
         "source"
     ].unique()
     if sources.is_empty():
-        raise NotFoundError(f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save().")
-    events = [_act(entry, viewer) for entry in space.journal.about(namespace, sources[0])]
+        raise NotFoundError(
+            f"Namespace {namespace!r} has no memory {memory_id!r}. `slowwave show` lists ids."
+        )
+    acts = space.journal.about(namespace, sources[0])
+    events = [_act(entry, before, viewer) for before, entry in pairwise((None, *acts))]
     for row in refused.iter_rows(named=True):
         why = ", ".join(row["reasons"])
         events.append(_event(row["occurred_at"], 1, "refused", details=why, id=row["quarantine_id"]))
@@ -208,8 +212,9 @@ def _about(memory_id: str) -> str:
     return f"(memory_id = {quote(memory_id)} OR other_memory = {quote(memory_id)})"
 
 
-def _act(entry: Any, viewer: Viewer) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
-    names = {"save": "released" if is_released(entry.payload) else "saved", "forget": "forgotten"}
+def _act(entry: Any, before: Any, viewer: Viewer) -> dict[str, Any]:  # noqa: ANN401 - journal.Entry
+    let_in = "remembered" if before is not None and before.kind == "forget" else "released"
+    names = {"save": let_in if is_released(entry.payload) else "saved", "forget": "forgotten"}
     told = {"title": entry.payload.get("title", ""), "text": entry.payload.get("content", "")}
     sensitivity = entry.payload.get("sensitivity") if entry.kind == "save" else UNKNOWN
     if not may_see(viewer, sensitivity):

@@ -61,13 +61,13 @@ class Notice:
 
     @property
     def loud(self) -> bool:
-        """Whether more than `LOUD` of the notes are refused, or would be; not of a mode that was set."""
+        """Whether many of the notes (`LOUD`) are or would be refused, not just one; of no mode that was set."""
         counted, notes = (
             (self.lately.refused, self.lately.notes)
             if self.enforced
             else (self.since.would, self.since.notes)
         )
-        return self.begins is not None and counted > LOUD * notes
+        return self.begins is not None and counted > max(LOUD * notes, 1)
 
     @property
     def headline(self) -> str:

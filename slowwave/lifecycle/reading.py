@@ -25,7 +25,8 @@ def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
     rows = tenant.store.read("memories", where, columns=_COLUMNS)
     if rows.is_empty():
         raise NotFoundError(
-            f"Namespace {tenant.namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
+            f"Namespace {tenant.namespace!r} has no memory {memory_id!r}. Ids come from save() and search(); "
+            f"`slowwave show` lists those of the last one."
         )
     rows = with_tiers(rows, states_in(tenant.space).promoted(tenant.namespace))
     row: dict[str, Any] = rows.row(0, named=True)

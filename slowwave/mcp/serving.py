@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket
 from collections.abc import Iterator
@@ -42,13 +43,16 @@ def require_names(settings: Settings, host: str) -> None:
 
 
 @contextmanager
-def listening(host: str, port: int, option: str = "--port") -> Iterator[socket.socket]:
+def listening(
+    host: str, port: int, option: str = "--port", *, or_any: bool = False
+) -> Iterator[socket.socket]:
     """A socket on an address, opened before anything is started.
 
     Args:
         host: address.
         port: to listen on.
         option: that names another port.
+        or_any: where that one is taken, any other that is free.
 
     Raises:
         SlowwaveError: it cannot be had.
@@ -57,13 +61,23 @@ def listening(host: str, port: int, option: str = "--port") -> Iterator[socket.s
     with socket.socket(family, socket.SOCK_STREAM) as end:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            end.bind((host, port))
+            _bind(end, host, port, or_any)
         except (OSError, UnicodeError) as error:
             why = getattr(error, "strerror", None) or "no such address"
             raise SlowwaveError(
                 f"{host}:{port} cannot be listened on ({why}). Name another port with {option}."
             ) from None
         yield end
+
+
+def _bind(end: socket.socket, host: str, port: int, or_any: bool) -> None:
+    try:
+        end.bind((host, port))
+    except OSError as error:
+        if not or_any or error.errno != errno.EADDRINUSE:
+            raise
+        end.bind((host, 0))
+    end.listen()  # or two that start at once would both have it
 
 
 def serving(application: Any, settings: Settings, host: str, port: int) -> Server:  # noqa: ANN401 - ASGI

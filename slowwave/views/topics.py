@@ -29,7 +29,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
 
 What was saved is found at once. A folder of notes, and all feedback, are taken
 in by the night: by hand with `slowwave night`, or every night by itself while
-`slowwave ui` runs. For its first fortnight the gate only warns of notes that it
+`slowwave up` runs. For its first fortnight the gate only warns of notes that it
 would refuse (`slowwave gate report`).""",
     ),
     "homes": Topic(
@@ -68,7 +68,8 @@ JSON always has whole ids.""",
         "With what a command ends",
         """\
     0  it is done; also where there was nothing to show
-    1  it was refused or failed: the reason is one line on standard error
+    1  it was refused or failed: the reason is one line on standard error; and
+       without a word where whoever reads the output went away (... | head)
     2  it was wrongly asked: no such option, an argument is missing
     3  the gate put the note of `slowwave save` into quarantine
     4  the act is in the journal and the tables could not follow: nothing has
@@ -111,8 +112,8 @@ Then the Tab key completes commands and options.""",
   slowwave stats MEMORY                 what use says of one memory
   slowwave report feedback              is it getting better?
 
-The next night takes it up, and ranking reads it from then on. The last word of
-a person on a result counts.""",
+The next night takes it up, and ranking reads it from then on, once there are
+three data points about a memory. The last word of a person on a result counts.""",
     ),
     "gate": Topic(
         "What may enter: the save gate",

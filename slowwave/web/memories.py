@@ -11,7 +11,7 @@ from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.heartbeat import beats, told
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import open_rows, sight, veiled
-from slowwave.lifecycle.correcting import correction
+from slowwave.lifecycle.correcting import correction, given_title
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.lifecycle.lately import lately
 from slowwave.quality.structure import KNOWN_WORDS
@@ -55,6 +55,7 @@ def memory(asked: Asked) -> Shown | Go:
     events, labels, *stats = together(*calls)
     data: dict[str, Any] = {
         "record": record,
+        "title_given": given_title(record),
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
         "created": since(record.created_at, asked.now),

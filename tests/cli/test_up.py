@@ -29,6 +29,8 @@ import pytest
 import slowwave
 from slowwave.asking import place, wire
 from slowwave.cli.child import ENOUGH_S, LONGEST_S, Kept, next_pause
+from slowwave.errors import SlowwaveError
+from slowwave.mcp.serving import listening
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -552,6 +554,22 @@ def test_the_page_is_served_by_the_same_process(own):
     assert (alone.asked, alone.code, alone.out) == (False, 1, "")
     assert "Name another port with --port" in alone.err
     assert own.stop() == (0, "")
+
+
+def test_without_a_wish_the_page_takes_another_port_where_its_own_is_taken():
+    with ExitStack() as parts:
+        taken = parts.enter_context(socket.socket())
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        end = parts.enter_context(listening("127.0.0.1", port, or_any=True))
+        assert end.getsockname()[1] not in (0, port)
+        free = int(free_port())
+        assert parts.enter_context(listening("127.0.0.1", free, or_any=True)).getsockname()[1] == free
+        with pytest.raises(SlowwaveError, match="Name another port with --page-port"):
+            parts.enter_context(listening("127.0.0.1", port, "--page-port"))
+        with pytest.raises(SlowwaveError, match="cannot be listened on"):
+            parts.enter_context(listening("203.0.113.7", port, or_any=True))  # an address of another machine
 
 
 @pytest.mark.parametrize(("option", "other"), [("--port", "--page-port"), ("--page-port", "--port")])

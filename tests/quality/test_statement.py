@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.statement import is_drummed, states_something
+from slowwave.quality.statement import is_drummed, only_asks, states_something
 
 FACTS = """
 Only Ada may open the vault.
@@ -83,6 +83,26 @@ def test_a_short_fact_states_something(text):
 @pytest.mark.parametrize("text", TALK)
 def test_talk_and_tests_state_nothing_whatever_the_title(text):
     assert not states_something(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("How do I reset a Bosch dishwasher?", True),
+        ("How do I reset it? It is a Bosch SMV4.", False),
+        ("Is version 3.5 out? And *what* is new in it?**", True),
+        ("“When do we deploy?”", True),
+        ("怎么重置洗碗机？", True),
+        ("我住在里斯本。怎么重置洗碗机？", False),
+        ("We deploy on Thursday.\nIs that right?", False),
+        ("Was it Mr. Smith?", False),  # in doubt it says something
+        ("We deploy on Thursday", False),
+        ("?", True),
+        ("", False),
+    ],
+)
+def test_a_text_that_only_asks(text, only):
+    assert only_asks(text) is only
 
 
 @pytest.mark.parametrize("text", [None, "", " \n", "\u200b", "!?", "---"])

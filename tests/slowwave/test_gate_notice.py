@@ -167,6 +167,10 @@ def test_a_gate_that_enforces_counts_what_it_refused_lately(warned):
     told = notice(warned._space, NOW + 15 * DAY)
     assert told.enforced
     assert told.lately == Count(1, 1, 0)
+    assert not told.loud  # one is not many
+    warned.save(JUNK, key="again")
+    told = notice(warned._space, NOW + 15 * DAY)
+    assert told.lately == Count(2, 2, 0)
     assert told.loud
     assert "quarantine list" in told.words
 
@@ -213,7 +217,7 @@ def test_a_share_is_of_the_same_notes(passed, refused, would):
         "warn", NOW + DAY, NOW, enforced=False, since=Count(passed + would, 0, would),
         lately=Count(0, 0, 0), reasons={},
     )  # fmt: skip
-    assert told.loud == (would > 0.05 * (passed + would))
+    assert told.loud == (would > 1 and would > 0.05 * (passed + would))
 
 
 def test_shares_of_direct_saves_are_shares(open_memory):

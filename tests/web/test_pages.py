@@ -217,6 +217,20 @@ def test_a_correction_is_the_same_memory_with_its_labels(person, memory, key):
     person.refused(f"/memory/{one}/correct", 400, content="  ")
 
 
+def test_a_title_of_first_words_goes_with_the_words(person, memory, saved):
+    """A correction must not leave what was wrong as the title."""
+    one = memory.save("Lea starts at the school on 24 August 2026.").memory_id
+    page = person.text(f"/memory/{one}")
+    (shown,) = re.findall(r'<input id="title" name="title" value="([^"]*)"', page)
+    assert shown == ""
+    person.done(f"/memory/{one}/correct", content="Lea starts at the school on 31 August 2026.", title=shown)
+    assert memory.get(one).title == "Lea starts at the school on 31 August 2026."
+    named = saved(LAMP, title="Lamp", key="lamp")
+    assert 'name="title" value="Lamp"' in person.text(f"/memory/{named}")
+    person.done(f"/memory/{named}/correct", content="The lamp on the pier is green since May.", title="")
+    assert memory.get(named).title == "Lamp"
+
+
 def test_a_memory_of_a_file_is_corrected_there(person, memory, act, home):
     from slowwave.lifecycle.intake import take_in, written
 

@@ -54,7 +54,8 @@ def label(
         raise JudgmentError(f"grade = {grade!r}: give a whole number")
     if memory_id not in known_memories(space.store, namespace, [memory_id]):
         raise NotFoundError(
-            f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search()."
+            f"Namespace {namespace!r} has no memory {memory_id!r}. Ids come from save() and search(); "
+            f"`slowwave show` lists those of the last one."
         )
     said = Judgment(query, memory_id, grade, state, explanation, principal, now)
     [(entry, new)] = write_judgments(space.journal, namespace, [said])
