@@ -6,7 +6,7 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from slowwave.assets.daily import daily_asset, rows_of, rows_of_run, write_days, write_rows
+from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of, rows_of_run, write_days, write_rows
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
@@ -245,7 +245,9 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 
 
-@asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories")
+@asset(
+    staged_notes, memories, kinds={"lancedb"}, pool="lance_memories", freshness_policy=DAILY_FRESH
+)
 def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks brought into agreement with the memories, indexes brought up to date, old files removed.
 

@@ -7,7 +7,7 @@ import os
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
-from slowwave.assets import evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import evaluation, feedback, glance, ingest, learning, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.orchestration import alerts, learning_jobs
@@ -25,10 +25,13 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     days = daily(slowwave.first_day) if slowwave.first_day else DAILY
     assets = [
         *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
-        *trend.ASSETS, *warehouse.ASSETS,
+        *trend.ASSETS, *warehouse.ASSETS, *glance.ASSETS,
     ]  # fmt: skip
+    owners = [load(slowwave.home or None).night.owner]
     return dg.Definitions(
-        assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days), assets),
+        assets=dg.map_asset_specs(
+            lambda spec: spec.replace_attributes(partitions_def=days, owners=owners), assets
+        ),
         asset_checks=CHECKS,
         jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS],
         schedules=[nightly, evaluated],

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from slowwave.assets import evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import evaluation, feedback, glance, ingest, learning, trend, warehouse
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.settings import load
 
@@ -24,7 +24,8 @@ FEEDBACK = dg.define_asset_job(
 EVALUATION = dg.define_asset_job(
     "evaluation",
     selection=dg.AssetSelection.assets(
-        *evaluation.ASSETS, *learning.PROPOSED_ASSETS, *trend.ASSETS, *warehouse.ASSETS
+        *evaluation.ASSETS, *learning.PROPOSED_ASSETS, *trend.ASSETS, *warehouse.ASSETS,
+        *glance.ASSETS,
     ),
     description="Measure how good the searches of some days were, what other rankings would have been, and "
     "what could be learned.",
