@@ -1,7 +1,5 @@
 """The control room: what each day brought and how things stand now, as numbers that the page draws."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
