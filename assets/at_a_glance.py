@@ -37,7 +37,7 @@ _RUNS = 1_000  # that are looked at, at most (count)
     GROUP, ingest.memories, ingest.search_index, feedback.memory_state, evaluation.evaluation_scores,
     learning.learning_gate, kinds={"python", "polars"}, freshness_policy=DAILY_FRESH,
 )  # fmt: skip
-def numbers_of_the_day(
+def at_a_glance(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Start here: how many memories, what was refused, how good searches were, what waits for you, what failed.
@@ -136,4 +136,4 @@ def _runs(instance: dg.DagsterInstance, now: datetime) -> list[dict[str, object]
     ]  # fmt: skip
 
 
-ASSETS = [numbers_of_the_day]
+ASSETS = [at_a_glance]
