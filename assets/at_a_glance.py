@@ -42,27 +42,27 @@ def at_a_glance(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Start here: how many memories, what was refused, how good searches were, what waits for you, what failed.
 
-    Each number has a history: its plot is on this page, a point for each day. Days of a backfill get what is
-    known of them; what waits and what failed is how it stands now, so only today and yesterday have it. *What
-    to do* names each thing that waits, and where. To see the numbers as they are now, materialize today's
-    partition: it takes a second and changes nothing in the memory.
+    Metadata, below, has the numbers of the newest day, and *Plots* beside it their history. *what to do* names
+    each thing that waits, and where. To see how it stands now, materialize the latest partition: it takes a
+    second and changes nothing in the memory.
+
+    Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment, so
+    only today and yesterday can have it.
     """
     space, days = slowwave.space, list(context.partition_keys)
-    told = _by_day(space, days)
+    told, last, now = _by_day(space, days), days[-1], slowwave.clock()
+    if day_end(last) - DAY <= now < day_end(last) + DAY:
+        standing = _standing(space, now, int(told[last][glance.APPROVALS]), context.instance)
+        context.add_asset_metadata(
+            {
+                "in a line": standing.words,
+                "what to do": "; ".join(standing.todo) or "nothing",  # a text is seen without a click
+                **_numbers(standing.figures),
+            },
+            partition_key=last,
+        )
     for day, figures in told.items():
         context.add_asset_metadata(_numbers(figures), partition_key=day)
-    last, now = days[-1], slowwave.clock()
-    if not day_end(last) - DAY <= now < day_end(last) + DAY:
-        return dg.MaterializeResult()
-    standing = _standing(space, now, int(told[last][glance.APPROVALS]), context.instance)
-    context.add_asset_metadata(
-        {
-            "in a line": standing.words,
-            "what to do": dg.MetadataValue.md("\n".join(f"- {one}" for one in standing.todo) or "*nothing*"),
-            **_numbers(standing.figures),
-        },
-        partition_key=last,
-    )
     return dg.MaterializeResult()
 
 

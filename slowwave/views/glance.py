@@ -18,7 +18,7 @@ from slowwave.scoring.measures import NDCG
 
 Figures = dict[str, int | float]
 
-STORED: Final = "memories so far"
+STORED: Final = "memories ever stored"
 NOTES: Final = "notes that came in"
 REFUSED: Final = "notes refused"
 WOULD: Final = "notes that would be refused"
@@ -136,7 +136,7 @@ class Standing:
                 "learning gate",
                 "waiting for your word: `slowwave learning status`, then the job approve_learning",
             ),
-            (self.late, "past day", "not done: the sensors ask for it; or materialize it, or `slowwave night`"),
+            (self.late, "past day", "not done: the sensors ask for them by themselves, or `slowwave night` now"),
             (
                 self.faults,
                 "part",
@@ -145,7 +145,7 @@ class Standing:
             (
                 self.failed,
                 "failed run",
-                "not mended: open it under Runs, then Re-execute, From failure",
+                "not mended: open it (Runs, Failed), mend the cause, then Re-execute, From failure",
             ),
         )
         return [f"{counted(count, name)} {what}" for count, name, what in lines if count]
@@ -156,9 +156,10 @@ class Standing:
         memories = counted(self.live, "memory", "memories")
         waits = self.figures[WAITS]
         waiting = f"{counted(int(waits), 'thing')} for a person to decide" if waits else "nothing waits"
-        wrong = self.late + self.faults + self.failed
+        wrong = self.faults + self.failed
         well = f"{counted(wrong, 'thing')} to mend" if wrong else "nothing to mend"
-        return f"{memories}; {waiting}; {well}."
+        behind = f"; {counted(self.late, 'past day')} to catch up with" if self.late else ""
+        return f"{memories}; {waiting}; {well}{behind}."
 
 
 def unmended(runs: Sequence[Mapping[str, object]]) -> int:
