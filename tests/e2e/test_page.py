@@ -47,10 +47,14 @@ EVALUATION = (
     "evaluation_cycles", "warehouse",
 )  # fmt: skip
 PROPOSED = (
-    "learned_proposals", "search_views", "learned_matches", "learned_effect", "learning_gate", "trend",
+    "learned_proposals", "search_views", "learned_matches", "learned_effect", "learning_gate",
 )  # fmt: skip
 GATED = ("learned_triggers", "search_keys")
-GROUPS = {"ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION, "learning": (*PROPOSED, *GATED)}
+GLANCE = ("at_a_glance", "trend")
+GROUPS = {
+    "at_a_glance": GLANCE, "ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION,
+    "learning": (*PROPOSED, *GATED),
+}  # fmt: skip
 EVERYTHING = {name for names in GROUPS.values() for name in names}
 
 
