@@ -28,6 +28,8 @@ from slowwave.store import one_of
 from slowwave.views import glance
 
 GROUP = "at_a_glance"
+LINE = "in a line"
+"""Name of what is told of how things stand."""
 LOOKED_BACK = timedelta(days=7)
 """For runs that failed."""
 _RUNS = 1_000  # that are looked at, at most (count)
@@ -55,7 +57,7 @@ def at_a_glance(
         standing = _standing(space, now, int(told[last][glance.APPROVALS]), context.instance)
         context.add_asset_metadata(
             {
-                "in a line": standing.words,
+                LINE: standing.words,
                 "what to do": "; ".join(standing.todo) or "nothing",  # a text is seen without a click
                 **_numbers(standing.figures),
             },

@@ -221,9 +221,8 @@ COUNTED = (
 
 
 def _waiting(slowwave: SlowwaveResource) -> dict[str, int]:
-    """How many decisions wait for a person; nothing where none does."""
-    count = waiting(slowwave.space.store).height
-    return {f"waiting for a person ({COMMAND})": count} if count else {}
+    """How many decisions wait for a person; 0 is told, too, so that the page draws a history without gaps."""
+    return {f"waiting for a person ({COMMAND})": waiting(slowwave.space.store).height}
 
 
 def _by_outcome(decisions: pl.DataFrame) -> pl.DataFrame:

@@ -148,6 +148,62 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     assert found["results"]
     assert found["results"][0]["source"].startswith("vault/")
 
+    the_control_room(page_server, page, picture)
+    a_failed_run_is_mended(page_server, page, picture)
+
+
+def the_control_room(server: Server, page: Any, picture: Callable[[str], None]) -> None:
+    """What an operator sees at a glance: a line, what to do, and numbers of which the page draws the history."""
+    page.goto(f"{server.url}/assets")  # the first of the list
+    page.get_by_role("link", name="at_a_glance").first.wait_for()
+    picture("14 catalog")
+    page.goto(f"{server.url}/assets/at_a_glance?view=overview")
+    row = page.get_by_role("row").filter(has_text="in a line")
+    row.get_by_text(re.compile(r"^\d+ memories; \d+ things for a person to decide; nothing to mend")).wait_for()
+    assert page.get_by_role("row").filter(has_text="what to do").get_by_text("slowwave quarantine list").count()
+    live = page.get_by_role("row").filter(has_text="memories now").get_by_role("cell").last.inner_text()
+    assert int(live) > 10
+    page.get_by_text("operators", exact=True).first.wait_for()  # who answers for it
+    page.get_by_text("Warns if more than 26 hours since last materialization").wait_for()
+    picture("15 at a glance")
+    page.get_by_role("button", name="Plots").click()
+    for name in ("memories now", "notes refused", "waits for a person"):
+        page.get_by_text(name, exact=True).wait_for()
+    assert page.locator("canvas").count() > 8
+    picture("16 its plots")
+
+
+def a_failed_run_is_mended(server: Server, page: Any, picture: Callable[[str], None]) -> None:
+    """A form with nothing to fill in but the day; a run that fails; the cause mended; again from the failure."""
+    warehouse = server.home / "warehouse.duckdb"
+    warehouse.unlink()
+    warehouse.mkdir()  # somebody made a folder where the file belongs
+    page.goto(f"{server.url}/locations/slowwave/jobs/evaluation/playground")
+    page.get_by_text("No errors").wait_for()
+    assert "home" not in page.locator(".CodeMirror").first.inner_text()
+    day = page.get_by_placeholder("Partition")
+    day.fill(f"{datetime.now(UTC):%F}")
+    picture("17 the form of a job")
+    page.get_by_text(f"{datetime.now(UTC):%F}", exact=True).first.click()
+    page.get_by_role("button", name="Launch Run").click()
+
+    failed = eventually("the run of the form", lambda: (server.ended() or [None])[0])
+    assert (failed["jobName"], failed["status"]) == ("evaluation", "FAILURE")
+    steps = {one["stepKey"]: one["status"] for one in failed["stepStats"]}
+    assert steps["warehouse"] == "FAILURE"
+    assert steps["at_a_glance"] == "SUCCESS"
+    page.goto(f"{server.url}/runs/{failed['runId']}")
+    page.get_by_text("Failure", exact=True).first.wait_for()
+    picture("18 the failed run")
+    warehouse.rmdir()
+    page.get_by_role("button", name="Re-execute").first.wait_for()
+    picture("19 mending it")
+    page.get_by_role("button", name=re.compile("^Re-execute .*from failure", re.IGNORECASE)).click()
+    mended = eventually("the second run", lambda: (found := server.ended())[1:] and found[0])
+    assert mended["status"] == "SUCCESS"
+    assert [one["stepKey"] for one in mended["stepStats"]] == ["warehouse"]
+    assert warehouse.is_file()
+
 
 def test_a_home_of_a_former_version_shows_no_invitation_and_term_leaves_no_process(
     home: Path, tmp_path: Path
@@ -227,3 +283,36 @@ def test_the_page_of_the_cycles_shows_them_and_where_their_reports_are(
             .filter(has_text=march.name(14))
             .first.is_visible()
         )
+        days_are_filled_in(server, page, picture)
+
+
+def days_are_filled_in(server: Server, page: Any, picture: Callable[[str], None]) -> None:
+    """A backfill of past days is one run, and each of its days has a point in the plots."""
+    page.goto(f"{server.url}/assets/at_a_glance?view=overview")
+    page.get_by_role("button", name=re.compile("Materialize")).first.click()
+    page.get_by_role("button", name="Confirm").click()  # no night of Dagster made what it rests on
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize at_a_glance")
+    chosen = dialog.get_by_role("textbox").first
+    chosen.fill(f"[{march.name(1)}...{march.name(14)}]")
+    chosen.press("Enter")
+    dialog.get_by_text("14 partitions", exact=True).first.wait_for()
+    dialog.get_by_text("Backfills all partitions in a single run.").wait_for()
+    picture("20 a backfill")
+    dialog.get_by_role("button", name="Launch backfill").click()
+
+    def filled_in() -> list[dict[str, Any]]:
+        return [one for one in server.ended() if one["status"] != "QUEUED" and _is_backfill(one)]
+
+    (done,) = eventually("the backfill", filled_in)
+    assert done["status"] == "SUCCESS"
+    tags = {one["key"]: one["value"] for one in done["tags"]}
+    assert tags["dagster/asset_partition_range_start"] == march.name(1)
+    assert tags["dagster/asset_partition_range_end"] == march.name(14)
+    page.goto(f"{server.url}/assets/at_a_glance?view=overview")
+    page.get_by_role("button", name="Plots").click()
+    page.get_by_text("nDCG@10", exact=True).wait_for()
+    picture("21 its plots")
+
+
+def _is_backfill(run: dict[str, Any]) -> bool:
+    return any(one["key"] == "dagster/backfill" for one in run["tags"])
