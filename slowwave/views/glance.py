@@ -129,14 +129,14 @@ class Standing:
     def todo(self) -> list[str]:
         """What a person can do, a line each with the way to do it; nothing where nothing waits."""
         lines = (
-            (self.held, "note", "in quarantine: `slowwave quarantine list`, then `release ID` lets one in"),
-            (self.decisions, "decision", "waiting: `slowwave decisions --waiting`"),
+            (self.held, "note", "in quarantine: slowwave quarantine list shows them, release ID lets one in"),
+            (self.decisions, "decision", "waiting: slowwave decisions --waiting"),
             (
                 self.approvals,
                 "learning gate",
-                "waiting for your word: `slowwave learning status`, then the job approve_learning",
+                "waiting for your word: slowwave learning status, then the job approve_learning",
             ),
-            (self.late, "past day", "not done: the sensors ask for them by themselves, or `slowwave night` now"),
+            (self.late, "past day", "not done: the sensors ask for them by themselves, or slowwave night now"),
             (
                 self.faults,
                 "part",

@@ -101,8 +101,8 @@ def test_where_nothing_waits_there_is_nothing_to_do() -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("held", "3 notes in quarantine: `slowwave quarantine list`"),
-        ("decisions", "3 decisions waiting: `slowwave decisions --waiting`"),
+        ("held", "3 notes in quarantine: slowwave quarantine list"),
+        ("decisions", "3 decisions waiting: slowwave decisions --waiting"),
         ("approvals", "3 learning gates waiting for your word"),
         ("late", "3 past days not done"),
         ("faults", "3 parts of a night failed"),
