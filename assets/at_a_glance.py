@@ -39,17 +39,15 @@ _RUNS = 1_000  # that are looked at, at most (count)
     GROUP, ingest.memories, ingest.search_index, feedback.memory_state, evaluation.evaluation_scores,
     learning.learning_gate, kinds={"python", "polars"}, freshness_policy=DAILY_FRESH,
 )  # fmt: skip
-def at_a_glance(
-    context: dg.AssetExecutionContext, slowwave: SlowwaveResource
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
-    """Start here: how many memories, what was refused, how good searches were, what waits for you, what failed.
+def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Start here: how many memories, what was refused, how good searches were, what waits, what failed.
 
-    Metadata, below, has the numbers of the newest day, and *Plots* beside it their history. *what to do* names
-    each thing that waits, and where. To see how it stands now, materialize the latest partition: it takes a
-    second and changes nothing in the memory.
+    Metadata, below, has the numbers of the newest day, and *Plots* beside it their history. *what to do*
+    names each thing that waits, and where. To see how it stands now, materialize the latest partition: it
+    takes a second and changes nothing in the memory.
 
-    Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment, so
-    only today and yesterday can have it.
+    Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment,
+    so only today and yesterday can have it.
     """
     space, days = slowwave.space, list(context.partition_keys)
     told, last, now = _by_day(space, days), days[-1], slowwave.clock()
@@ -110,7 +108,11 @@ def _late(space: Workspace, now: datetime) -> set[str]:
     """Days whose night is over and which something new was said of since, or which none has done."""
     journal, store = space.journal, space.store
     last = journal.days(ingest.ACTS).group_by("day").agg(pl.col("last_seq").max())
-    due = {*notes_due(store, dict(last.iter_rows())), *unfolded_days(journal, store), *due_days(journal, store)}
+    due = {
+        *notes_due(store, dict(last.iter_rows())),
+        *unfolded_days(journal, store),
+        *due_days(journal, store),
+    }
     settings = space.settings.night
     over = (now - timedelta(hours=settings.hour)).date().isoformat()
     return {day for day in due if settings.first_day <= day < over}

@@ -24,9 +24,7 @@ from slowwave.store.database import Written
 from slowwave.store.filling import fill_or_replace
 from slowwave.store.reading import compact, matching, parts
 
-DAILY_FRESH = dg.FreshnessPolicy.time_window(
-    warn_window=timedelta(hours=26), fail_window=timedelta(hours=50)
-)
+DAILY_FRESH = dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=26), fail_window=timedelta(hours=50))
 """What every night makes: a warning when one was left out, a failure when two were."""
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = frozenset({"python", "polars", "lancedb"})

@@ -244,9 +244,7 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 
 
-@asset(
-    staged_notes, memories, kinds={"lancedb"}, pool="lance_memories", freshness_policy=DAILY_FRESH
-)
+@asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories", freshness_policy=DAILY_FRESH)
 def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks brought into agreement with the memories, indexes brought up to date, old files removed.
 

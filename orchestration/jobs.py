@@ -12,8 +12,9 @@ from slowwave.settings import load
 NIGHT = dg.define_asset_job(
     "night",
     selection=dg.AssetSelection.assets(*ingest.ASSETS, *feedback.ASSETS),
-    description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback. Choose "
-    "a day in the Launchpad and launch it, whenever you like: a day that is run again comes out the same.",
+    description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback. "
+    "Choose a day in the Launchpad and launch it, whenever you like: a day that is run again comes out the "
+    "same.",
 )
 
 FEEDBACK = dg.define_asset_job(
@@ -26,7 +27,10 @@ FEEDBACK = dg.define_asset_job(
 EVALUATION = dg.define_asset_job(
     "evaluation",
     selection=dg.AssetSelection.assets(
-        *evaluation.ASSETS, *learning.PROPOSED_ASSETS, *trend.ASSETS, *warehouse.ASSETS,
+        *evaluation.ASSETS,
+        *learning.PROPOSED_ASSETS,
+        *trend.ASSETS,
+        *warehouse.ASSETS,
         *at_a_glance.ASSETS,
     ),
     description="Measure how good the searches of some days were, what other rankings would have been, and "

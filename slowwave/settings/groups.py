@@ -170,7 +170,7 @@ class NightSettings(Group):
     owner: str = Field(
         "team:operators",
         pattern=r"^(team:[A-Za-z0-9_.-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",
-        description="Who answers for the nights, as Dagster's page shows it: an address of mail, or team:NAME",
+        description="Who answers for the nights, as Dagster's page shows it: a mail address, or team:NAME",
     )
 
     @field_validator("first_day")

@@ -1,7 +1,7 @@
 """The numbers that an operator looks for, of a whole home: what each day brought, and how things stand now.
 
-Each number has one name, everywhere it is shown. What has no value on a day has no entry: nothing is drawn as 0
-that nobody knows.
+Each number has one name, everywhere it is shown. What has no value on a day has no entry: nothing is drawn as
+0 that nobody knows.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def by_day(
         gates: day, namespace, kind, condition, state of learning gates.
 
     Returns:
-        Figures of `BY_DAY` by day: counts, and nDCG@10 as the mean over the judged searches of the day (0 to 1),
-        which a day without any does not have.
+        Figures of `BY_DAY` by day: counts, and nDCG@10 as the mean over the judged searches of the day
+        (0 to 1), which a day without any does not have.
     """
     created = memories.select(pl.col("created_at").dt.date().cast(pl.String).alias(_DAY))
     tables = (
@@ -136,7 +136,11 @@ class Standing:
                 "learning gate",
                 "waiting for your word: slowwave learning status, then the job approve_learning",
             ),
-            (self.late, "past day", "not done: the sensors ask for them by themselves, or slowwave night now"),
+            (
+                self.late,
+                "past day",
+                "not done: the sensors ask for them, or run slowwave night",
+            ),
             (
                 self.faults,
                 "part",

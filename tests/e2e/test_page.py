@@ -153,14 +153,18 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
 
 
 def the_control_room(server: Server, page: Any, picture: Callable[[str], None]) -> None:
-    """What an operator sees at a glance: a line, what to do, and numbers of which the page draws the history."""
+    """What an operator sees at a glance: a line, what to do, and numbers with their history."""
     page.goto(f"{server.url}/assets")  # the first of the list
     page.get_by_role("link", name="at_a_glance").first.wait_for()
     picture("14 catalog")
     page.goto(f"{server.url}/assets/at_a_glance?view=overview")
     row = page.get_by_role("row").filter(has_text="in a line")
-    row.get_by_text(re.compile(r"^\d+ memories; \d+ things for a person to decide; nothing to mend")).wait_for()
-    assert page.get_by_role("row").filter(has_text="what to do").get_by_text("slowwave quarantine list").count()
+    row.get_by_text(
+        re.compile(r"^\d+ memories; \d+ things for a person to decide; nothing to mend")
+    ).wait_for()
+    assert (
+        page.get_by_role("row").filter(has_text="what to do").get_by_text("slowwave quarantine list").count()
+    )
     live = page.get_by_role("row").filter(has_text="memories now").get_by_role("cell").last.inner_text()
     assert int(live) > 10
     page.get_by_text("operators", exact=True).first.wait_for()  # who answers for it
@@ -174,7 +178,7 @@ def the_control_room(server: Server, page: Any, picture: Callable[[str], None]) 
 
 
 def a_failed_run_is_mended(server: Server, page: Any, picture: Callable[[str], None]) -> None:
-    """A form with nothing to fill in but the day; a run that fails; the cause mended; again from the failure."""
+    """A form that asks only for the day; a run that fails; the cause mended; again from the failure."""
     warehouse = server.home / "warehouse.duckdb"
     warehouse.unlink()
     warehouse.mkdir()  # somebody made a folder where the file belongs

@@ -46,7 +46,9 @@ def told(home: Path, now: str = THEN, **run: Any) -> dict[str, dict[str, Any]]:
     resources = {"slowwave": SlowwaveResource(home=str(home), now=now)}
     done = dg.materialize([at_a_glance], resources=resources, **run)
     assert done.success
-    return {str(one.partition): dict(one.metadata) for one in done.asset_materializations_for_node("at_a_glance")}
+    return {
+        str(one.partition): dict(one.metadata) for one in done.asset_materializations_for_node("at_a_glance")
+    }
 
 
 def numbers(metadata: dict[str, Any]) -> dict[str, int | float]:

@@ -44,9 +44,7 @@ def launch(
     def run(name: str, **config: Any) -> dg.ExecuteInProcessResult:
         defs = definitions(SlowwaveResource(home=str(memory.settings.home)))
         job = defs.resolve_job_def(name)
-        return job.execute_in_process(
-            instance=instance, raise_on_error=False, run_config=config
-        )
+        return job.execute_in_process(instance=instance, raise_on_error=False, run_config=config)
 
     return run
 
