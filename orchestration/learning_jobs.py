@@ -47,7 +47,13 @@ class Decision(dg.Config):
     why: str = Field("", description="Why, in words. It is recorded.")
 
     def learning(self, slowwave: SlowwaveResource) -> Learning:
-        """What there is to decide."""
+        """What there is to decide.
+
+        Raises:
+            LearningError: nobody was named.
+        """
+        if not self.who.strip():
+            raise LearningError("Say who decides: fill in `who` with your name. It is recorded.")
         space = slowwave.space
         return Learning(space, self.namespace or space.settings.namespace, PRINCIPAL)
 
@@ -76,8 +82,8 @@ def _form(op: str, decision: type[Decision]) -> dg.ConfigMapping:
 @dg.op(description="Approve that selections teach from today on; refused while anything else is missing.")
 def approve(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
     """Approve, with the evidence in the run's log."""
-    learning = config.learning(slowwave)
     try:
+        learning = config.learning(slowwave)
         act = learning.approve(who=config.who, why=config.why, kind=_KINDS[config.kind])
     except LearningError as error:
         raise _refused(error) from None
@@ -89,8 +95,7 @@ def approve(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwave
 def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
     """Withdraw."""
     try:
-        learning = config.learning(slowwave)
-        act = learning.withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
+        act = config.learning(slowwave).withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
     except LearningError as error:
         raise _refused(error) from None
     context.add_output_metadata(_metadata(act))
@@ -99,9 +104,8 @@ def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwav
 @dg.op(description="Take back what was learned, as if it had never been taught.")
 def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave: SlowwaveResource) -> None:
     """Take back."""
-    learning = config.learning(slowwave)
     try:
-        done = learning.roll_back(
+        done = config.learning(slowwave).roll_back(
             _SCOPES[config.scope], config.value, who=config.who, why=config.why, kind=_KINDS[config.kind]
         )
     except LearningError as error:

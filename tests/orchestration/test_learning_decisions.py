@@ -116,11 +116,11 @@ def test_the_launchpad_knows_what_can_be_taken_back(launch, ready):
         launch("rollback_learning", **ANN, scope="all")
 
 
-@pytest.mark.parametrize("name", ["approve_learning", "rollback_learning"])
+@pytest.mark.parametrize("name", ["approve_learning", "withdraw_learning", "rollback_learning"])
 def test_a_form_that_nobody_filled_in_decides_nothing_and_says_what_it_lacks(launch, ready, name):
     done = launch(name)
     assert not done.success
-    assert "Say who decides" in told(done)["said"]
+    assert "fill in `who`" in told(done)["said"]
     assert decided(ready) == []
 
 
