@@ -33,6 +33,8 @@ LINE = "in a line"
 LOOKED_BACK = timedelta(days=7)
 """For runs that failed."""
 _RUNS = 1_000  # that are looked at, at most (count)
+_NOTED = 10_000  # materializations that are (count)
+Told = dict[str, dg.MetadataValue]
 
 
 @daily_asset(
@@ -47,26 +49,38 @@ def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -
     takes a second and changes nothing in the memory.
 
     Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment,
-    so only today and yesterday can have it.
+    so only today and yesterday get it; a day that is run again keeps what was noted then.
     """
     space, days = slowwave.space, list(context.partition_keys)
     told, last, now = _by_day(space, days), days[-1], slowwave.clock()
+    stood = _noted(context.instance, context.asset_key, days)
     if day_end(last) - DAY <= now < day_end(last) + DAY:
         standing = _standing(space, now, int(told[last][glance.APPROVALS]), context.instance)
-        context.add_asset_metadata(
-            {
-                LINE: standing.words,
-                "what to do": "; ".join(standing.todo) or "nothing",  # a text is seen without a click
-                **_numbers(standing.figures),
-            },
-            partition_key=last,
-        )
+        stood[last] = {
+            LINE: dg.MetadataValue.text(standing.words),
+            "what to do": dg.MetadataValue.text(
+                "; ".join(standing.todo) or "nothing"
+            ),  # seen without a click
+            **_numbers(standing.figures),
+        }
     for day, figures in told.items():
-        context.add_asset_metadata(_numbers(figures), partition_key=day)
+        context.add_asset_metadata({**stood.get(day, {}), **_numbers(figures)}, partition_key=day)
     return dg.MaterializeResult()
 
 
-def _numbers(figures: glance.Figures) -> dict[str, dg.MetadataValue]:
+def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, days: Sequence[str]) -> dict[str, Told]:
+    """How things stood on some days, as a run of then noted it: a later one cannot know it, and keeps it."""
+    found: dict[str, Told] = {}
+    wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=list(days))
+    for record in instance.fetch_materializations(wanted, limit=_NOTED).records:  # the newest first
+        made = record.asset_materialization
+        if made is not None and made.partition not in found and glance.LIVE in made.metadata:
+            numbers = {name: made.metadata[name] for name in glance.NOW if name in made.metadata}
+            found[str(made.partition)] = numbers
+    return found
+
+
+def _numbers(figures: glance.Figures) -> Told:
     return {
         name: dg.MetadataValue.float(value) if isinstance(value, float) else dg.MetadataValue.int(value)
         for name, value in figures.items()

@@ -79,6 +79,19 @@ def test_a_day_that_is_run_again_later_has_nothing_of_the_moment(days: Path) -> 
     assert "what to do" not in found[LAST]
 
 
+def test_a_day_that_is_run_again_keeps_how_things_stood_then(memory: Memory, days: Path) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        then = numbers(told(days, partition_key=LAST, instance=instance)[LAST])
+        memory.save("The lamp on the pier is red since the storm of last winter.", key="lamp")
+        for _ in range(2):  # also from a run that kept it
+            later = told(days, "2026-03-20T03:00:00+00:00", tags=RANGE, instance=instance)
+            assert {name: numbers(later[LAST])[name] for name in glance.NOW} == {
+                name: then[name] for name in glance.NOW
+            }
+            assert set(numbers(later[FIRST])) <= set(glance.BY_DAY)
+            assert "what to do" not in later[LAST]  # that was to do then
+
+
 def test_a_run_of_a_range_and_runs_of_its_days_tell_the_same(days: Path) -> None:
     whole = told(days, tags=RANGE)
     for day in (FIRST, "2026-03-02", LAST):
