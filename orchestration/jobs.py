@@ -13,8 +13,7 @@ NIGHT = dg.define_asset_job(
     "night",
     selection=dg.AssetSelection.assets(*ingest.ASSETS, *feedback.ASSETS),
     description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback. "
-    "Choose a day in the Launchpad and launch it, whenever you like: a day that is run again comes out the "
-    "same.",
+    "Press Materialize all and choose a day, whenever you like: a day that is run again comes out the same.",
 )
 
 FEEDBACK = dg.define_asset_job(

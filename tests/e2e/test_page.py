@@ -187,14 +187,13 @@ def a_failed_run_is_mended(server: Server, page: Any, picture: Callable[[str], N
         known.update(one["runId"] for one in new)
         return new[0] if new else None
 
-    page.goto(f"{server.url}/locations/slowwave/jobs/evaluation/playground")
-    page.get_by_text("No errors").wait_for()
-    assert "home" not in page.locator(".CodeMirror").first.inner_text()
-    day = page.get_by_placeholder("Partition")
-    day.fill(f"{datetime.now(UTC):%F}")
+    page.goto(f"{server.url}/locations/slowwave/jobs/evaluation")
+    page.get_by_role("button", name="Materialize all").click()
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize")
+    dialog.get_by_role("button", name="Latest", exact=True).click()
+    dialog.get_by_text("1 partition", exact=True).first.wait_for()
     picture("17 the form of a job")
-    page.get_by_text(f"{datetime.now(UTC):%F}", exact=True).first.click()
-    page.get_by_role("button", name="Launch Run").click()
+    dialog.get_by_role("button", name=re.compile("^Launch ")).click()
 
     failed = eventually("the run of the form", next_run)
     assert (failed["jobName"], failed["status"]) == ("evaluation", "FAILURE")
