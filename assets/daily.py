@@ -7,6 +7,7 @@ empty day and a crash at any point leave the table that one clean run leaves.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,8 @@ from slowwave.store.database import Written
 from slowwave.store.filling import fill_or_replace
 from slowwave.store.reading import compact, matching, parts
 
+DAILY_FRESH = dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=26), fail_window=timedelta(hours=50))
+"""What every night makes: a warning when one was left out, a failure when two were."""
 WHOLE_RANGE = dg.BackfillPolicy.single_run()
 KINDS = frozenset({"python", "polars", "lancedb"})
 DAYS_AT_ONCE = 90

@@ -1,14 +1,13 @@
 """searches, events -> usage_signals -> effectiveness, strength, promotions -> memory_state."""
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
 from functools import partial
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets import pictures
-from slowwave.assets.daily import daily_asset, rows_of, sizes_of, write_days
+from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of, sizes_of, write_days
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.ingest import staged_notes
 from slowwave.assets.report import table
@@ -231,9 +230,7 @@ def promotions(
     strength,
     promotions,
     pool="lance_memory_state",
-    freshness_policy=dg.FreshnessPolicy.time_window(
-        warn_window=timedelta(hours=26), fail_window=timedelta(hours=50)
-    ),
+    freshness_policy=DAILY_FRESH,
 )
 def memory_state(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight

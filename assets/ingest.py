@@ -6,7 +6,7 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from slowwave.assets.daily import daily_asset, rows_of, rows_of_run, write_days, write_rows
+from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of, rows_of_run, write_days, write_rows
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
@@ -221,9 +221,8 @@ COUNTED = (
 
 
 def _waiting(slowwave: SlowwaveResource) -> dict[str, int]:
-    """How many decisions wait for a person; nothing where none does."""
-    count = waiting(slowwave.space.store).height
-    return {f"waiting for a person ({COMMAND})": count} if count else {}
+    """How many decisions wait for a person; 0 is told, too, so that the page draws a history without gaps."""
+    return {f"waiting for a person ({COMMAND})": waiting(slowwave.space.store).height}
 
 
 def _by_outcome(decisions: pl.DataFrame) -> pl.DataFrame:
@@ -245,7 +244,7 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 
 
-@asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories")
+@asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories", freshness_policy=DAILY_FRESH)
 def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks brought into agreement with the memories, indexes brought up to date, old files removed.
 

@@ -8,7 +8,7 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import evaluation, feedback, ingest
-from slowwave.assets.daily import daily_asset, write_days
+from slowwave.assets.daily import DAILY_FRESH, daily_asset, write_days
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
@@ -139,7 +139,10 @@ def learned_effect(
     return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace", "kind"))})
 
 
-@asset(learned_matches, learned_effect, evaluation.evaluation_cycles, pool="lance_learned_triggers")
+@asset(
+    learned_matches, learned_effect, evaluation.evaluation_cycles, pool="lance_learned_triggers",
+    freshness_policy=DAILY_FRESH,
+)  # fmt: skip
 def learning_gate(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]

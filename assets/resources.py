@@ -52,6 +52,19 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             self._space = None
 
 
+def of_the_home(resource: dg.ConfigurableResource, about: str) -> dg.ResourceDefinition:  # type: ignore[type-arg]
+    """A resource as it is set up, with no field that a run could set: who starts one needs to know of none.
+
+    Where the home is, and which moment is the present, is for the process to say, and no business of a form.
+
+    Args:
+        resource: set up.
+        about: what the page says of it.
+    """
+    as_it_is = resource.get_resource_definition().resource_fn
+    return dg.ResourceDefinition(as_it_is, config_schema={}, description=about)
+
+
 class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Lets one run at a time fold the days of a home; another one waits until it is over.
 

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from slowwave.assets import evaluation, feedback, learning
+from slowwave.assets import at_a_glance, evaluation, feedback, learning
 from slowwave.assets.daily import daily_asset
 from slowwave.assets.report import picture
 from slowwave.assets.resources import SlowwaveResource
@@ -22,7 +22,7 @@ MOST = 5
 
 
 @daily_asset(
-    learning.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
+    at_a_glance.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
     kinds={"python", "polars"},
 )  # fmt: skip
 def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]

@@ -18,6 +18,8 @@ Day = Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")]
 Since = Annotated[str, typer.Option("--from", help="First day of a range.")]
 Until = Annotated[str, typer.Option("--to", help="Last day of a range.")]
 
+_SUPERSEDED = "ignore:Function `dev_command` is superseded"
+"""What Dagster says of the command that is run here: nothing that a person could do about."""
 _WORKSPACE_YAML = """\
 load_from:
   - python_module: {module_name: slowwave.orchestration.definitions, attribute: defs, location_name: slowwave}
@@ -105,6 +107,7 @@ def ui(
 
     home = require_home(load()).home
     environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(dagster_home(home))}
+    environment["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _SUPERSEDED]))
     out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
     workspace = Path(environment["DAGSTER_HOME"]) / "workspace.yaml"
     workspace.write_text(_WORKSPACE_YAML)

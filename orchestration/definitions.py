@@ -7,9 +7,9 @@ import os
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
-from slowwave.assets import evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
-from slowwave.assets.resources import OneNight, SlowwaveResource
+from slowwave.assets.resources import OneNight, SlowwaveResource, of_the_home
 from slowwave.orchestration import alerts, learning_jobs
 from slowwave.orchestration.checks import CHECKS
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
@@ -25,18 +25,23 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     days = daily(slowwave.first_day) if slowwave.first_day else DAILY
     assets = [
         *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
-        *trend.ASSETS, *warehouse.ASSETS,
+        *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS,
     ]  # fmt: skip
+    owners = [load(slowwave.home or None).night.owner]
     return dg.Definitions(
-        assets=dg.map_asset_specs(lambda spec: spec.replace_attributes(partitions_def=days), assets),
+        assets=dg.map_asset_specs(
+            lambda spec: spec.replace_attributes(partitions_def=days, owners=owners), assets
+        ),
         asset_checks=CHECKS,
         jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS],
         schedules=[nightly, evaluated],
         sensors=[watched_vaults, late_feedback, late_evaluation, learning_gate_opens, *alerts.SENSORS],
         resources={
-            "slowwave": slowwave,
+            "slowwave": of_the_home(slowwave, "The memory of this home. There is nothing to set."),
             "one_night": OneNight(slowwave=slowwave),
-            "duckdb": DuckDBResource(database=""),
+            "duckdb": of_the_home(
+                DuckDBResource(database=""), "warehouse.duckdb in the home. There is nothing to set."
+            ),
         },
         executor=dg.in_process_executor,
     )

@@ -5,29 +5,36 @@ from typing import Any
 
 import dagster as dg
 
-from slowwave.assets import evaluation, feedback, ingest, learning, trend, warehouse
+from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.settings import load
 
 NIGHT = dg.define_asset_job(
     "night",
     selection=dg.AssetSelection.assets(*ingest.ASSETS, *feedback.ASSETS),
-    description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback.",
+    description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback. "
+    "Press Materialize all and choose a day, whenever you like: a day that is run again comes out the same.",
 )
 
 FEEDBACK = dg.define_asset_job(
     "feedback",
     selection=dg.AssetSelection.assets(*feedback.ASSETS),
-    description="Fold the searches and the feedback of some days into what use has taught.",
+    description="Fold the searches and the feedback of some days into what use has taught. The sensor "
+    "late_feedback asks for it; by hand run it from the first day that lacks something up to today.",
 )
 
 EVALUATION = dg.define_asset_job(
     "evaluation",
     selection=dg.AssetSelection.assets(
-        *evaluation.ASSETS, *learning.PROPOSED_ASSETS, *trend.ASSETS, *warehouse.ASSETS
+        *evaluation.ASSETS,
+        *learning.PROPOSED_ASSETS,
+        *trend.ASSETS,
+        *warehouse.ASSETS,
+        *at_a_glance.ASSETS,
     ),
     description="Measure how good the searches of some days were, what other rankings would have been, and "
-    "what could be learned.",
+    "what could be learned; the numbers are then in the asset at_a_glance. Launch it after labelling or "
+    "importing; no search changes by it.",
 )
 
 LEARNING = dg.define_asset_job(
@@ -35,7 +42,7 @@ LEARNING = dg.define_asset_job(
     selection=dg.AssetSelection.assets(*learning.GATED_ASSETS),
     tags={"dagster/max_retries": "0"},  # what the gate refuses is not tried again
     description="Apply what the selections of some days teach: refused unless the learning gate was open at "
-    "the end of each of them.",
+    "the end of each of them. The sensor learning_gate_opens asks for it; nobody needs to.",
 )
 
 

@@ -41,26 +41,49 @@ _SCOPES: dict[Scope, taught.Scope] = dict(zip(Scope, taught.SCOPES, strict=True)
 class Decision(dg.Config):
     """Who decides about the learning of which namespace, and why."""
 
-    namespace: str = Field(description="Whose learning.")
-    who: str = Field(description="Who decides: a person's name. It is recorded.")
-    why: str = Field("", description="Why, in words. It is recorded.")
+    namespace: str = Field("", description="Whose learning; empty: the namespace of the settings.")
     kind: Kind = Field(Kind.words, description="words, or keys: past questions that lead somewhere.")
+    who: str = Field("", description="Your name. It is recorded; without one nothing is decided.")
+    why: str = Field("", description="Why, in words. It is recorded.")
+
+    def learning(self, slowwave: SlowwaveResource) -> Learning:
+        """What there is to decide.
+
+        Raises:
+            LearningError: nobody was named.
+        """
+        if not self.who.strip():
+            raise LearningError("Say who decides: fill in `who` with your name. It is recorded.")
+        space = slowwave.space
+        return Learning(space, self.namespace or space.settings.namespace, PRINCIPAL)
 
 
 class RollbackDecision(Decision):
     """And what is to be taken back."""
 
-    scope: Scope = Field(description="everything, memory, search, principal or since.")
+    scope: Scope = Field(
+        Scope.memory, description="What to take back: everything, memory, search, principal or since."
+    )
     value: str = Field(
-        "", description="The memory's, search's or principal's id, or a moment (ISO, UTC); empty: everything."
+        "",
+        description="The memory's, search's or principal's id, or a moment (ISO, UTC) for since; empty for "
+        "everything.",
+    )
+
+
+def _form(op: str, decision: type[Decision]) -> dg.ConfigMapping:
+    """What the Launchpad asks: the fields of a decision, and nothing else."""
+    return dg.ConfigMapping(
+        config_fn=lambda given: {"ops": {op: {"config": given}}},
+        config_schema=decision.to_config_schema().as_field().config_type,
     )
 
 
 @dg.op(description="Approve that selections teach from today on; refused while anything else is missing.")
 def approve(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
     """Approve, with the evidence in the run's log."""
-    learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
     try:
+        learning = config.learning(slowwave)
         act = learning.approve(who=config.who, why=config.why, kind=_KINDS[config.kind])
     except LearningError as error:
         raise _refused(error) from None
@@ -72,8 +95,7 @@ def approve(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwave
 def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: SlowwaveResource) -> None:
     """Withdraw."""
     try:
-        learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
-        act = learning.withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
+        act = config.learning(slowwave).withdraw(who=config.who, why=config.why, kind=_KINDS[config.kind])
     except LearningError as error:
         raise _refused(error) from None
     context.add_output_metadata(_metadata(act))
@@ -82,9 +104,8 @@ def withdraw(context: dg.OpExecutionContext, config: Decision, slowwave: Slowwav
 @dg.op(description="Take back what was learned, as if it had never been taught.")
 def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave: SlowwaveResource) -> None:
     """Take back."""
-    learning = Learning(slowwave.space, config.namespace, PRINCIPAL)
     try:
-        done = learning.roll_back(
+        done = config.learning(slowwave).roll_back(
             _SCOPES[config.scope], config.value, who=config.who, why=config.why, kind=_KINDS[config.kind]
         )
     except LearningError as error:
@@ -102,21 +123,32 @@ def roll_back(context: dg.OpExecutionContext, config: RollbackDecision, slowwave
 
 
 @dg.job(
-    tags=_TAGS, description="Approve what selections teach in a namespace. It is recorded with your name."
+    tags=_TAGS,
+    config=_form("approve", Decision),
+    description="Approve what selections teach in a namespace. Look at the check learning_gate of "
+    "learned_triggers first, then say in the Launchpad who you are. It is recorded with your name.",
 )
 def approve_learning() -> None:
     """A person's approval."""
     approve()
 
 
-@dg.job(tags=_TAGS, description="Withdraw the approval of a namespace: what was learned is kept, not used.")
+@dg.job(
+    tags=_TAGS,
+    config=_form("withdraw", Decision),
+    description="Withdraw the approval of a namespace: what was learned is kept, not used. Say in the "
+    "Launchpad who you are.",
+)
 def withdraw_learning() -> None:
     """A person's withdrawal."""
     withdraw()
 
 
 @dg.job(
-    tags=_TAGS, description="Take back what was learned: everything, or of a memory, search or principal."
+    tags=_TAGS,
+    config=_form("roll_back", RollbackDecision),
+    description="Take back what was learned: everything, or of a memory, search or principal. Say in the "
+    "Launchpad who you are and what is to go.",
 )
 def rollback_learning() -> None:
     """A rollback."""

@@ -16,6 +16,7 @@ from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_START_TAG,
 )
 
+from slowwave.assets import at_a_glance
 from slowwave.assets.ingest import ACTS
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.errors import SlowwaveError
@@ -258,9 +259,7 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
             )
     for name, step in steps.items():
         step["seconds"] = seconds.get(name, 0.0)
-        step["summary"] = ", ".join(
-            f"{key} {value:,}" for key, value in step["metadata"].items() if _is_count(key, value)
-        )
+        step["summary"] = _summary(name, step["metadata"])
     space = Workspace(settings)
     gate, warnings = _gate(space) if result.job_def.name == "night" else (None, [])
     warnings += [
@@ -289,6 +288,13 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
         "warnings": warnings,
         "errors": errors,
     }
+
+
+def _summary(name: str, metadata: dict[str, Any]) -> str:
+    """What an asset came to, in a line: its counts; where it says how all stands, what it says."""
+    if name == at_a_glance.at_a_glance.key.path[-1]:
+        return str(metadata.get(at_a_glance.LINE, ""))
+    return ", ".join(f"{key} {value:,}" for key, value in metadata.items() if _is_count(key, value))
 
 
 def _is_count(key: str, value: object) -> bool:

@@ -167,6 +167,11 @@ class NightSettings(Group):
     vault_poll_seconds: int = Field(
         60, ge=30, le=86_400, description="Seconds between two looks of the sensor at the watched vaults"
     )
+    owner: str = Field(
+        "team:operators",
+        pattern=r"^(team:[A-Za-z0-9_.-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",
+        description="Who answers for the nights, as Dagster's page shows it: a mail address, or team:NAME",
+    )
 
     @field_validator("first_day")
     @classmethod

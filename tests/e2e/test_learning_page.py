@@ -15,6 +15,8 @@ from web_page import Server, eventually, needs_chromium, ui
 
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
+from slowwave.journal.kinds.learning import APPROVE
+from slowwave.learning.acts import acts
 from slowwave.quality.learning_gate import CONDITIONS
 from slowwave.store import Store
 
@@ -101,8 +103,8 @@ def test_a_click_on_the_gated_asset_is_refused_and_the_page_says_why(
     picture("24 learned_triggers after")
 
 
-def test_its_checks_show_every_condition_as_it_is_now(
-    server: Server, page: Any, picture: Callable[[str], None]
+def test_its_checks_show_every_condition_as_it_is_now_and_a_person_approves(
+    server: Server, space: Workspace, page: Any, picture: Callable[[str], None]
 ) -> None:
     page.goto(f"{server.url}/assets/learned_triggers?view=checks")
     page.get_by_role("button", name="Execute all").click()
@@ -121,3 +123,44 @@ def test_its_checks_show_every_condition_as_it_is_now(
     told = shown(page, picture, "27 the conditions")
     evidence = {name: state for _, name, state, *_, kind in told if kind == "words"}
     assert evidence == dict.fromkeys(CONDITIONS, "open") | {"approval": "insufficient"}
+    a_person_approves_in_a_form(server, space, page, picture)
+
+
+def a_person_approves_in_a_form(
+    server: Server, space: Workspace, page: Any, picture: Callable[[str], None]
+) -> None:
+    """The form asks who decides; left empty it decides nothing and says what it lacks."""
+    form = f"{server.url}/locations/slowwave/jobs/approve_learning/playground"
+    page.goto(form)
+    page.get_by_text("No errors").wait_for()
+    editor = page.locator(".CodeMirror").first
+    assert [line.partition(":")[0] for line in editor.inner_text().split("\n") if ":" in line] == [
+        "kind", "namespace", "who", "why",
+    ]  # fmt: skip
+    page.get_by_text("Your name. It is recorded; without one nothing is decided.").first.wait_for()
+    picture("28 the form of an approval")
+    page.get_by_role("button", name="Launch Run").click()
+
+    def decided(number: int) -> list[dict[str, Any]]:
+        found = [one for one in server.ended() if one["jobName"] == "approve_learning"]
+        return found if len(found) == number else []
+
+    (empty,) = eventually("the empty form", lambda: decided(1))
+    assert empty["status"] == "FAILURE"
+    page.goto(f"{server.url}/runs/{empty['runId']}")
+    page.get_by_text("Say who decides").first.wait_for()
+    picture("29 nothing was decided")
+    assert acts(space.journal) == []
+
+    page.goto(form)
+    page.get_by_text("No errors").wait_for()
+    editor.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("{namespace: ada, who: Ann, why: looked at it}")
+    page.get_by_text("No errors").wait_for()
+    picture("30 filled in")
+    page.get_by_role("button", name="Launch Run").click()
+    given, _ = eventually("the form", lambda: decided(2))
+    assert given["status"] == "SUCCESS"
+    (act,) = acts(space.journal)
+    assert (act.action, act.namespace, act.who, act.why) == (APPROVE, "ada", "Ann", "looked at it")

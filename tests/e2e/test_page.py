@@ -47,10 +47,14 @@ EVALUATION = (
     "evaluation_cycles", "warehouse",
 )  # fmt: skip
 PROPOSED = (
-    "learned_proposals", "search_views", "learned_matches", "learned_effect", "learning_gate", "trend",
+    "learned_proposals", "search_views", "learned_matches", "learned_effect", "learning_gate",
 )  # fmt: skip
 GATED = ("learned_triggers", "search_keys")
-GROUPS = {"ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION, "learning": (*PROPOSED, *GATED)}
+GLANCE = ("at_a_glance", "trend")
+GROUPS = {
+    "at_a_glance": GLANCE, "ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION,
+    "learning": (*PROPOSED, *GATED),
+}  # fmt: skip
 EVERYTHING = {name for names in GROUPS.values() for name in names}
 
 
@@ -144,6 +148,70 @@ def test_a_day_is_materialised_by_clicks_and_the_memory_answers(
     assert found["results"]
     assert found["results"][0]["source"].startswith("vault/")
 
+    the_control_room(page_server, page, picture)
+    a_failed_run_is_mended(page_server, page, picture)
+
+
+def the_control_room(server: Server, page: Any, picture: Callable[[str], None]) -> None:
+    """What an operator sees at a glance: a line, what to do, and numbers with their history."""
+    page.goto(f"{server.url}/assets")  # the first of the list
+    page.get_by_role("link", name="at_a_glance").first.wait_for()
+    picture("14 catalog")
+    page.goto(f"{server.url}/assets/at_a_glance?view=overview")
+    row = page.get_by_role("row").filter(has_text="in a line")
+    row.get_by_text(re.compile(r"^\d+ memories; \d+ things for a person to decide; nothing to m")).wait_for()
+    todo = page.get_by_role("row").filter(has_text="what to do")
+    todo.get_by_text("slowwave quarantine list").wait_for()
+    live = page.get_by_role("row").filter(has_text="memories now").get_by_role("cell").last.inner_text()
+    assert int(live) > 10
+    page.get_by_text("operators", exact=True).first.wait_for()  # who answers for it
+    page.get_by_text("Warns if more than 26 hours since last materialization").wait_for()
+    picture("15 at a glance")
+    page.get_by_role("button", name="Plots").click()
+    for name in ("memories now", "notes refused", "waits for a person"):
+        page.get_by_text(name, exact=True).wait_for()
+    assert page.locator("canvas").count() > 8
+    picture("16 its plots")
+
+
+def a_failed_run_is_mended(server: Server, page: Any, picture: Callable[[str], None]) -> None:
+    """A form that asks only for the day; a run that fails; the cause mended; again from the failure."""
+    warehouse = server.home / "warehouse.duckdb"
+    warehouse.unlink()
+    warehouse.mkdir()  # somebody made a folder where the file belongs
+    known = {one["runId"] for one in server.runs()}
+
+    def next_run() -> dict[str, Any] | None:
+        """The one that was started last, once it is over; from then on it is known."""
+        new = [one for one in server.ended() if one["runId"] not in known]
+        known.update(one["runId"] for one in new)
+        return new[0] if new else None
+
+    page.goto(f"{server.url}/locations/slowwave/jobs/evaluation")
+    page.get_by_role("button", name="Materialize all").click()
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize")
+    dialog.get_by_role("button", name="Latest", exact=True).click()
+    dialog.get_by_text("1 partition", exact=True).first.wait_for()
+    picture("17 the form of a job")
+    dialog.get_by_role("button", name=re.compile("^Launch ")).click()
+
+    failed = eventually("the run of the form", next_run)
+    assert (failed["jobName"], failed["status"]) == ("evaluation", "FAILURE")
+    steps = {one["stepKey"]: one["status"] for one in failed["stepStats"]}
+    assert steps["warehouse"] == "FAILURE"
+    assert steps["at_a_glance"] == "SUCCESS"
+    page.goto(f"{server.url}/runs/{failed['runId']}")
+    page.get_by_text("Failure", exact=True).first.wait_for()
+    picture("18 the failed run")
+    warehouse.rmdir()
+    page.get_by_role("button", name="Re-execute all").locator("xpath=following::button[1]").click()
+    picture("19 mending it")
+    page.get_by_text("From failure", exact=True).click()
+    mended = eventually("the second run", next_run)
+    assert mended["status"] == "SUCCESS"
+    assert [one["stepKey"] for one in mended["stepStats"]] == ["warehouse"]
+    assert warehouse.is_file()
+
 
 def test_a_home_of_a_former_version_shows_no_invitation_and_term_leaves_no_process(
     home: Path, tmp_path: Path
@@ -223,3 +291,39 @@ def test_the_page_of_the_cycles_shows_them_and_where_their_reports_are(
             .filter(has_text=march.name(14))
             .first.is_visible()
         )
+        days_are_filled_in(server, page, picture)
+
+
+def days_are_filled_in(server: Server, page: Any, picture: Callable[[str], None]) -> None:
+    """A backfill of past days is one run, and each of its days has a point in the plots."""
+    page.goto(f"{server.url}/assets/at_a_glance?view=overview")
+    page.get_by_role("button", name=re.compile("Materialize")).first.click()
+    page.get_by_role("button", name="Confirm").click()  # no night of Dagster made what it rests on
+    dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize at_a_glance")
+    dialog.get_by_text("Show all partitions").click()  # it knows 90 days, and says so
+    chosen = dialog.get_by_role("textbox").first
+    chosen.fill(f"[{march.name(1)}...{march.name(14)}]")
+    chosen.press("Enter")
+    dialog.get_by_text("14 partitions", exact=True).first.wait_for()
+    dialog.get_by_text("Backfills all partitions in a single run.").wait_for()
+    picture("20 a backfill")
+    dialog.get_by_role("button", name="Launch backfill").click()
+
+    def filled_in() -> list[dict[str, Any]]:
+        return [one for one in server.ended() if one["status"] != "QUEUED" and _is_backfill(one)]
+
+    (done,) = eventually("the backfill", filled_in)
+    assert done["status"] == "SUCCESS"
+    tags = {one["key"]: one["value"] for one in done["tags"]}
+    assert tags["dagster/asset_partition_range_start"] == march.name(1)
+    assert tags["dagster/asset_partition_range_end"] == march.name(14)
+    page.goto(f"{server.url}/assets/at_a_glance?view=overview")
+    page.get_by_role("button", name="Plots").click()
+    events = page.get_by_role("button").filter(has_text=re.compile("^Events$"))
+    events.click()  # the button Partitions draws the latest ones alone
+    page.get_by_text("nDCG@10", exact=True).wait_for()
+    picture("21 its plots")
+
+
+def _is_backfill(run: dict[str, Any]) -> bool:
+    return any(one["key"] == "dagster/backfill" for one in run["tags"])

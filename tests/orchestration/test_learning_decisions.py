@@ -35,18 +35,16 @@ def ready(memory: Memory) -> Memory:
 def launch(
     memory: Memory, fast_embedder: Any, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., dg.ExecuteInProcessResult]:
-    """Runs a job with the configuration that a person gives its only op."""
+    """Runs a job with what a person says in the Launchpad."""
     monkeypatch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)
     (memory.settings.home / "slowwave.toml").write_text(
         f'[embedding]\nmodel = "{fast_embedder.name}"\n[learning]\nenabled = true\n'
     )
 
-    def run(name: str, op: str, **config: Any) -> dg.ExecuteInProcessResult:
+    def run(name: str, **config: Any) -> dg.ExecuteInProcessResult:
         defs = definitions(SlowwaveResource(home=str(memory.settings.home)))
         job = defs.resolve_job_def(name)
-        return job.execute_in_process(
-            instance=instance, raise_on_error=False, run_config={"ops": {op: {"config": config}}}
-        )
+        return job.execute_in_process(instance=instance, raise_on_error=False, run_config=config)
 
     return run
 
@@ -71,7 +69,7 @@ def decided(memory: Memory) -> list[tuple[str, str]]:
 
 @pytest.mark.slow
 def test_approval_from_the_page_is_refused_with_the_evidence(launch, memory):
-    done = launch("approve_learning", "approve", **ANN)
+    done = launch("approve_learning", **ANN)
     assert not done.success
     assert told(done)["said"].startswith(
         "Learning of words in ada cannot be approved yet. Missing: cycles 0/2 closed"
@@ -82,16 +80,16 @@ def test_approval_from_the_page_is_refused_with_the_evidence(launch, memory):
 
 @pytest.mark.slow
 def test_a_persons_life_with_learning_from_the_page(launch, ready):
-    done = launch("approve_learning", "approve", **ANN)
+    done = launch("approve_learning", **ANN)
     assert done.success
     assert (told(done)["who"], told(done)["why"]) == ("Ann", "looked at it")
     assert "| approval | open | by Ann on " in told(done)["evidence"]
-    assert launch("approve_learning", "approve", **ANN).success  # pressed twice
+    assert launch("approve_learning", **ANN).success  # pressed twice
     night(ready._space)
-    done = launch("rollback_learning", "roll_back", **ANN, scope="principal", value="bob")
+    done = launch("rollback_learning", **ANN, scope="principal", value="bob")
     assert (told(done)["deleted rows"], told(done)["terms that lost their effect"]) == (24, 24)
-    assert launch("withdraw_learning", "withdraw", **ANN).success
-    assert not launch("withdraw_learning", "withdraw", **ANN).success
+    assert launch("withdraw_learning", **ANN).success
+    assert not launch("withdraw_learning", **ANN).success
     assert decided(ready) == [("approve", "Ann"), ("rollback", "Ann"), ("withdraw", "Ann")]
     assert ready.store.count("learned_triggers", "namespace = 'ada'") == 24
     assert {act.detail["through"] for act in acts(ready.journal, "ada")} == {"web page"}
@@ -107,18 +105,23 @@ def test_a_persons_life_with_learning_from_the_page(launch, ready):
     ],
 )
 def test_a_rollback_that_means_nothing_is_refused(launch, ready, config, said):
-    done = launch("rollback_learning", "roll_back", **(ANN | config))
+    done = launch("rollback_learning", **(ANN | config))
     assert not done.success
     assert said in told(done)["said"]
     assert decided(ready) == []
 
 
-@pytest.mark.parametrize("config", [{}, {"scope": "all"}])
-def test_the_launchpad_knows_what_can_be_taken_back(launch, ready, config):
+def test_the_launchpad_knows_what_can_be_taken_back(launch, ready):
     with pytest.raises(dg.DagsterInvalidConfigError, match="scope"):
-        launch("rollback_learning", "roll_back", **ANN, **config)
-    with pytest.raises(dg.DagsterInvalidConfigError, match="who"):
-        launch("approve_learning", "approve", namespace="ada")
+        launch("rollback_learning", **ANN, scope="all")
+
+
+@pytest.mark.parametrize("name", ["approve_learning", "withdraw_learning", "rollback_learning"])
+def test_a_form_that_nobody_filled_in_decides_nothing_and_says_what_it_lacks(launch, ready, name):
+    done = launch(name)
+    assert not done.success
+    assert "fill in `who`" in told(done)["said"]
+    assert decided(ready) == []
 
 
 def test_what_is_refused_is_not_tried_again(memory):
@@ -160,7 +163,7 @@ def failed(run: dg.ExecuteInProcessResult, instance: dg.DagsterInstance, resourc
 
 
 def test_a_run_that_failed_is_told_with_its_reason(launch, instance, resource, hook):
-    run = launch("approve_learning", "approve", **ANN)
+    run = launch("approve_learning", **ANN)
     assert not run.success
     failed(run, instance, resource)
     (message,) = hook.got
@@ -174,12 +177,12 @@ def test_a_run_that_broke_is_told_with_the_error_at_its_root(launch, instance, r
         raise OSError("the disk is full")
 
     monkeypatch.setattr("slowwave.learning.review.Learning.approve", broken)
-    failed(launch("approve_learning", "approve", **ANN), instance, resource)
+    failed(launch("approve_learning", **ANN), instance, resource)
     assert hook.got[0]["text"].endswith("OSError: the disk is full")
 
 
 def test_a_run_that_is_tried_again_is_not_told(launch, instance, resource, hook):
-    run = launch("approve_learning", "approve", **ANN)
+    run = launch("approve_learning", **ANN)
     instance.add_run_tags(run.run_id, {"dagster/will_retry": "true"})
     assert isinstance(failed(run, instance, resource), dg.SkipReason)
     assert hook.got == []
@@ -188,7 +191,7 @@ def test_a_run_that_is_tried_again_is_not_told(launch, instance, resource, hook)
 def test_a_webhook_that_fails_fails_no_tick(launch, instance, resource, hook, monkeypatch):
     monkeypatch.setattr("slowwave.home.alerts.PAUSE", 0)
     hook.status = 500
-    failed(launch("approve_learning", "approve", **ANN), instance, resource)
+    failed(launch("approve_learning", **ANN), instance, resource)
     assert hook.got
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from tools.reference import graph
 from tools.reference.markdown import code, codes, paragraphs, prose, section, summary, table
 
-GROUPS = ("ingest", "feedback", "evaluation", "learning")  # from the top of the picture; others follow
+GROUPS = ("ingest", "feedback", "evaluation", "learning", "at_a_glance")
+"""From the top of the picture; others follow."""
 EVERYWHERE = "unique_key"  # a check that every asset with a table has
 
 

@@ -1,0 +1,157 @@
+"""The control room: what each day brought and how things stand now, as numbers that the page draws."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import dagster as dg
+import polars as pl
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+    PARTITION_NAME_TAG,
+)
+
+from slowwave.assets import evaluation, feedback, ingest, learning
+from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of
+from slowwave.assets.resources import SlowwaveResource
+from slowwave.evaluation.due import due_days
+from slowwave.evaluation.variants import LOGGED
+from slowwave.feedback.pending import unfolded_days
+from slowwave.home.ledger import faults, notes_due
+from slowwave.home.workspace import Workspace
+from slowwave.lifecycle.gate_notes import judged_notes
+from slowwave.lifecycle.quarantine import HELD
+from slowwave.lifecycle.waiting import waiting
+from slowwave.scoring.days import DAY, MICROSECOND, day_end
+from slowwave.scoring.measures import NDCG
+from slowwave.store import one_of
+from slowwave.views import glance
+
+GROUP = "at_a_glance"
+LINE = "in a line"
+"""Name of what is told of how things stand."""
+LOOKED_BACK = timedelta(days=7)
+"""For runs that failed."""
+_RUNS = 1_000  # that are looked at, at most (count)
+_NOTED = 10_000  # materializations that are (count)
+Told = dict[str, dg.MetadataValue]
+
+
+@daily_asset(
+    GROUP, ingest.memories, ingest.search_index, feedback.memory_state, evaluation.evaluation_scores,
+    learning.learning_gate, kinds={"python", "polars"}, freshness_policy=DAILY_FRESH,
+)  # fmt: skip
+def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """Start here: how many memories, what was refused, how good searches were, what waits, what failed.
+
+    Metadata, below, has the numbers of the newest day, and *Plots* beside it their history. *what to do*
+    names each thing that waits, and where. To see how it stands now, materialize the latest partition: it
+    takes a second and changes nothing in the memory.
+
+    Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment,
+    so only today and yesterday get it; a day that is run again keeps what was noted then.
+    """
+    space, days = slowwave.space, list(context.partition_keys)
+    told, last, now = _by_day(space, days), days[-1], slowwave.clock()
+    stood = _noted(context.instance, context.asset_key, days)
+    if day_end(last) - DAY <= now < day_end(last) + DAY:
+        standing = _standing(space, now, int(told[last][glance.APPROVALS]), context.instance)
+        stood[last] = {
+            LINE: dg.MetadataValue.text(standing.words),
+            "what to do": dg.MetadataValue.text(
+                "; ".join(standing.todo) or "nothing"
+            ),  # seen without a click
+            **_numbers(standing.figures),
+        }
+    for day, figures in told.items():
+        context.add_asset_metadata({**stood.get(day, {}), **_numbers(figures)}, partition_key=day)
+    return dg.MaterializeResult()
+
+
+def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, days: Sequence[str]) -> dict[str, Told]:
+    """How things stood on some days, as a run of then noted it: a later one cannot know it, and keeps it."""
+    found: dict[str, Told] = {}
+    wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=list(days))
+    for record in instance.fetch_materializations(wanted, limit=_NOTED).records:  # the newest first
+        made = record.asset_materialization
+        if made is not None and made.partition not in found and glance.LIVE in made.metadata:
+            numbers = {name: made.metadata[name] for name in glance.NOW if name in made.metadata}
+            found[str(made.partition)] = numbers
+    return found
+
+
+def _numbers(figures: glance.Figures) -> Told:
+    return {
+        name: dg.MetadataValue.float(value) if isinstance(value, float) else dg.MetadataValue.int(value)
+        for name, value in figures.items()
+    }
+
+
+def _by_day(space: Workspace, days: Sequence[str]) -> dict[str, glance.Figures]:
+    """What is known of some days."""
+    store = space.store
+    scores = rows_of(store, "evaluation_scores", days, ["day", "variant", NDCG.column])
+    return glance.by_day(
+        days,
+        memories=store.read("memories", columns=["created_at"]),
+        notes=judged_notes(space, None, days[0], day_end(days[-1]) - MICROSECOND),
+        searches=rows_of(store, "searches", days, ["day", "abstained"]),
+        scores=scores.filter(pl.col("variant") == LOGGED),
+        gates=store.read(
+            "learning_gate", one_of("day", days), columns=["day", "namespace", "kind", "condition", "state"]
+        ),
+    )
+
+
+def _standing(
+    space: Workspace, now: datetime, approvals: int, instance: dg.DagsterInstance
+) -> glance.Standing:
+    store = space.store
+    return glance.Standing(
+        live=store.count("memories", "status = 'live'"),
+        held=store.count("quarantine", f"status = '{HELD}'"),
+        decisions=waiting(store).height,
+        approvals=approvals,
+        late=len(_late(space, now)),
+        faults=sum(len(told) for at in faults(store).values() for told in at.values()),
+        failed=glance.unmended(_runs(instance, now)),
+    )
+
+
+def _late(space: Workspace, now: datetime) -> set[str]:
+    """Days whose night is over and which something new was said of since, or which none has done."""
+    journal, store = space.journal, space.store
+    last = journal.days(ingest.ACTS).group_by("day").agg(pl.col("last_seq").max())
+    due = {
+        *notes_due(store, dict(last.iter_rows())),
+        *unfolded_days(journal, store),
+        *due_days(journal, store),
+    }
+    settings = space.settings.night
+    over = (now - timedelta(hours=settings.hour)).date().isoformat()
+    return {day for day in due if settings.first_day <= day < over}
+
+
+def _runs(instance: dg.DagsterInstance, now: datetime) -> list[dict[str, object]]:
+    """The runs of the last week that are over, the oldest first; see `slowwave.views.glance.unmended`."""
+    over = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE]
+    wanted = dg.RunsFilter(statuses=over, created_after=now - LOOKED_BACK)
+    return [
+        {
+            "what": (
+                run.job_name,
+                *(
+                    run.tags.get(tag, "")
+                    for tag in (
+                        PARTITION_NAME_TAG, ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG,
+                    )
+                ),
+            ),
+            "failed": run.status == dg.DagsterRunStatus.FAILURE,
+            "succeeded": run.status == dg.DagsterRunStatus.SUCCESS,
+        }
+        for run in reversed(instance.get_runs(wanted, limit=_RUNS))
+    ]  # fmt: skip
+
+
+ASSETS = [at_a_glance]
