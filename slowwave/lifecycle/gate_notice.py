@@ -61,7 +61,7 @@ class Notice:
 
     @property
     def loud(self) -> bool:
-        """Whether many of the notes (`LOUD`) are or would be refused, not just one; of no mode that was set."""
+        """Whether many notes (`LOUD`) are or would be refused, and not just one; of no mode that was set."""
         counted, notes = (
             (self.lately.refused, self.lately.notes)
             if self.enforced

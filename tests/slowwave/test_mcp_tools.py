@@ -270,7 +270,7 @@ def test_what_an_assistant_forgets_is_not_found_and_a_person_brings_it_back(assi
     assert found["memory_id"] == name
     events = assistant.call("memory_history", memory_id=name)["events"]
     assert [event["event"] for event in events if event["event"] != "complement"] == [
-        "saved", "forgotten", "released",
+        "saved", "forgotten", "remembered",
     ]  # fmt: skip
 
 
