@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
-from slowwave.cli.warm import lender
 from slowwave.errors import SlowwaveError
 from slowwave.views.screens import NotHereError
 from slowwave.views.terminal import err, out, print_json, reports_errors
@@ -40,6 +39,8 @@ def page(
     It prints a link that lets you in once, within ten minutes; where `slowwave up` runs, to the page that it
     serves. Others come in with a token (`slowwave mcp token --rights person`).
     """
+    from slowwave.cli.warm import lender
+
     running = lender()
     if running is not None:
         if running.page_link is None or (host, port, principal) != (_HOST, None, PRINCIPAL):
