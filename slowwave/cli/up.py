@@ -88,9 +88,9 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     parts.enter_context(share())
     warm = Warm()
     parts.callback(warm.close)
+    _make_ready(warm, settings)  # before others load the same beside it
     assistants = _serve_assistants(settings, warm, parts, host, ports.mcp)
     page = _serve_page(settings, warm, parts, host, ports.page)
-    _make_ready(warm, settings)
     listener = Listener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
