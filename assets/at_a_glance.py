@@ -13,6 +13,7 @@ from dagster._core.storage.tags import (
 
 from slowwave.assets import evaluation, feedback, ingest, learning
 from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of
+from slowwave.assets.faults import apart_of
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.evaluation.due import due_days
 from slowwave.evaluation.variants import LOGGED
@@ -90,11 +91,14 @@ def _numbers(figures: glance.Figures) -> Told:
 def _by_day(space: Workspace, days: Sequence[str]) -> dict[str, glance.Figures]:
     """What is known of some days."""
     store = space.store
+    last = day_end(days[-1]) - MICROSECOND
+    # Notes of a namespace that cannot be judged are not counted; the asset that judges them tells why.
+    notes, _ = apart_of(space, lambda home: judged_notes(home, None, days[0], last))
     scores = rows_of(store, "evaluation_scores", days, ["day", "variant", NDCG.column])
     return glance.by_day(
         days,
         memories=store.read("memories", columns=["created_at"]),
-        notes=judged_notes(space, None, days[0], day_end(days[-1]) - MICROSECOND),
+        notes=pl.concat(notes),
         searches=rows_of(store, "searches", days, ["day", "abstained"]),
         scores=scores.filter(pl.col("variant") == LOGGED),
         gates=store.read(

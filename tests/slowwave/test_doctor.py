@@ -167,9 +167,10 @@ def test_looking_changes_nothing(filled):
 def test_a_gate_that_is_about_to_refuse_many_notes_is_a_problem_and_one_that_is_far_off_is_not(open_memory):
     memory = open_memory(gate={"mode": "warn"})
     memory.save("ok")
+    memory.save("ok", key="again")  # one is not many
     far = look(memory)["save gate"]
     assert far.ok
-    assert "1 of 1 notes (100.0%) since it was activated would have been refused" in far.message
+    assert "2 of 2 notes (100.0%) since it was activated would have been refused" in far.message
     near = open_memory(gate={"mode": "warn", "warn_days": 5})
     found = look(near)["save gate"]
     assert not found.ok
