@@ -49,7 +49,7 @@ ui: $(VENV)/.runtime ## Open the Dagster web page on the project's own instance 
 lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
-	  --custom-compile-command "make lock" pyproject.toml --extra night --extra mcp --extra page --group build \
+	  --custom-compile-command "make lock" pyproject.toml -c requirements/together.txt --extra night --extra mcp --extra page --group build \
 	  -o requirements/runtime.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --custom-compile-command "make lock" pyproject.toml --all-extras --group build --group dev \
