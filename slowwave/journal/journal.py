@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
 
+    from slowwave.journal.carrying import Rows
     from slowwave.journal.erasing import Change
     from slowwave.journal.queue import Queue
 
@@ -340,6 +341,13 @@ class Journal:
         from slowwave.journal.queue import Queue
 
         return Queue(self._database.connections)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Its rows as they are stored, to carry them into another journal."""
+        from slowwave.journal.carrying import Rows
+
+        return Rows(self._database.connections)
 
     def check(self) -> list[str]:
         """What is wrong with the journal, a sentence per problem; empty if nothing is.
