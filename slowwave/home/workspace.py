@@ -83,8 +83,9 @@ class Workspace:
         return load_embedder(self.settings.embedding.model_copy(update={"model": self.model}))
 
     def _make_home(self) -> None:
-        from slowwave.home.model import make
+        from slowwave.home.model import make, refuse_half_restored
 
+        refuse_half_restored(self.settings.home)
         make(self.settings, self._namespace, lambda: self.embedder)
 
     @cached_property
@@ -151,10 +152,12 @@ class Workspace:
     @cached_property
     def journal(self) -> Journal:
         """The journal, made when it is not there."""
+        from slowwave.home.model import refuse_half_restored
         from slowwave.journal import Journal
 
         journal = self.settings.journal
         if journal.url:
+            refuse_half_restored(self.settings.home)
             return Journal(journal.url, durability=journal.durability)
         self._make_home()
         make_private(self.settings.journal_file, self.settings.home)

@@ -152,6 +152,28 @@ class AlertSettings(Group):
     )
 
 
+class BackupSettings(Group):
+    """Where backups of the home go, and how long they stay; without a place none is made by itself."""
+
+    uri: str = Field("", description="Folder (relative to the home) or s3:// URI of the backups; empty: none")
+    storage_options: dict[str, str] = Field(
+        default_factory=dict,
+        description="Options of their object store; empty: those of the tables (store.storage_options)",
+    )
+    key_file: str = Field(
+        "", description="File with the key that encrypts them; empty: they are not encrypted"
+    )
+    keep: int = Field(0, ge=0, le=100_000, description="How many of the newest stay (count); 0: all of them")
+    forget_erased: bool = Field(
+        False,
+        description="After an erasure, take away the backups that were made before it with the next one",
+    )
+    hour: int = Field(4, ge=0, le=23, description="Hour (UTC) at which the schedule makes one")
+    stale_days: float = Field(
+        2.0, gt=0, le=3_650, description="Days without a backup after which doctor and the check say so"
+    )
+
+
 class NightSettings(Group):
     """The nightly job."""
 

@@ -18,6 +18,7 @@ from slowwave.settings.finding import ENV_PREFIX, HOME_FOLDER
 from slowwave.settings.groups import (
     NAMESPACE,
     AlertSettings,
+    BackupSettings,
     ChunkSettings,
     EmbeddingSettings,
     JournalSettings,
@@ -69,6 +70,7 @@ class Settings(BaseSettings):
     search_keys: SearchKeySettings = SearchKeySettings()
     alerts: AlertSettings = AlertSettings()
     night: NightSettings = NightSettings()
+    backup: BackupSettings = BackupSettings()
     mcp: McpSettings = McpSettings()
     page: PageSettings = PageSettings()
 
