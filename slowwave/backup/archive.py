@@ -99,7 +99,8 @@ class Archive:
             if others:
                 shown = ", ".join(sorted(others)[:_OTHERS])
                 raise BackupError(
-                    f"{place.uri} is not empty and holds no backups ({shown}). Give an empty folder or prefix."
+                    f"{place.uri} is not empty and holds no backups ({shown}). Give an empty folder or "
+                    f"prefix."
                 )
             place.put(HEADER, Header(home, key.number if key else "").written())
         archive = cls(place, key)
@@ -108,8 +109,8 @@ class Archive:
             archive.home = homes.pop() if len(homes) == 1 else home
         if archive.home != home:
             raise BackupError(
-                f"{place.uri} has backups of another home ({archive.home[:8]}, this one is {home[:8]}). Give each "
-                f"home a place of its own."
+                f"{place.uri} has backups of another home ({archive.home[:8]}, this one is {home[:8]}). "
+                f"Give each home a place of its own."
             )
         if archive.problem:
             place.put(HEADER, Header(home, key.number if key else "").written())
@@ -146,7 +147,8 @@ class Archive:
             )
         if self.key is not None and header.key != self.key.number:
             raise BackupError(
-                f"The backups at {where} are encrypted with the key {header.key}; this one is {self.key.number}."
+                f"The backups at {where} are encrypted with the key {header.key}; this one is "
+                f"{self.key.number}."
             )
 
     # -- pieces ----------------------------------------------------------------------------------
@@ -202,7 +204,8 @@ class Archive:
             stored = self.place.get(f"{BACKUPS}/{name}")
         except FileNotFoundError:
             raise NotFoundError(
-                f"There is no backup {name!r} at {self.place.uri}. There are: {', '.join(self.names()) or 'none'}."
+                f"There is no backup {name!r} at {self.place.uri}. There are: "
+                f"{', '.join(self.names()) or 'none'}."
             ) from None
         return read(unseal(name, stored, self.key))
 

@@ -1,13 +1,13 @@
 """One state of a home that is in use, held still for as long as it takes to copy it.
 
-Tables only grow by versions, and the journal is told of each change before it is made. So a state is a version
-of each table and a place of the journal, and it is one when they were all the newest at the same moment: they
-are read, the place is read, and they are read again until nothing has moved between. The lock of the memories
-is held meanwhile (saves wait some tenths of a second); a night goes on, and only where it never pauses is it
-waited for. Then each version gets a tag, which no clean-up takes away.
+Tables only grow by versions, and the journal is told of each change before it is made. So a state is a
+version of each table and a place of the journal, and it is one when they were all the newest at the same
+moment: they are read, the place is read, and they are read again until nothing has moved between. The lock of
+the memories is held meanwhile (saves wait some tenths of a second); a night goes on, and only where it never
+pauses is it waited for. Then each version gets a tag, which no clean-up takes away.
 
-What the state is like: a process killed at that moment would have left the same. Acts that the tables have not
-taken in yet are in the journal, and the next night takes them in.
+What the state is like: a process killed at that moment would have left the same. Acts that the tables have
+not taken in yet are in the journal, and the next night takes them in.
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ def files_of(store: Store, name: str, version: int) -> list[str]:
                 files.add(path)
     if len(bases) != 1:
         raise BackupError(
-            f"Table {name} has files in {len(bases)} places ({', '.join(sorted(bases))}); a backup takes tables "
-            f"that have theirs in one."
+            f"Table {name} has files in {len(bases)} places ({', '.join(sorted(bases))}); a backup takes "
+            f"tables that have theirs in one."
         )
     files |= {f"_refs/tags/{tag}.json" for tag, at in tags.items() if at <= version}
     return sorted(files, key=lambda path: (path.startswith(("_versions/", "_refs/")), path))

@@ -1,8 +1,9 @@
 """Which files of a home's folder are in a backup, beside its tables and its journal.
 
-Everything that a person may have put there: the settings, rankings, pages, exports. Not what is made again (the
-warehouse), what belongs to a process (locks, sockets, what was begun and not ended), what is about backups, and
-not Dagster's folder: its history of runs is large, is written all the time, and no result rests on it.
+Everything that a person may have put there: the settings, rankings, pages, exports. Not what is made again
+(the warehouse), what belongs to a process (locks, sockets, what was begun and not ended), what is about
+backups, and not Dagster's folder: its history of runs is large, is written all the time, and no result rests
+on it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from slowwave.home.model import RESTORING as MARKER
 from slowwave.settings import CONFIG_FILE, Settings
 
 LEFT_OUT = (
-    "dagster", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*", "up.json", "up.lock",
-    "capture.log", "erasing-*", known.FILE, MARKER, "*.lock", "*.partial", ".*.partial", f".{CONFIG_FILE}-*",
+    "dagster", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*", "up.json",
+    "up.lock", "capture.log", "erasing-*", known.FILE, MARKER, "*.lock", "*.partial",
+    ".*.partial", f".{CONFIG_FILE}-*",
 )  # fmt: skip
 """Names, at the top of the home, of what is in no backup."""
 

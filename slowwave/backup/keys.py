@@ -57,7 +57,8 @@ def make_key_file(path: Path) -> Key:
             os.fsync(file.fileno())
     except FileExistsError:
         raise BackupError(
-            f"{path} is there already. A key that is written over takes its backups with it: give another name."
+            f"{path} is there already. A key that is written over takes its backups with it: give another "
+            f"name."
         ) from None
     except OSError as error:
         raise BackupError(f"The key cannot be written to {path}: {error.strerror}.") from None

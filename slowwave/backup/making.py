@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave import __version__
 from slowwave.backup import files, known, rows
 from slowwave.backup.archive import Archive, new_name, pieces_of
 from slowwave.backup.cut import Cut, MovedError, files_of, held
@@ -17,6 +16,7 @@ from slowwave.backup.keys import Key
 from slowwave.backup.model import Backup, File, JournalPart, Page, TablePart
 from slowwave.backup.place import Found, Place
 from slowwave.common import progress
+from slowwave.common.version import VERSION
 from slowwave.errors import BackupError
 from slowwave.journal.carrying import Digest
 from slowwave.journal.schema import SCHEMA_VERSION
@@ -126,7 +126,7 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
         home=archive.home,
         folder=str(settings.home),
         places={"store": settings.store.uri or "lance", "journal": _shown(settings.journal.url)},
-        slowwave=__version__,
+        slowwave=VERSION,
         journal=journal,
         tables=tables,
         files=kept,

@@ -153,7 +153,8 @@ def read(content: bytes) -> Backup:
     told = orjson.loads(content)
     if told.get("format") != FORMAT:
         raise BackupError(
-            f"A backup has format {told.get('format')}, and this Slowwave reads {FORMAT}: use a newer Slowwave."
+            f"A backup has format {told.get('format')}, and this Slowwave reads {FORMAT}: use a newer "
+            f"Slowwave."
         )
     try:
         return _ADAPTER.validate_python(told, strict=False)

@@ -48,7 +48,8 @@ def where(settings: Settings, given: str = "", key_file: Path | None = None, *, 
     uri = given or (own.uri if "://" in own.uri or not own.uri else str(settings.in_home(Path(own.uri))))
     if not uri:
         raise BackupError(
-            "Which place? Give a folder or s3://bucket/prefix, or set backup.uri. `slowwave help backup` tells more."
+            "Which place? Give a folder or s3://bucket/prefix, or set backup.uri. `slowwave help backup` "
+            "tells more."
         )
     named = key_file or (settings.in_home(Path(own.key_file)) if own.key_file else None)
     options = own.storage_options or (settings.store.storage_options if "://" in settings.store.uri else {})

@@ -1,8 +1,8 @@
 """Making a home out of a backup, where there is none.
 
-A file in the home says that it is being made, from the first step to after the last: nobody else opens the home
-meanwhile, and whoever was killed goes on by the same command. Every step can be done again: files are there
-whole or not at all, and rows of the journal that are there are compared.
+A file in the home says that it is being made, from the first step to after the last: nobody else opens the
+home meanwhile, and whoever was killed goes on by the same command. Every step can be done again: files are
+there whole or not at all, and rows of the journal that are there are compared.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
     backup = archive.named(at)
     if backup.journal.schema > SCHEMA_VERSION:
         raise BackupError(
-            f"The journal of this backup has schema version {backup.journal.schema}, and this Slowwave knows version "
-            f"{SCHEMA_VERSION}: restore it with Slowwave {backup.slowwave} or newer."
+            f"The journal of this backup has schema version {backup.journal.schema}, and this Slowwave "
+            f"knows version {SCHEMA_VERSION}: restore it with Slowwave {backup.slowwave} or newer."
         )
     home = settings.home
     goes_on = _begun(home, backup)
@@ -88,7 +88,8 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
         if not goes_on and journal.rows.count():
             (home / MARKER).unlink()
             raise BackupError(
-                f"The journal {_place_of_journal(settings)} has acts already; give an empty one, or another home."
+                f"The journal {_place_of_journal(settings)} has acts already; give an empty one, or "
+                f"another home."
             )
         _tables(archive, backup, tables)
         digest = _acts(archive, backup, journal)
@@ -118,8 +119,8 @@ def _begun(home: Path, backup: Backup) -> bool:
         told = {}
     if told.get("backup") != backup.name:
         raise BackupError(
-            f"A restore of the backup {told.get('backup', '?')} was begun in {home} and has not ended. Finish it with "
-            f"--at {told.get('backup', '?')}, or remove the folder."
+            f"A restore of the backup {told.get('backup', '?')} was begun in {home} and has not ended. "
+            f"Finish it with --at {told.get('backup', '?')}, or remove the folder."
         )
     return True
 
@@ -140,7 +141,8 @@ def _refuse_what_is_there(settings: Settings) -> None:
     tables = Place(settings.store_uri, settings.store.storage_options)
     if there := tables.list():
         raise BackupError(
-            f"There are tables at {tables.uri} already ({sorted(there)[0]}, …). Give an empty place in store.uri."
+            f"There are tables at {tables.uri} already ({sorted(there)[0]}, …). Give an empty place in "
+            f"store.uri."
         )
 
 
@@ -155,8 +157,8 @@ def _journal_of(settings: Settings) -> Journal:
 
 def _damaged(what: str, piece: str, error: DamagedError) -> BackupError:
     return BackupError(
-        f"{what} cannot be restored: piece {piece[:12]}… of the backup {error}. `slowwave verify` says which backups "
-        f"are whole; --at restores one of them."
+        f"{what} cannot be restored: piece {piece[:12]}… of the backup {error}. `slowwave verify` says "
+        f"which backups are whole; --at restores one of them."
     )
 
 
@@ -208,8 +210,8 @@ def _acts(archive: Archive, backup: Backup, journal: Journal) -> str:
     journal.rows.put_sources(told.sources)
     if journal.rows.digest() != digest.value():
         raise BackupError(
-            "The journal is another one than that of the backup: somebody wrote to it meanwhile. Remove what was "
-            "restored, and begin anew."
+            "The journal is another one than that of the backup: somebody wrote to it meanwhile. Remove what "
+            "was restored, and begin anew."
         )
     return digest.value()
 

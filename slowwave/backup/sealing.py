@@ -1,11 +1,11 @@
-"""A piece as it is stored: compressed, encrypted where there is a key, with a sum that tells of any changed bit.
+"""A piece as it is stored: packed, encrypted where there is a key, with a sum that tells of a changed bit.
 
-    magic (4) · flags (1) · length of the content (8) · salt (32, where encrypted) · body · SHA-256 of all that
+    magic (4) · flags (1) · length of the content (8) · salt (32, where encrypted) · body · SHA-256 of it all
 
 With a key the body is AES-256-GCM in chunks of 1 MiB, as age and Tink do it: each piece has a key of its own
-(HMAC of a random salt), each chunk its number and whether it is the last one as nonce, and all are bound to the
-name of the piece. So no chunk can be changed, left out, moved or put into another piece. Names are hashes of
-the content; with a key they are keyed, so nobody else can tell whether a text that they have is in there.
+(HMAC of a random salt), each chunk its number and whether it is the last one as nonce, and all are bound to
+the name of the piece. So no chunk can be changed, left out, moved or put into another piece. Names are hashes
+of the content; with a key they are keyed, so nobody else can tell whether a text that they have is in there.
 """
 
 from __future__ import annotations
@@ -126,6 +126,6 @@ def _aes(key: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202 - of a pac
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:
         raise BackupError(
-            "Encrypted backups need the package cryptography. Run: pip install '.[backup]' in the folder of Slowwave."
+            "Encrypted backups need the package cryptography. Run: pip install '.[backup]' in its folder."
         ) from None
     return AESGCM(key)

@@ -1,7 +1,7 @@
 """The settings file of a restored home: all that the backup has, but for where things are.
 
-Two homes with one set of tables would write over each other. So of what says where tables and journal are, only
-what lies within the home comes back; the rest is what the new home's own file says, or nothing.
+Two homes with one set of tables would write over each other. So of what says where tables and journal are,
+only what lies within the home comes back; the rest is what the new home's own file says, or nothing.
 """
 
 from __future__ import annotations

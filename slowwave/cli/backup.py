@@ -92,9 +92,10 @@ def _show_made(made: Made) -> None:
 def _of(one: Backup) -> dict[str, object]:
     """A backup as data for programs."""
     return {
-        "name": one.name, "at": one.at, "home": one.folder, "slowwave": one.slowwave, "acts": one.journal.rows,
-        "until": one.journal.until, "tables": {name: part.version for name, part in one.tables.items()},
-        "files": len(one.files), "bytes": one.size, "sent": one.sent, "seconds": one.seconds,
+        "name": one.name, "at": one.at, "home": one.folder, "slowwave": one.slowwave,
+        "acts": one.journal.rows, "until": one.journal.until,
+        "tables": {name: part.version for name, part in one.tables.items()}, "files": len(one.files),
+        "bytes": one.size, "sent": one.sent, "seconds": one.seconds,
     }  # fmt: skip
 
 
@@ -195,7 +196,8 @@ def _show_verified(found: Verified) -> None:
     if found.unused:
         total = size(sum(found.unused.values()))
         out.print(
-            f"{counted(len(found.unused), 'file')} ({total}) that no backup needs: the next backup takes pieces away.",
+            f"{counted(len(found.unused), 'file')} ({total}) that no backup needs: the next backup takes "
+            f"pieces away.",
             highlight=False,
         )
 

@@ -91,8 +91,8 @@ def refuse_half_restored(home: Path) -> None:
     """
     if (home / RESTORING).exists():
         raise StoreError(
-            f"The home {home} is being restored from a backup, and that has not ended. If nobody is doing it any "
-            f"more, run the same `slowwave restore` again: it goes on where it was."
+            f"The home {home} is being restored from a backup, and that has not ended. If nobody is doing it "
+            f"any more, run the same `slowwave restore` again: it goes on where it was."
         )
 
 

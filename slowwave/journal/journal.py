@@ -326,8 +326,8 @@ class Journal:
         It guards what more than one process changes beside the journal; appending and reading do not need it.
 
         Args:
-            what: memories, while they are changed; night, for the length of a run of the night; backup, while one
-                is made.
+            what: memories, while they are changed; night, for the length of a run of the night; backup, while
+                one is made.
             waiting: entered for as long as another one has it.
             until: asked again and again meanwhile; once it is true the wait ends without the lock.
 
