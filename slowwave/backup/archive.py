@@ -16,7 +16,7 @@ import secrets
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -29,6 +29,7 @@ from slowwave.errors import BackupError, NotFoundError
 
 HEADER = "slowwave-backup.json"
 PIECES, BACKUPS = "pieces", "backups"
+_NAME = "%Y%m%dT%H%M%S"  # what the name of a backup begins with; thousandths of a second follow
 _OTHERS = 3  # names of a folder of somebody else's that are shown (count)
 
 
@@ -54,9 +55,23 @@ def _sum(said: dict[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def new_name(at: datetime) -> str:
-    """Name of a backup; names sort by time."""
-    return f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+def new_name(at: datetime, last: str = "") -> str:
+    """Name of a backup: it sorts after the last one, also where the clock was put back since.
+
+    Args:
+        at: when its state is taken, in UTC.
+        last: name of the newest backup; empty: there is none.
+    """
+    moment = at
+    if last and _begin(at) <= last.partition("-")[0]:
+        moment = datetime.strptime(last.partition("-")[0] + "+0000", f"{_NAME}%fZ%z") + timedelta(
+            milliseconds=1
+        )
+    return f"{_begin(moment)}-{secrets.token_hex(3)}"
+
+
+def _begin(moment: datetime) -> str:
+    return f"{moment:{_NAME}}{moment.microsecond // 1000:03}Z"
 
 
 class Archive:
@@ -272,8 +287,6 @@ def path_of(piece: str) -> str:
 
 def _moment(at: str) -> str:
     """A moment as names begin, or nothing where it is none."""
-    from datetime import UTC, timedelta
-
     try:
         given = datetime.fromisoformat(at)
     except ValueError:
@@ -281,7 +294,7 @@ def _moment(at: str) -> str:
     given = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
     if len(at) <= len("2026-01-31"):
         given += timedelta(days=1, seconds=-1)
-    return f"{given:%Y%m%dT%H%M%SZ}"
+    return f"{given:{_NAME}}999Z"
 
 
 def pieces_of(parts: Iterator[bytes], archive: Archive) -> tuple[tuple[str, ...], int, int]:

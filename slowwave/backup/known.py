@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from slowwave.common.permissions import make_private
+from slowwave.settings import Settings
 
 FILE = "backup.json"
 
@@ -107,3 +108,46 @@ def still_there(home: Path, erasures: int) -> list[str]:
         for uri, last in read(home).places.items()
         if last.oldest_erasures < erasures
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How backups at a place stand.
+
+    Attributes:
+        uri: the place.
+        fresh: whether the last one is young enough; a place that the settings do not name always is.
+        words: that say so.
+        last: the last one, if there is one.
+    """
+
+    uri: str
+    fresh: bool
+    words: str
+    last: Last | None
+
+
+def standings(settings: Settings, now: datetime) -> list[Standing]:
+    """How backups stand at every place that the home knows of, and at the one that the settings name.
+
+    Args:
+        settings: of the home.
+        now: the present moment.
+    """
+    told, own = read(settings.home).places, place_of(settings)
+    found = []
+    for uri in [*filter(None, [own]), *(one for one in told if one != own)]:
+        last = told.get(uri)
+        if last is None:
+            found.append(Standing(uri, fresh=False, words=f"none was made at {uri} yet", last=None))
+            continue
+        old = now - last.at > timedelta(days=settings.backup.stale_days)
+        words = f"the last one at {uri} is of {last.at:%F %H:%M} UTC ({last.backups} there)"
+        found.append(Standing(uri, uri != own or not old, words, last))
+    return found
+
+
+def place_of(settings: Settings) -> str:
+    """The place of backups that the settings name, as backups are known by it; empty: none."""
+    uri = settings.backup.uri
+    return uri if "://" in uri or not uri else str(settings.in_home(Path(uri)).absolute())

@@ -111,8 +111,8 @@ def _whole(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup
 
 def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
     begun, at = time.monotonic(), space.now()
-    name = new_name(at)
     before = _before(archive)
+    name = new_name(at, next(reversed(archive.names()), ""))
     with held(space, name) as cut:
         tables, table_bytes, table_sent = _tables(space, archive, cut, before)
         journal, journal_bytes, journal_sent = _journal(space, archive, cut, before)

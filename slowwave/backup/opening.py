@@ -8,6 +8,7 @@ from pathlib import Path
 
 from slowwave.backup.archive import Archive
 from slowwave.backup.keys import Key, read_key_file
+from slowwave.backup.known import place_of
 from slowwave.backup.place import Place
 from slowwave.errors import BackupError
 from slowwave.settings import Settings
@@ -45,7 +46,7 @@ def where(settings: Settings, given: str = "", key_file: Path | None = None, *, 
         BackupError: nobody says where, or the key cannot be used.
     """
     own = settings.backup
-    uri = given or (own.uri if "://" in own.uri or not own.uri else str(settings.in_home(Path(own.uri))))
+    uri = given or place_of(settings)
     if not uri:
         raise BackupError(
             "Which place? Give a folder or s3://bucket/prefix, or set backup.uri. `slowwave help backup` "
