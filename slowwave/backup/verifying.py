@@ -101,6 +101,17 @@ def verify(archive: Archive, at: str = "") -> Verified:
     )
 
 
+def mend(archive: Archive, found: Verified) -> int:
+    """Take away what is damaged, so that the next backup sends it again; how many files that was (count).
+
+    What the home no longer has stays lost: a backup that needs it can be restored no more, and says so.
+    """
+    there = archive.place.list()
+    bad = [fault.where for fault in found.faults if fault.where in there and fault.where != HEADER]
+    archive.place.delete(bad)
+    return len(bad)
+
+
 def _wanted(backups: Sequence[Backup]) -> dict[str, tuple[str, list[str]]]:
     """Every piece with what it is of and the backups that need it, the newest first."""
     wanted: dict[str, tuple[str, list[str]]] = {}

@@ -152,6 +152,9 @@ def verify(
     at_place: Annotated[str, _FROM] = "",
     key_file: Annotated[Path | None, _KEY] = None,
     at: Annotated[str, _AT] = "",
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Take damaged files away: the next backup sends them again.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Read every piece of the backups at a place and say which can be restored; ends with 1 if one cannot."""
@@ -159,17 +162,31 @@ def verify(
 
     from slowwave.backup import known
     from slowwave.backup.opening import where
-    from slowwave.backup.verifying import verify as look
+    from slowwave.backup import verifying
 
     settings = home_settings()
     with bars(quiet=json):
-        found = look(where(settings, at_place, key_file).archive(), at)
+        archive = where(settings, at_place, key_file).archive()
+        found = verifying.verify(archive, at)
+        mended = verifying.mend(archive, found) if mend else 0
     if found.sound and not at and settings.home.is_dir():
         known.note_verified(settings.home, found.place, datetime.now(UTC))
     if json:
-        print_json({"sound": found.sound, **{name: getattr(found, name) for name in found.__slots__}})
+        print_json(
+            {
+                "sound": found.sound,
+                "mended": mended,
+                **{name: getattr(found, name) for name in found.__slots__},
+            }
+        )
     else:
         _show_verified(found)
+        if not found.sound:
+            out.print(
+                f"{counted(mended, 'damaged file')} taken away. Next: slowwave backup" if mend else
+                "slowwave verify --mend takes damaged files away, and the next backup sends them again where the "
+                "home still has them."
+            )  # fmt: skip
     raise typer.Exit(0 if found.sound else 1)
 
 
@@ -192,7 +209,6 @@ def _show_verified(found: Verified) -> None:
         )
         whole = ", ".join(found.whole[-3:]) or "none"
         out.print(f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.", highlight=False)
-        out.print("Make a new one now; what is wrong with an old one is mended where the home still has it.")
     if found.unused:
         total = size(sum(found.unused.values()))
         out.print(

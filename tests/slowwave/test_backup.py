@@ -19,7 +19,7 @@ from slowwave.backup.keys import derived, make_key_file, read_key_file
 from slowwave.backup.place import Place
 from slowwave.backup.restoring import restore
 from slowwave.backup.sealing import DamagedError, name_of, seal, unseal
-from slowwave.backup.verifying import verify
+from slowwave.backup.verifying import mend, verify
 from slowwave.errors import BackupError, NotFoundError, StoreError
 from slowwave.home.model import RESTORING
 from slowwave.home.workspace import Workspace
@@ -375,6 +375,23 @@ def test_a_missing_piece_says_what_it_harms_and_the_next_backup_heals_it(own: Pa
         back_up(memory, place)
         assert verify(archive(place)).sound
     restore(load(tmp_path / "new"), archive(place), at=first.backup.name)
+
+
+def test_a_damaged_piece_is_sent_again_when_it_was_taken_away(own: Path, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    with Memory(load(own), namespace="ada") as memory:
+        made = back_up(memory, place)
+        piece = made.backup.journal.pages[0].pieces[0]
+        path = place / PIECES / piece[:2] / piece
+        path.write_bytes(path.read_bytes()[:-1] + b"x")
+        back_up(memory, place)
+        found = verify(archive(place))
+        (fault,) = found.faults
+        assert fault.what.startswith("journal, acts 1 to ")
+        assert len(fault.backups) == 2
+        assert mend(archive(place), found) == 1
+        back_up(memory, place)
+    assert verify(archive(place)).sound
 
 
 def test_a_lost_header_is_written_again(own: Path, tmp_path: Path) -> None:
