@@ -10,6 +10,7 @@ from canary_home import QUESTION, CanaryHome
 # Commands that are walked elsewhere, and why.
 ELSEWHERE = {
     "init": "makes another home",
+    "restore": "makes another home out of a backup, and says how many rows that were",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
@@ -120,6 +121,9 @@ undo {decision}
 undo nothing
 reconsolidate --dry-run
 reconsolidate
+backup {folder}/backups
+backups {folder}/backups
+verify {folder}/backups
 checkpoint create walk
 checkpoint list
 checkpoint restore walk

@@ -160,9 +160,8 @@ def verify(
     """Read every piece of the backups at a place and say which can be restored; ends with 1 if one cannot."""
     from datetime import UTC, datetime
 
-    from slowwave.backup import known
+    from slowwave.backup import known, verifying
     from slowwave.backup.opening import where
-    from slowwave.backup import verifying
 
     settings = home_settings()
     with bars(quiet=json):
@@ -184,8 +183,8 @@ def verify(
         if not found.sound:
             out.print(
                 f"{counted(mended, 'damaged file')} taken away. Next: slowwave backup" if mend else
-                "slowwave verify --mend takes damaged files away, and the next backup sends them again where the "
-                "home still has them."
+                "slowwave verify --mend takes damaged files away, and the next backup sends them again where "
+                "the home still has them."
             )  # fmt: skip
     raise typer.Exit(0 if found.sound else 1)
 

@@ -58,6 +58,7 @@ report feedback
 warehouse tables
 settings
 doctor
+backups
 checkpoint create one
 checkpoint list
 checkpoint delete one
