@@ -2,9 +2,9 @@
 
     python bench/backup.py [--notes 5000] [--searches 200] [--folder DIR] [--encrypted]
 
-The notes are 100 made-up words each, saved as a person's script would. ``first`` sends everything, ``nothing
-new`` is the same again, ``50 saves`` follows so many new notes, ``verify`` reads all of it, ``restore`` makes
-a home of it. ``cp -a`` and ``tar -cz`` copy the folder as it is, each time whole and whoever writes meanwhile.
+The notes are 100 made-up words each, saved as a script would. ``first`` sends everything, ``nothing new`` is
+the same again, ``50 saves`` follows so many new notes, ``verify`` reads all of it, ``restore`` makes
+a home of it. ``cp -a`` and ``tar -cz`` copy the folder whole each time, whoever writes to it meanwhile.
 """
 
 from __future__ import annotations

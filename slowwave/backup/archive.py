@@ -30,6 +30,7 @@ from slowwave.errors import BackupError, NotFoundError
 HEADER = "slowwave-backup.json"
 PIECES, BACKUPS = "pieces", "backups"
 _NAME = "%Y%m%dT%H%M%S"  # what the name of a backup begins with; thousandths of a second follow
+_LAST = 5  # backups that are named (count)
 _OTHERS = 3  # names of a folder of somebody else's that are shown (count)
 
 
@@ -219,8 +220,8 @@ class Archive:
             stored = self.place.get(f"{BACKUPS}/{name}")
         except FileNotFoundError:
             raise NotFoundError(
-                f"There is no backup {name!r} at {self.place.uri}. There are: "
-                f"{', '.join(self.names()) or 'none'}."
+                f"There is no backup {name!r} at {self.place.uri}. The last ones are: "
+                f"{', '.join(self.names()[-_LAST:]) or 'none'}."
             ) from None
         return read(unseal(name, stored, self.key))
 
@@ -242,18 +243,27 @@ class Archive:
 
         Raises:
             NotFoundError: there is none such.
+            BackupError: its list is damaged.
         """
+        name = self._meant(at)
+        try:
+            return self.read(name)
+        except DamagedError as error:
+            raise BackupError(
+                f"The list of the backup {name} {error}. Choose another one with --at: `slowwave backups` "
+                f"lists them."
+            ) from None
+
+    def _meant(self, at: str) -> str:
         names = self.names()
         if not at:
-            return self.read(names[-1]) if names else self.read("")
+            return names[-1] if names else ""
         begins = [name for name in names if name.startswith(at)]
         if len(begins) == 1:
-            return self.read(begins[0])
+            return begins[0]
         limit = _moment(at)
         before = [name for name in names if limit and name.partition("-")[0] <= limit]
-        if not before:
-            return self.read(at)  # says what there is
-        return self.read(before[-1])
+        return before[-1] if before else at  # whoever reads it says what there is
 
     def add(self, backup: Backup) -> None:
         """Let a backup be one: its pieces are all there."""

@@ -20,6 +20,10 @@ _RETRIES: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
 
 _ADVICE = (
     (("no space left", "storagefull", "quota exceeded"), "it is full: free some space, then run it again"),
+    (
+        ("169.254.169.254", "metadata.google"),  # where a machine of a cloud would be asked for its own
+        "there are no credentials for it: set them in its storage options or the environment",
+    ),
     (("nosuchbucket",), "there is no such bucket: make it, or mend the name"),
     (
         ("permission denied", "accessdenied", "403 forbidden", "read-only file system", "permissiondenied"),

@@ -21,6 +21,7 @@ _FROM = typer.Argument(metavar="FROM", help="Folder or s3:// URL; default: the s
 _KEY = typer.Option("--key-file", help="File with the key; default: the setting backup.key_file.")
 _AT = typer.Option("--at", help="Which one: its name, or the last before a day or moment (UTC).")
 _SHOWN = 20
+_NAMED = 3
 
 
 @app.command()
@@ -189,6 +190,12 @@ def verify(
     raise typer.Exit(0 if found.sound else 1)
 
 
+def _few(names: tuple[str, ...]) -> str:
+    """The newest of some backups, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _show_verified(found: Verified) -> None:
     from slowwave.views.tables import print_table
 
@@ -199,9 +206,7 @@ def _show_verified(found: Verified) -> None:
             highlight=False,
         )
     else:
-        cells = [
-            [one.where, one.problem, one.what, ", ".join(one.backups[:3])] for one in found.faults[:_SHOWN]
-        ]
+        cells = [[one.where, one.problem, one.what, _few(one.backups)] for one in found.faults[:_SHOWN]]
         more = len(found.faults) - len(cells)
         print_table(
             "What is wrong", ["file", "problem", "what it is of", "harms"], cells, left_out=max(more, 0)

@@ -126,7 +126,7 @@ def test_only_what_is_new_is_sent_and_an_older_one_comes_back(own: Path, tmp_pat
     assert archive(place).named(f"{third.backup.at + timedelta(seconds=1):%F %T}").name == third.backup.name
     assert archive(place).named(f"{third.backup.at:%F}").name == third.backup.name
     assert archive(place).named("").name == third.backup.name
-    with pytest.raises(NotFoundError, match="There are: 2"):
+    with pytest.raises(NotFoundError, match="The last ones are: 2"):
         archive(place).named("2020-01-01")
 
 
