@@ -82,7 +82,8 @@ def _for_dagster(address: str) -> str:
             "night.dagster_url is no address of PostgreSQL. Write for instance "
             "postgresql://user:password@host/dagster, as a variable SLOWWAVE_NIGHT__DAGSTER_URL."
         )
-    return url.set(drivername="postgresql").render_as_string(hide_password=False)
+    # By its name: what Dagster writes is for this driver, and SQLAlchemy's own choice is another one.
+    return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
 
 
 def end_killed(folder: Path) -> list[str]:
