@@ -8,6 +8,7 @@ from typing import Self
 import dagster as dg
 from pydantic import PrivateAttr
 
+from slowwave.assets.run_process import PROCESS_TAG, process
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.settings import load
@@ -76,6 +77,9 @@ class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Hold the home's night."""
+        if context.run is not None and context.instance is not None:
+            # Whoever comes later can see whether this run is alive.
+            context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
         with self.slowwave.space.one_night(_waiting(context)):
             yield self
 

@@ -29,7 +29,7 @@ def next_pause(before: float, ran: float) -> float:
 class Kept:
     """A program that is kept running in a session of its own, so that Ctrl-C reaches it through here alone.
 
-    What it prints stands on standard error.
+    What it prints stands on standard error. Its standard input ends when this process does, however it ends.
 
     Args:
         command: its words.
@@ -59,7 +59,7 @@ class Kept:
                 self._process = process = subprocess.Popen(  # noqa: S603 - our own
                     self._command,
                     env=self._environment,
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,  # its end tells the program that this process was killed
                     stdout=2,
                     start_new_session=True,
                 )
@@ -68,6 +68,8 @@ class Kept:
             pause = next_pause(pause, time.monotonic() - began)
             if self._stopped.is_set():
                 return
+            if process.stdin is not None:
+                process.stdin.close()
             self._tell(code, pause)
             if self._stopped.wait(pause):
                 return

@@ -37,6 +37,7 @@ class _Ports(NamedTuple):
     mcp: int
     page: int | None
     dagster: int | None
+    dagster_host: str
 
 
 class _Place(NamedTuple):
@@ -56,6 +57,9 @@ def up(
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
     ui_port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of Dagster's page.")] = 3000,
+    ui_host: Annotated[
+        str, typer.Option(help="Address of Dagster's page; it asks nobody who they are.")
+    ] = "127.0.0.1",
     json: Json = False,
 ) -> None:
     """Keep the memory running until Ctrl-C or TERM: commands ask it instead of starting by themselves.
@@ -72,7 +76,7 @@ def up(
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
     with held(settings.home), ExitStack() as parts:
-        _run(settings, parts, host, _Ports(port, page_port, ui_port if night else None), json=json)
+        _run(settings, parts, host, _Ports(port, page_port, ui_port if night else None, ui_host), json=json)
 
 
 def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json: bool) -> None:
@@ -95,7 +99,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
-    dagster = _run_night(ports.dagster, hurry, parts)
+    dagster = _run_night(ports.dagster_host, ports.dagster, hurry, parts)
     if json:
         urls = {"page": page.url or None, "mcp": assistants.url or None, "dagster": dagster.url or None}
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
@@ -192,7 +196,7 @@ def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
     parts.callback(stop)
 
 
-def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
+def _run_night(host: str, port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
     from slowwave.cli.child import Kept
 
@@ -204,10 +208,11 @@ def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _P
     def tell(code: int, pause: float) -> None:
         err.print(f"Dagster ended (exit code {code}); it starts again in {pause:.0f} s.", highlight=False)
 
-    child = Kept([sys.executable, "-m", "slowwave", "ui", "--port", str(port)], os.environ, tell)
+    command = [sys.executable, "-m", "slowwave", "ui", "--host", host, "--port", str(port), "--with-input"]
+    child = Kept(command, os.environ, tell)
     child.start()
     parts.callback(child.stop, hurry)
-    return _Place(f"http://127.0.0.1:{port}")
+    return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
 def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None:

@@ -195,6 +195,12 @@ class NightSettings(Group):
         description="Who answers for the nights, as Dagster's page shows it: a mail address, or team:NAME",
     )
 
+    dagster_url: str = Field(
+        "",
+        description="Address of a PostgreSQL database for Dagster's runs and schedules (postgresql://...); "
+        "empty: SQLite files in HOME/dagster",
+    )
+
     @field_validator("first_day")
     @classmethod
     def _is_a_day(cls, value: str) -> str:

@@ -621,6 +621,44 @@ def test_a_child_that_dies_is_started_again_and_ends_when_it_is_told_to(tmp_path
     assert len(runs.read_text()) == 3
 
 
+KEEPS = """
+import os, sys, time
+from slowwave.cli.child import Kept
+Kept([sys.executable, "-c", sys.argv[1]], os.environ, print).start()
+time.sleep(600)
+"""
+RUNS = """
+import os, sys
+from slowwave.orchestration.processes import run_whole
+program = "import os, time; open(os.environ['TOLD'], 'w').write(str(os.getpid())); time.sleep(600)"
+run_whole([sys.executable, "-c", program], os.environ, grace=1.0, with_input=True)
+"""
+
+
+def test_the_child_of_a_killed_memory_ends_with_all_that_it_started(tmp_path):
+    told = tmp_path / "told"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TOLD": str(told)}
+    parent = subprocess.Popen([sys.executable, "-c", KEEPS, RUNS], env=environment)
+    try:
+        while not told.exists() or not told.read_text():
+            assert parent.poll() is None
+            time.sleep(0.05)
+    finally:
+        parent.kill()
+        parent.wait()
+    started = int(told.read_text())
+    while _is_there(started):  # the limit of the test is the limit of this
+        time.sleep(0.05)
+
+
+def _is_there(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     """`slowwave ui` is started with this home and its port, and asked to end at the end."""
     from slowwave.cli import up
@@ -640,8 +678,8 @@ def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     monkeypatch.setattr("slowwave.cli.child.Kept", Child)
     monkeypatch.setenv("SLOWWAVE_HOME", str(own.path))
     with ExitStack() as parts:
-        where = up._run_night(3999, threading.Event(), parts)
+        where = up._run_night("127.0.0.1", 3999, threading.Event(), parts)
         assert where.url == "http://127.0.0.1:3999"
-        assert up._run_night(None, threading.Event(), parts).why_not == "not run: --no-night"
-    words = [sys.executable, "-m", "slowwave", "ui", "--port", "3999"]
+        assert up._run_night("127.0.0.1", None, threading.Event(), parts).why_not == "not run: --no-night"
+    words = [sys.executable, "-m", "slowwave", "ui", "--host", "127.0.0.1", "--port", "3999", "--with-input"]
     assert seen == [(words, str(own.path)), "start", "stop"]
