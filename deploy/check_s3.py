@@ -47,7 +47,9 @@ def main() -> int:
         finally:
             store.delete(key)
     if set(counts) != {1}:
-        print(f"{uri}: of {WRITERS} writers at once {max(counts)} created the same object. Use another S3 server.")
+        print(
+            f"{uri}: of {WRITERS} writers at once {max(counts)} created the same object. Use another S3 server."
+        )
         return 1
     print(f"{uri}: {ROUNDS} objects, each created once by {WRITERS} writers at once.")
     return 0
