@@ -1,7 +1,7 @@
 """Ask an S3 server what tables need of it: of several that create one object at once, one may succeed.
 
-It reads SLOWWAVE_STORE__URI and SLOWWAVE_STORE__STORAGE_OPTIONS, and leaves nothing in the bucket. Exit code 1: do not
-put a memory there, since two saves at once would lose one.
+It reads SLOWWAVE_STORE__URI and SLOWWAVE_STORE__STORAGE_OPTIONS, and leaves nothing in the bucket. Exit code
+1: put no memory there, since of two that write at once one could be lost.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main() -> int:
             store.delete(key)
     if set(counts) != {1}:
         print(
-            f"{uri}: of {WRITERS} writers at once {max(counts)} created the same object. Use another S3 server."
+            f"{uri}: of {WRITERS} writers at once {max(counts)} made the same object. Use another S3 server."
         )
         return 1
     print(f"{uri}: {ROUNDS} objects, each created once by {WRITERS} writers at once.")
