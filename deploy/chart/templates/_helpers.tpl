@@ -47,6 +47,8 @@ securityContext:
   fsGroup: 10001
   seccompProfile: {type: RuntimeDefault}
 volumes:
+{{- if not .keeps }}
   - {name: home, emptyDir: {sizeLimit: {{ .Values.home.sizeLimit }}}}
+{{- end }}
   - {name: tmp, emptyDir: {}}
 {{- end }}
