@@ -12,13 +12,13 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import AnyHttpUrl
 
-from slowwave.errors import SettingsError, SlowwaveError
+from slowwave.errors import SlowwaveError
+from slowwave.mcp.access import Access, require_anybody
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
 from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
-from slowwave.mcp.tokens import caller_of
-from slowwave.settings import McpToken, Settings
+from slowwave.settings import Settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -29,22 +29,28 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 
 
+class Known(AccessToken):
+    """What the SDK keeps of a request's token: who calls. The token itself is handed on to nobody."""
+
+    caller: Caller
+
+
 class Verifier:
-    """Knows whose a bearer token is; in the SDK's words the principal is a client, the namespace its subject.
+    """Knows whose a bearer token is, in the SDK's words.
 
     Args:
-        tokens: that are known.
+        access: knows who calls.
     """
 
-    def __init__(self, tokens: Sequence[McpToken]) -> None:
-        self._tokens = tokens
+    def __init__(self, access: Access) -> None:
+        self._access = access
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Who is calling; None for a token that is not known."""
-        caller = caller_of(token, self._tokens)
+        """Who is calling; None for a token that opens nothing."""
+        caller = await self._access.caller(token)
         if caller is None:
             return None
-        return AccessToken(token="", client_id=caller.principal, subject=caller.namespace, scopes=[])
+        return Known(token="", client_id=caller.principal, subject=caller.namespace, scopes=[], caller=caller)
 
 
 def caller() -> Caller:
@@ -54,9 +60,9 @@ def caller() -> Caller:
         SlowwaveError: nobody that is known; no request comes so far without a token.
     """
     access = get_access_token()
-    if access is None or not access.subject:
+    if not isinstance(access, Known):
         raise SlowwaveError("This request has no valid bearer token.")
-    return Caller(access.subject, access.client_id)
+    return access.caller
 
 
 def application(settings: Settings, host: str, space: Workspace | None = None) -> Starlette:
@@ -70,16 +76,13 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
     """
-    if not settings.mcp.tokens:
-        raise SettingsError(
-            "No client could use the server: there is no token. "
-            "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
-        )
+    require_anybody(settings)
     require_names(settings, host)
+    access = Access(settings)
     memories = Memories(settings, caller, space=space)
     built = build(
         memories,
-        verifier=Verifier(settings.mcp.tokens),
+        verifier=Verifier(access),
         # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
         auth=AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None),
     )
@@ -95,7 +98,7 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
     made.router.lifespan_context = _ready_from_the_start(
         made.router.lifespan_context, memories, [one.namespace for one in settings.mcp.tokens]
     )
-    made.add_middleware(Limits, tokens=settings.mcp.tokens, requests=settings.mcp.requests)
+    made.add_middleware(Limits, access=access, requests=settings.mcp.requests)
     return made
 
 
