@@ -214,7 +214,7 @@ class Feedback(BaseCallbackHandler):
                 self._found.pop(run_id, None)
 
 
-def said(outputs: Any) -> str:  # noqa: ANN401 - whatever a chain gives
+def said(outputs: Any) -> str:
     """The text of what a chain answers: a text, a message, or the last message or answer in a mapping."""
     if isinstance(outputs, str):
         return outputs
@@ -258,7 +258,7 @@ def _sync(tool: MemoryTool) -> Callable[..., str]:
 
     from slowwave.adapters.tools import ToolFailedError
 
-    def call(**arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+    def call(**arguments: Any) -> str:
         try:
             return tool.call(arguments)
         except ToolFailedError as error:
@@ -272,7 +272,7 @@ def _async(tool: MemoryTool) -> Callable[..., Awaitable[str]]:
 
     from slowwave.adapters.tools import ToolFailedError
 
-    async def call(**arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+    async def call(**arguments: Any) -> str:
         try:
             return await tool.acall(arguments)
         except ToolFailedError as error:

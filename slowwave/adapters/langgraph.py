@@ -163,8 +163,8 @@ class SlowwaveStore(BaseStore):
             namespace, key = item_of(note["key"])
             raise RefusedError(
                 f"The gate did not let in {key!r} of {namespace}: {'; '.join(told(one.reasons))}. It is in "
-                f"quarantine as {one.memory_id}; the key has what it had before. Put whole sentences, or open "
-                f'the store with refused="keep".{more}'
+                f"quarantine as {one.memory_id}; the key has what it had before. Put whole sentences, or "
+                f'open the store with refused="keep".{more}'
             )
 
     def _let_in(self, saved: Saved) -> bool:
@@ -187,7 +187,7 @@ class SlowwaveStore(BaseStore):
     def _note(self, op: PutOp) -> dict[str, Any]:
         """The note of an item."""
         value = dict(op.value or {})
-        texts = _texts(value, self._fields if op.index in (None, False) else op.index)
+        texts = _texts(value, op.index or self._fields)
         indexed = op.index is not False
         return {
             "content": "\n".join(texts),
@@ -251,7 +251,7 @@ def _at(value: Mapping[str, Any], path: str) -> list[str]:
     return [one for one in get_text_at_path(value, tokenize_path(path)) if one.strip()]
 
 
-def _leaves(value: Any, name: str) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - JSON
+def _leaves(value: Any, name: str) -> Iterable[tuple[str, Any]]:
     """What is in a value that is no list and no mapping, with the path to it."""
     if isinstance(value, Mapping):
         for part, one in value.items():

@@ -59,7 +59,7 @@ class SlowwaveRetriever(BaseRetriever):
         tags: Sequence[str] = (),
         explain: bool = False,
         quote: bool = True,
-        **options: Any,  # noqa: ANN401 - of the base class
+        **options: Any,
     ) -> None:
         self._memory, self._quote = memory, quote
         self._asked: dict[str, Any] = {
@@ -118,7 +118,7 @@ class SlowwaveMemoryBlock(BaseMemoryBlock[str]):
     k: int = 5
     saves: bool = True
 
-    async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:  # noqa: ANN401
+    async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
         asked = [one.content for one in messages or [] if one.role is MessageRole.USER and one.content]
         if not asked:
             return ""
@@ -157,14 +157,14 @@ def tools(memory: Memory, *, only: Collection[str] = ()) -> list[FunctionTool]:
 
 
 def _sync(tool: MemoryTool) -> Callable[..., str]:
-    def call(**arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+    def call(**arguments: Any) -> str:
         return tool.call(arguments)
 
     return call
 
 
 def _async(tool: MemoryTool) -> Callable[..., Awaitable[str]]:
-    async def call(**arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+    async def call(**arguments: Any) -> str:
         return await tool.acall(arguments)
 
     return call

@@ -21,18 +21,20 @@ def fits(value: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:
     return all(_equal(value.get(name), one) for name, one in (wanted or {}).items())
 
 
-def _equal(there: Any, wanted: Any) -> bool:  # noqa: ANN401 - JSON
+def _equal(there: Any, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if any(name.startswith("$") for name in wanted):
             return all(_holds(there, name, one) for name, one in wanted.items())
-        return isinstance(there, Mapping) and all(_equal(there.get(name), one) for name, one in wanted.items())
+        return isinstance(there, Mapping) and all(
+            _equal(there.get(name), one) for name, one in wanted.items()
+        )
     if isinstance(wanted, list | tuple):
         same = isinstance(there, list | tuple) and len(there) == len(wanted)
         return same and all(_equal(one, other) for one, other in zip(there, wanted, strict=True))
     return bool(there == wanted)
 
 
-def _holds(there: Any, sign: str, wanted: Any) -> bool:  # noqa: ANN401 - JSON
+def _holds(there: Any, sign: str, wanted: Any) -> bool:
     if sign == "$eq":
         return bool(there == wanted)
     if sign == "$ne":
@@ -58,6 +60,4 @@ def matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
         there = namespace[len(namespace) - len(path) :] if len(namespace) >= len(path) else ()
     else:
         raise ArgumentError(f"match_type = {condition.match_type!r}: give prefix or suffix.")
-    return len(there) == len(path) and all(
-        one in ("*", part) for one, part in zip(path, there, strict=True)
-    )
+    return len(there) == len(path) and all(one in ("*", part) for one, part in zip(path, there, strict=True))

@@ -1,6 +1,6 @@
 """OpenAI Agents: function tools over a memory.
 
-There is no `Session`: a session is an exact record of a conversation's items, calls of tools with them, that is
+There is no `Session`: a session is an exact record of a conversation's items, with calls of tools, that is
 popped from its end. A memory judges, merges and supersedes what it is told, so it would be a wrong one.
 """
 

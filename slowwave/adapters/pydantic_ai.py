@@ -26,8 +26,8 @@ def toolset(
 ) -> FunctionToolset[Any]:
     """The memory's tools, for ``Agent(toolsets=[...])``.
 
-    An argument that is wrong is a `ModelRetry`, so that the model calls again; whatever else fails is a `ToolFailed`,
-    which the model is told and the run goes on with.
+    An argument that is wrong is a `ModelRetry`, so that the model calls again; whatever else fails is a
+    `ToolFailed`, which the model is told and the run goes on with.
 
     Args:
         memory: that is asked, open.
@@ -48,7 +48,7 @@ def _tool(tool: MemoryTool) -> Tool[Any]:
 
 
 def _function(tool: MemoryTool) -> Callable[..., Awaitable[str]]:
-    async def call(**arguments: Any) -> str:  # noqa: ANN401 - the tool's own
+    async def call(**arguments: Any) -> str:
         try:
             return await tool.acall(arguments)
         except ToolFailedError as error:

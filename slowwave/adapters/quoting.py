@@ -1,4 +1,4 @@
-"""Results of a search as the documents of a framework: the text, quoted, and what is to be known beside it."""
+"""Results of a search as documents of a framework: the text, quoted, and what is to be known beside it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def text_of(result: Result, *, quote: bool) -> str:
 
 
 def metadata_of(response: SearchResponse, result: Result) -> dict[str, Any]:
-    """What travels with a document: ids that feedback needs, score and labels; with an explanation that, too."""
+    """What travels with a document: ids that feedback needs, score, labels, and the explanation if any."""
     told = {
         "search_id": response.search_id,
         "memory_id": result.memory_id,

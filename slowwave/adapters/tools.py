@@ -1,6 +1,6 @@
 """The tools of MCP as plain functions of named arguments, from which each framework makes tools of its own.
 
-Names, descriptions, arguments, answers and errors are those of :mod:`slowwave.mcp`: there is one implementation.
+Names, descriptions, arguments, answers and errors are those of :mod:`slowwave.mcp`: there is one of each.
 """
 
 from __future__ import annotations

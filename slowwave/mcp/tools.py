@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from mcp.types import CallToolResult, TextContent
@@ -109,19 +109,12 @@ class Tools:
         not save logs, tool output, or what memory_search has just shown.
         """
         memory = self._mine()
-        if key:
-            require_replaceable(memory.tenant, key)
-        saved = memory.save(
-            content, title=title, key=key, memory_type=memory_type, tags=tags, follows=follows
-        )
-        next_step = wording.after_the_gate(saved, memory.gate_policy.enforces_from)
-        warnings = [*saved.warnings, *self._warnings(memory)]
-        update = {"next_step": next_step, "warnings": warnings}
-        answer = Stored.model_validate(saved).model_copy(update=update)
-        if not _sight(memory, [saved.other, saved.duplicate_of]).sees(saved.other, saved.duplicate_of):
-            answer = answer.model_copy(
-                update={"duplicate_of": None, "outcome": "", "other": None, "decision_id": None}
-            )
+        note = {
+            "content": content, "title": title, "key": key, "memory_type": memory_type, "tags": tags,
+            "follows": follows,
+        }  # fmt: skip
+        answer = save(memory, note, viewer=Viewer.ASSISTANT)
+        answer = answer.model_copy(update={"warnings": [*answer.warnings, *self._warnings(memory)]})
         return _said(wording.stored(answer), answer)
 
     def memory_search(
@@ -235,6 +228,32 @@ class Tools:
         """
         answer = Undone.model_validate(self._mine().undo(decision_id, viewer=Viewer.ASSISTANT))
         return _said(wording.undone(answer.outcome, answer.memory_id, answer.other_memory), answer)
+
+
+def save(memory: Memory, note: Mapping[str, Any], *, viewer: Viewer | None) -> Stored:
+    """Save a note for somebody, and say what became of it.
+
+    Args:
+        memory: that it is saved in.
+        note: arguments of `Memory.save`.
+        viewer: who saves: an assistant replaces nothing that only a person may, and hears nothing of what it
+            may not see; None is the owner.
+
+    Raises:
+        ProtectedError: the key is that of what only a person may replace.
+        SlowwaveError: as of `Memory.save`.
+    """
+    if viewer is Viewer.ASSISTANT and note.get("key"):
+        require_replaceable(memory.tenant, note["key"])
+    saved = memory.save_many([note])[0]
+    next_step = wording.after_the_gate(saved, memory.gate_policy.enforces_from)
+    answer = Stored.model_validate(saved).model_copy(update={"next_step": next_step})
+    if viewer is not Viewer.ASSISTANT:
+        return answer
+    if _sight(memory, [saved.other, saved.duplicate_of]).sees(saved.other, saved.duplicate_of):
+        return answer
+    hidden = {"duplicate_of": None, "outcome": "", "other": None, "decision_id": None}
+    return answer.model_copy(update=hidden)
 
 
 def _said(text: str, answer: BaseModel) -> CallToolResult:

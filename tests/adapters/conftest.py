@@ -23,5 +23,3 @@ def known(open_memory: Callable[..., Memory]) -> Known:
     )
     foreign = open_memory("bob").save(FOREIGN).memory_id
     return Known(memory, *(one.memory_id for one in saved), foreign)
-
-

@@ -107,4 +107,3 @@ def test_no_adapter_loads_the_framework_of_another():
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip() == "", name
-

@@ -14,6 +14,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from langgraph.prebuilt import ToolNode
+from pydantic import Field
 
 from slowwave.adapters.langchain import (
     Feedback,
@@ -134,7 +135,7 @@ class Scripted(BaseChatModel):
     """A model that says what a script says."""
 
     script: list[AIMessage]
-    told: list[list[BaseMessage]] = []
+    told: list[list[BaseMessage]] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:

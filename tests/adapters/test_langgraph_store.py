@@ -21,8 +21,12 @@ PARTS = st.sampled_from(["a", "ab", "A", "users/1", "..", "%2F", ":", "", "é", 
 NAMESPACES = st.lists(PARTS, max_size=3).map(tuple)
 KEYS = st.sampled_from(["k", "K", ":k", "k/../l", "", " ", "é", "a:b", "%3A"])
 LEAVES = st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["red", "blue", DEPLOY])
-VALUES = st.dictionaries(st.sampled_from(["n", "color", "of"]), LEAVES | st.lists(LEAVES, max_size=2), max_size=3)
-FILTERS = st.sampled_from([None, {"color": "red"}, {"color": {"$ne": "red"}}, {"of": ["red"]}, {"n": {"$eq": 1}}])
+VALUES = st.dictionaries(
+    st.sampled_from(["n", "color", "of"]), LEAVES | st.lists(LEAVES, max_size=2), max_size=3
+)
+FILTERS = st.sampled_from(
+    [None, {"color": "red"}, {"color": {"$ne": "red"}}, {"of": ["red"]}, {"n": {"$eq": 1}}]
+)
 CONDITIONS = st.lists(
     st.builds(MatchCondition, st.sampled_from(["prefix", "suffix"]), st.lists(PARTS, max_size=2).map(tuple)),
     max_size=2,
@@ -69,7 +73,8 @@ def plain_all(results: list[Any]) -> list[Any]:
 def test_every_name_has_a_source_of_its_own_below_the_root(namespace, key):
     source = source_of(namespace, key)
     assert item_of(source) == (namespace, key)
-    assert source.startswith(source_of(namespace)) and source.startswith(ROOT)
+    assert source.startswith(source_of(namespace))
+    assert source.startswith(ROOT)
     assert not {".", " ", "'", "\\"} & set(source)
     assert all(part not in ("", "..") or "" in namespace for part in source.split("/"))
 
@@ -126,7 +131,9 @@ def test_what_is_not_indexed_is_found_by_its_key_alone(store):
 
 def test_the_named_fields_are_what_an_item_is_found_by(known):
     store = SlowwaveStore(known.memory, fields=["said", "list[*].text"])
-    store.put(("docs",), "a", {"said": DEPLOY.replace("deploy", "market"), "n": 1, "list": [{"text": "And so on."}]})
+    store.put(
+        ("docs",), "a", {"said": DEPLOY.replace("deploy", "market"), "n": 1, "list": [{"text": "And so on."}]}
+    )
     store.put(("docs",), "b", {"x": f"{BATTERY} So."}, index=["x"])
     (found,) = known.memory.search("the market day", source="langgraph/docs/:a").results
     assert found.text == f"{DEPLOY.replace('deploy', 'market')}\nAnd so on."
@@ -136,7 +143,9 @@ def test_the_named_fields_are_what_an_item_is_found_by(known):
 def test_what_the_gate_refuses_is_told_and_the_key_keeps_what_it_had(store, known):
     store.put(("u",), "plan", {"text": f"{DEPLOY} Until May."})
     with pytest.raises(RefusedError, match=r"did not let in 'plan' of \('u',\): no_statement") as refused:
-        store.batch([PutOp(("u",), "plan", {"text": "ok"}), PutOp(("u",), "other", {"text": f"{BATTERY} So."})])
+        store.batch(
+            [PutOp(("u",), "plan", {"text": "ok"}), PutOp(("u",), "other", {"text": f"{BATTERY} So."})]
+        )
     assert "quarantine" in str(refused.value)
     assert store.get(("u",), "plan").value == {"text": f"{DEPLOY} Until May."}
     assert store.get(("u",), "other") is not None
@@ -190,7 +199,9 @@ class State(TypedDict):
 async def test_a_graph_uses_it(store):
     async def remember(state: State, runtime: Runtime[None]) -> dict[str, Any]:
         assert runtime.store is not None
-        await runtime.store.aput(("docs",), "ferry", {"text": "The ferry to the island leaves at seven from here."})
+        await runtime.store.aput(
+            ("docs",), "ferry", {"text": "The ferry to the island leaves at seven from here."}
+        )
         return {}
 
     async def recall(state: State, runtime: Runtime[None]) -> dict[str, Any]:
@@ -202,4 +213,3 @@ async def test_a_graph_uses_it(store):
     graph.add_edge(START, "remember").add_edge("remember", "recall").add_edge("recall", END)
     done = await graph.compile(store=store).ainvoke({"found": []})
     assert done["found"] == ["ferry"]
-

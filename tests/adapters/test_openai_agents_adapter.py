@@ -22,7 +22,7 @@ class Scripted(Model):
     def __init__(self, *script: Any) -> None:
         self.script, self.told = list(script), []
 
-    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:
+    async def get_response(self, system_instructions: Any, input: Any, *_: Any, **__: Any) -> ModelResponse:  # noqa: A002 - theirs
         self.told.append((system_instructions, input))
         return ModelResponse(output=[self.script.pop(0)], usage=Usage(), response_id=None)
 
@@ -32,14 +32,14 @@ class Scripted(Model):
 
 def calls(name: str, arguments: object) -> ResponseFunctionToolCall:
     given = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return ResponseFunctionToolCall(arguments=given, call_id=f"{name} {given}", name=name, type="function_call")
+    return ResponseFunctionToolCall(
+        arguments=given, call_id=f"{name} {given}", name=name, type="function_call"
+    )
 
 
 def says(text: str) -> ResponseOutputMessage:
     part = ResponseOutputText(annotations=[], text=text, type="output_text")
-    return ResponseOutputMessage(
-        id="m", content=[part], role="assistant", status="completed", type="message"
-    )
+    return ResponseOutputMessage(id="m", content=[part], role="assistant", status="completed", type="message")
 
 
 @pytest.mark.asyncio

@@ -75,7 +75,9 @@ async def test_several_calls_of_one_answer_run_at_once(known):
     agent = Agent(
         scripted(
             [
-                ModelResponse([ToolCallPart("memory_search", {"query": "the deploy day?"}) for _ in range(6)]),
+                ModelResponse(
+                    [ToolCallPart("memory_search", {"query": "the deploy day?"}) for _ in range(6)]
+                ),
                 ModelResponse([TextPart("Thursday.")]),
             ]
         ),
