@@ -12,6 +12,7 @@ ELSEWHERE = {
     "init": "makes another home",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "api": "waits for a client; what it tells to whom is in tests/api/test_api_rights.py",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",

@@ -70,7 +70,7 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
         docs_url=None,  # theirs loads scripts from elsewhere; ours is below
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=_ready(site, [one.namespace for one in settings.mcp.tokens]),
+        lifespan=_ready(site, [one.namespace for one in settings.mcp.tokens], closes=space is None),
         exception_handlers={
             SlowwaveError: foreseen, RequestValidationError: invalid, Exception: unforeseen,
         },
@@ -99,14 +99,15 @@ def _docs(app: FastAPI) -> Any:  # noqa: ANN401 - an endpoint
     return docs
 
 
-def _ready(site: Site, namespaces: list[str]) -> Any:  # noqa: ANN401 - a lifespan
+def _ready(site: Site, namespaces: list[str], *, closes: bool) -> Any:  # noqa: ANN401 - a lifespan
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         site.memories.begin(namespaces)
         try:
             yield
         finally:
-            site.memories.close()
+            if closes:  # what was lent others use still
+                site.memories.close()
 
     return lifespan
 

@@ -15,7 +15,12 @@ PORT = 8780
 INSTALL = "pip install '.[api,mcp]' in Slowwave's folder"
 _NEEDED = ("fastapi", "uvicorn", "mcp")
 
-ApiPort = Annotated[int, typer.Option(min=1, max=65_535, help="Port of the HTTP API.")]
+ApiPort = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65_535, help=f"Port of the HTTP API; default: {PORT}, or another where that is taken."
+    ),
+]
 
 
 @app.command()

@@ -33,11 +33,11 @@ _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _Ports(NamedTuple):
-    """Where the parts listen; none of the page: any; none of Dagster's: no night is run."""
+    """Where the parts listen; none of page or HTTP API: any; none of Dagster's: no night is run."""
 
     mcp: int
     page: int | None
-    api: int
+    api: int | None
     dagster: int | None
 
 
@@ -54,7 +54,7 @@ def up(
     host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
     page_port: Port = None,
-    api_port: http.ApiPort = http.PORT,
+    api_port: http.ApiPort = None,
     night: Annotated[
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
@@ -170,7 +170,7 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
 
 
-def _serve_api(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
+def _serve_api(settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None) -> _Place:
     """Serve the memory over HTTP with JSON in a thread, where it is installed and anybody has a token."""
     if not http.installed():
         return _Place("", f"not served: {http.INSTALL}")
@@ -181,7 +181,8 @@ def _serve_api(settings: Settings, warm: Warm, parts: ExitStack, host: str, port
     from slowwave.api.app import server
     from slowwave.mcp.serving import listening
 
-    end = parts.enter_context(listening(host, port, "--api-port"))
+    end = parts.enter_context(listening(host, wanted or http.PORT, "--api-port", or_any=wanted is None))
+    port = end.getsockname()[1]
     _serve(server(settings, host, port, parts.enter_context(warm.parts(settings))), end, parts)
     return _Place(http.address(host, port))
 

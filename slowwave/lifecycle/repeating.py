@@ -72,8 +72,8 @@ def as_written(journal: Journal, notes: Sequence[Mapping[str, Any]], entries: Se
         before = known.get(act.event_id)
         if before is not None and _says(before) != _says(act):
             raise JournalConflictError(
-                f"{NAME} = {shown(asked[act.event_id])} was used before for another note, or that one was "
-                f"erased; nothing was saved. Give each note a name of its own."
+                f"{NAME} = {shown(asked[act.event_id])} was used before for another note; nothing was "
+                f"saved. Give each note a name of its own."
             )
     return [known.get(act.event_id, act) for act in entries]
 
