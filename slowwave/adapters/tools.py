@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.mcp.schemas import short
-from slowwave.mcp.server import prose, wrong
+from slowwave.mcp.server import _prose, _wrong  # the same words of the same tools
 from slowwave.mcp.tools import Tools
 from slowwave.memory import Memory
 from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
@@ -85,7 +85,7 @@ class MemoryTool:
             with boundary():
                 answer = self.function(**{name: getattr(given, name) for name in given.model_fields_set})
         except ValidationError as error:
-            raise ToolFailedError(f"{self.name}: {wrong(error)} Nothing was done.", again=True) from None
+            raise ToolFailedError(f"{self.name}: {_wrong(error)} Nothing was done.", again=True) from None
         except SlowwaveError as error:
             told = " ".join(filter(None, [str(error), what_next(self.name, error)]))
             raise ToolFailedError(told, again=isinstance(error, ArgumentError)) from error
@@ -121,4 +121,4 @@ def _tool(function: Callable[..., Any]) -> MemoryTool:
     }
     name = function.__name__
     arguments = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
-    return MemoryTool(name, prose(function), arguments, function)
+    return MemoryTool(name, _prose(function), arguments, function)

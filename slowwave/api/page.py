@@ -21,6 +21,9 @@ table{border-collapse:collapse;width:100%}
 td,th{text-align:left;vertical-align:top;padding:.2rem .6rem .2rem 0}
 summary{cursor:pointer}b.m{display:inline-block;min-width:4.5rem}section{margin:1.2rem 0}
 """
+_BOUNDS: Final = {
+    "minimum": "≥", "maximum": "≤", "maxLength": "characters ≤", "maxItems": "entries ≤", "default": "=",
+}  # fmt: skip
 _ORDER: Final = ("search", "memories", "people")
 
 
@@ -84,7 +87,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schema: Map
 
 
 def _answers(operation: Mapping[str, Any]) -> Iterator[str]:
-    for status, one in operation["responses"].items():
+    for status, one in sorted(operation["responses"].items()):
         kinds = [_type(part["schema"]) for part in one.get("content", {}).values() if part.get("schema")]
         yield (
             f"<tr><td><code>{escape(status)}</code><td>{_text(one.get('description', ''))}"
@@ -125,19 +128,16 @@ def _type(kind: Mapping[str, Any]) -> str:
 
 
 def _bounds(kind: Mapping[str, Any]) -> str:
-    names = {
-        "minimum": "≥",
-        "maximum": "≤",
-        "maxLength": "characters ≤",
-        "maxItems": "entries ≤",
-        "default": "=",
-    }
     told = [
-        f"{sign} {json.dumps(kind[name])}"
-        for name, sign in names.items()
+        f"{sign} {_number(kind[name])}"
+        for name, sign in _BOUNDS.items()
         if kind.get(name) not in (None, "", [], {})
     ]
     return f" <small>{escape(', '.join(told))}</small>" if told else ""
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else json.dumps(value)
 
 
 def _link(name: str) -> str:

@@ -97,7 +97,7 @@ def build(
     )
     for tool, title, kind in listed:
         as_error = functools.partial(tool_error, tool.__name__)
-        server.add_tool(offered(tool, as_error), title=title, annotations=kind, description=prose(tool))
+        server.add_tool(offered(tool, as_error), title=title, annotations=kind, description=_prose(tool))
     server.resource(
         "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
     )(offered(resources.memory, resource_error))
@@ -143,11 +143,11 @@ class _Server(MCPServer[Any]):
         except ToolError as error:
             foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
             if foreseen and isinstance(error.__cause__, ValidationError):
-                raise ToolError(f"{name}: {wrong(error.__cause__)} Nothing was done.") from None
+                raise ToolError(f"{name}: {_wrong(error.__cause__)} Nothing was done.") from None
             raise
 
 
-def wrong(error: ValidationError) -> str:
+def _wrong(error: ValidationError) -> str:
     """What is wrong with which argument, in a line."""
     return " ".join(
         f"{'.'.join(map(str, one['loc']))} = {shown(one['input'])}: {one['msg']}."
@@ -190,7 +190,7 @@ def _in_turn(call: Callable[P, R], turns: Turns, caller: Callable[[], Caller]) -
     return in_turn
 
 
-def prose(tool: Callable[..., Any]) -> str:
+def _prose(tool: Callable[..., Any]) -> str:
     """A docstring without its line breaks."""
     paragraphs = (tool.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
