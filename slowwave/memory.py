@@ -250,6 +250,7 @@ class Memory:
         as_of: date | None = None,
         project: str = "",
         explain: bool = False,
+        log: bool = True,
     ) -> SearchResponse:
         """The memories of this namespace that answer a query, best first.
 
@@ -270,6 +271,7 @@ class Memory:
             as_of: a past day (UTC): what the memory would have answered at its end. Not in the journal.
             project: what the search is for: the project's outcome will be credited to what it brought.
             explain: with an account of every score, and of what was found and is not shown.
+            log: write it to the journal; without, nothing can be said of its results later.
 
         Returns:
             Results with score and confidence. The search and what it showed are in the journal; when that
@@ -289,7 +291,7 @@ class Memory:
         return search(
             self._space, self.namespace, query,
             limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
-            project=project,
+            project=project, log=log,
         )  # fmt: skip
 
     def explain(  # noqa: D417 - the filters are those of `search`

@@ -12,6 +12,8 @@ ELSEWHERE = {
     "init": "makes another home",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "mcp tokens": "lists who has a password; no memory is opened",
+    "mcp revoke": "takes a password out; no memory is opened",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",
