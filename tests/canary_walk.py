@@ -13,6 +13,8 @@ ELSEWHERE = {
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
     "api": "waits for a client; what it tells to whom is in tests/api/test_api_rights.py",
+    "mcp tokens": "lists who has a password; no memory is opened",
+    "mcp revoke": "takes a password out; no memory is opened",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",

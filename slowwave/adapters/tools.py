@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.mcp.callers import Caller
 from slowwave.mcp.schemas import short
 from slowwave.mcp.server import _prose, _wrong  # the same words of the same tools
 from slowwave.mcp.tools import Tools
@@ -108,7 +109,8 @@ def memory_tools(memory: Memory, *, only: Collection[str] = NAMES) -> list[Memor
     """
     if unknown := sorted(set(only) - set(NAMES)):
         raise ArgumentError(f"There is no tool {unknown[0]!r}. There are {', '.join(NAMES)}.")
-    tools = Tools(lambda: memory)
+    caller = Caller(memory.namespace, memory.principal)
+    tools = Tools(lambda: memory, lambda: caller)
     return [_tool(getattr(tools, name)) for name in NAMES if name in only]
 
 

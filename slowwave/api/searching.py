@@ -41,7 +41,11 @@ def _searched(asked: Asked, body: SearchBody, *, explain: bool) -> Found:
     given: dict[str, Any] = body.model_dump()
     with of_arguments():
         response = asked.memory.search(**given, explain=explain, log=not asked.caller.reads_only)
-    return Found.of(response, wording.next_step(response.search_id, response.nothing), account=explain)
+    return Found.of(
+        response,
+        wording.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only),
+        account=explain,
+    )
 
 
 @router.post("/v1/wakeup")
@@ -51,7 +55,7 @@ def wakeup(asked: Looks, body: WakeupBody) -> Woken:
     return Woken(
         sections=[WokenSection.model_validate(one) for one in packet.sections if one.items],
         tokens=packet.tokens,
-        next_step=wording.after_waking(packet),
+        next_step=wording.after_waking(packet, reads=asked.caller.reads_only),
     )
 
 

@@ -160,7 +160,9 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
     if find_spec("mcp") is None:
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
-    if not settings.mcp.tokens:
+    from slowwave.mcp.access import is_anybody
+
+    if not is_anybody(settings):
         return _Place("", "not served: there is no token (slowwave mcp token)")
     from slowwave.mcp.http import PATH, server
     from slowwave.mcp.serving import listening

@@ -1,51 +1,25 @@
 """Who calls: tokens of the home, and access tokens of an OpenID provider, as the settings know them now.
 
 One object serves one server. What is made, taken out or changed in the settings counts from the next request
-on; nothing is kept that another process would have to know.
+on. Nothing of a caller is kept here that another process would have to know.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final
 
 from slowwave.errors import SettingsError
-from slowwave.mcp.callers import Caller
+from slowwave.mcp.callers import Answer, Caller
 from slowwave.mcp.tokens import known_token
-from slowwave.settings import McpToken, Settings
+from slowwave.settings import McpToken, OAuthSettings, Settings
 from slowwave.settings.watching import Watched
 
-LOG = logging.getLogger("slowwave.mcp")
+if TYPE_CHECKING:
+    from slowwave.mcp.oauth import OAuth
 
-
-class Answer(NamedTuple):
-    """Who calls, or why nobody does.
-
-    Attributes:
-        caller: who it is; None: nobody that may come in.
-        why: what its client is told then.
-        status: of HTTP: 401, or 403 where another token of the same person would not help.
-        error: the word of RFC 6750 for it.
-        guessed: whether the token may have been guessed: then answers come slower and slower.
-    """
-
-    caller: Caller | None
-    why: str = ""
-    status: int = 401
-    error: str = "invalid_token"
-    guessed: bool = False
-
-
-class Foreign(Protocol):
-    """Knows tokens that others have made."""
-
-    async def answer(self, bearer: str) -> Answer:
-        """Who calls with it."""
-
-
-UNKNOWN = Answer(None, "This token is not known here, or not any more.", guessed=True)
+UNKNOWN: Final = Answer(None, "This token is not known here, or not any more.", guessed=True)
 
 
 class Access:
@@ -61,6 +35,7 @@ class Access:
 
     def __init__(self, settings: Settings, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._watched, self._now = Watched(settings.home), now
+        self._oauth: OAuth | None = None
 
     async def caller(self, bearer: str) -> Caller | None:
         """Who calls with a token; None: nobody that may come in.
@@ -71,9 +46,21 @@ class Access:
         return (await self.answer(bearer)).caller
 
     async def answer(self, bearer: str) -> Answer:
-        """Who calls with a token, or why nobody does.
+        """Who calls with a token of the home or of the provider, or why nobody does.
 
-        It takes as long for any token of the home, known or not.
+        Args:
+            bearer: the token, as a request brings it.
+        """
+        answer = self.of_home(bearer)
+        if answer is UNKNOWN and bearer.count(".") == 2:  # a signed one: head, claims, signature
+            provider = self._provider(self._watched.settings().mcp.oauth)
+            return answer if provider is None else await provider.answer(bearer)
+        return answer
+
+    def of_home(self, bearer: str) -> Answer:
+        """Who calls with a token of the home, or why nobody does.
+
+        It takes as long for any token, known or not.
         """
         known = known_token(bearer, self.tokens)
         return UNKNOWN if known is None else self._of(known)
@@ -99,6 +86,16 @@ class Access:
             when = known.expires.astimezone(UTC)
             return Answer(None, f"This token expired at {when:%Y-%m-%d %H:%M} UTC. Ask for a new one.")
         return Answer(Caller(known.namespace, known.principal, known.rights))
+
+    def _provider(self, settings: OAuthSettings) -> OAuth | None:
+        """What knows the provider's tokens, as the settings are now."""
+        if not settings.issuer:
+            self._oauth = None
+        elif self._oauth is None or self._oauth.settings != settings:
+            from slowwave.mcp.oauth import OAuth
+
+            self._oauth = OAuth(settings, self._oauth)
+        return self._oauth
 
 
 def require_anybody(settings: Settings) -> None:

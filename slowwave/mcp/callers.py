@@ -32,6 +32,26 @@ class Caller(NamedTuple):
         return self.rights == "reader"
 
 
+class Answer(NamedTuple):
+    """Who calls with a token, or why nobody does.
+
+    Attributes:
+        caller: who it is; None: nobody that may come in.
+        why: what its client is told then.
+        status: of HTTP: 401, or 403 where a token like it would not help.
+        error: the word of RFC 6750 for it.
+        scope: what a token would have to have, where that is what is missing.
+        guessed: whether the token may have been guessed: then answers come slower and slower.
+    """
+
+    caller: Caller | None
+    why: str = ""
+    status: int = 401
+    error: str = "invalid_token"
+    scope: str = ""
+    guessed: bool = False
+
+
 class Memories:
     """One memory per caller, opened when it is first needed; all share the parts of the home.
 

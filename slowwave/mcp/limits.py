@@ -14,8 +14,7 @@ import anyio
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse
 
-from slowwave.mcp.access import Answer
-from slowwave.mcp.callers import Caller
+from slowwave.mcp.callers import Answer, Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -162,6 +161,7 @@ class _Telling:
     async def _ours(self, theirs: MutableHeaders) -> None:
         why = _NOT_SAID.sub("?", self._answer.why)
         said = f'error="{self._answer.error}", error_description="{why}"'
+        said += f', scope="{self._answer.scope}"' if self._answer.scope else ""
         asked = theirs.get("www-authenticate") or f"Bearer {said}"
         body = {"error": self._answer.error, "error_description": why}
         headers = {"WWW-Authenticate": _TOLD.sub(lambda _: said, asked)}

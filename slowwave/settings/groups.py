@@ -150,7 +150,14 @@ Algorithm = Literal[
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
 ]  # fmt: skip
 """Ways to sign that have a public key; with a shared secret whoever checks a token could make one."""
-LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "::1")
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+
+def is_safe(url: str) -> bool:
+    """Whether what comes from an address is from there: over TLS, or from this machine."""
+    parts = urlsplit(url)
+    near = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    return bool(parts.hostname) and (parts.scheme == "https" or near)
 
 
 class OAuthSettings(Group):
@@ -182,15 +189,10 @@ class OAuthSettings(Group):
     @field_validator("issuer", "resource", "jwks_url")
     @classmethod
     def _is_safe(cls, value: str) -> str:
-        if value:
-            parts = urlsplit(value)
-            near = parts.hostname in LOOPBACK_NAMES and parts.scheme == "http"
-            if (parts.scheme != "https" and not near) or not parts.hostname or parts.fragment:
-                raise ValueError(
-                    "it has to be an https:// address without a fragment (http:// for this machine)"
-                )
-            if parts.username is not None:
-                raise ValueError("an address with a name and a password in it is not taken")
+        if value and not is_safe(value):
+            raise ValueError("it has to be an https:// address (http:// for this machine alone)")
+        if value and ("#" in value or urlsplit(value).username is not None):
+            raise ValueError("an address with a fragment, or with a name in it, is not taken")
         return value
 
     @model_validator(mode="after")

@@ -14,8 +14,8 @@ from typing import Any
 import anyio
 import pytest
 
-from slowwave.mcp.access import UNKNOWN, Answer
-from slowwave.mcp.callers import Caller
+from slowwave.mcp.access import UNKNOWN
+from slowwave.mcp.callers import Answer, Caller
 from slowwave.mcp.http import server
 from slowwave.mcp.limits import DELAYED, FREE, LONGEST_DELAY_S, Limits
 from slowwave.mcp.tokens import add_token
