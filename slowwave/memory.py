@@ -166,7 +166,8 @@ class Memory:
                 these, too, and they are not shown; without one the last 20 words of what it follows),
                 memory_type, tags, trigger_phrases, aliases, sensitivity, importance_tier,
                 retrieval_priority, state, source_kind (generated unless said otherwise: ``manual`` is what a
-                person wrote, and is trusted more), source_of_truth, created_at, metadata.
+                person wrote, and is trusted more), source_of_truth, created_at, metadata. And `request`, your
+                own name for this call: made again under that name, it saves nothing twice.
 
         Returns:
             What became of it. A note that the gate refuses is quarantined, not lost.
@@ -174,6 +175,7 @@ class Memory:
         Raises:
             ArgumentError: the content is empty or only white space, whatever the gate's mode.
             SlowwaveError: a label is not known or has the wrong type.
+            JournalConflictError: another note was saved with this `request`; nothing was saved.
             JournalError: the journal cannot be written; nothing was saved.
         """
         note = {"content": content, "title": title, "key": key, "follows": follows, **labels}
@@ -188,13 +190,15 @@ class Memory:
         """
         from slowwave.journal.acts import KEYLESS, placed, save_entry
         from slowwave.lifecycle.intake import written
+        from slowwave.lifecycle.repeating import as_written
+        from slowwave.lifecycle.repeating import named as named_calls
         from slowwave.notes.arguments import note_of
 
         now = self._space.now()
-        events = [ids.new_event_id() for _ in notes]
+        bare, events = named_calls(notes, self.namespace, self.principal)
         made = [
             note_of(labels, number, fallback_key=KEYLESS + event)
-            for number, (labels, event) in enumerate(zip(notes, events, strict=True), start=1)
+            for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
         ]
         named = [bool(labels.get("sensitivity")) for labels in notes]
         entries = [
@@ -211,7 +215,7 @@ class Memory:
                 zip(placed(made, named, self.journal, self.namespace), events, strict=True)
             )
         ]
-        return self._take_in(written(self._space, entries))
+        return self._take_in(written(self._space, as_written(self.journal, notes, entries)))
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each, also by what came after it."""
@@ -250,6 +254,7 @@ class Memory:
         as_of: date | None = None,
         project: str = "",
         explain: bool = False,
+        log: bool = True,
     ) -> SearchResponse:
         """The memories of this namespace that answer a query, best first.
 
@@ -270,6 +275,7 @@ class Memory:
             as_of: a past day (UTC): what the memory would have answered at its end. Not in the journal.
             project: what the search is for: the project's outcome will be credited to what it brought.
             explain: with an account of every score, and of what was found and is not shown.
+            log: write it to the journal; without, nothing can be said of its results later.
 
         Returns:
             Results with score and confidence. The search and what it showed are in the journal; when that
@@ -289,7 +295,7 @@ class Memory:
         return search(
             self._space, self.namespace, query,
             limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
-            project=project,
+            project=project, log=log,
         )  # fmt: skip
 
     def explain(  # noqa: D417 - the filters are those of `search`

@@ -15,6 +15,7 @@ from slowwave.cli import daily, operation  # noqa: F401 - their commands join th
 # isort: split
 from slowwave.cli import (  # noqa: F401
     backup,
+    api,
     connect,
     erase,
     exchange,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from slowwave.cli import api as http
 from slowwave.cli.app import Json, app, home_settings
 from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
 from slowwave.views.terminal import err, out, print_json, reports_errors
@@ -32,10 +33,11 @@ _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _Ports(NamedTuple):
-    """Where the parts listen; none of the page: any; none of Dagster's: no night is run."""
+    """Where the parts listen; none of page or HTTP API: any; none of Dagster's: no night is run."""
 
     mcp: int
     page: int | None
+    api: int | None
     dagster: int | None
     dagster_host: str
 
@@ -53,6 +55,7 @@ def up(
     host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
     page_port: Port = None,
+    api_port: http.ApiPort = None,
     night: Annotated[
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
@@ -76,7 +79,8 @@ def up(
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
     with held(settings.home), ExitStack() as parts:
-        _run(settings, parts, host, _Ports(port, page_port, ui_port if night else None, ui_host), json=json)
+        ports = _Ports(port, page_port, api_port, ui_port if night else None, ui_host)
+        _run(settings, parts, host, ports, json=json)
 
 
 def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json: bool) -> None:
@@ -95,16 +99,18 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     _make_ready(warm, settings)  # before others load the same beside it
     assistants = _serve_assistants(settings, warm, parts, host, ports.mcp)
     page = _serve_page(settings, warm, parts, host, ports.page)
+    api = _serve_api(settings, warm, parts, host, ports.api)
     listener = Listener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
     dagster = _run_night(ports.dagster_host, ports.dagster, hurry, parts)
     if json:
-        urls = {"page": page.url or None, "mcp": assistants.url or None, "dagster": dagster.url or None}
+        urls = {"page": page.url or None, "mcp": assistants.url or None, "api": api.url or None}
+        urls |= {"dagster": dagster.url or None}
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
     else:
-        _tell(settings.home, page, assistants, dagster)
+        _tell(settings.home, page, assistants, api, dagster)
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -159,7 +165,9 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
     if find_spec("mcp") is None:
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
-    if not settings.mcp.tokens:
+    from slowwave.mcp.access import is_anybody
+
+    if not is_anybody(settings):
         return _Place("", "not served: there is no token (slowwave mcp token)")
     from slowwave.mcp.http import PATH, server
     from slowwave.mcp.serving import listening
@@ -167,6 +175,23 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     end = parts.enter_context(listening(host, port, "--port"))
     _serve(server(settings, host, port, parts.enter_context(warm.parts(settings))), end, parts)
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+
+
+def _serve_api(settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None) -> _Place:
+    """Serve the memory over HTTP with JSON in a thread, where it is installed and anybody has a token."""
+    if not http.installed():
+        return _Place("", f"not served: {http.INSTALL}")
+    from slowwave.mcp.access import is_anybody
+
+    if not is_anybody(settings):
+        return _Place("", "not served: there is no token (slowwave mcp token)")
+    from slowwave.api.app import server
+    from slowwave.mcp.serving import listening
+
+    end = parts.enter_context(listening(host, wanted or http.PORT, "--api-port", or_any=wanted is None))
+    port = end.getsockname()[1]
+    _serve(server(settings, host, port, parts.enter_context(warm.parts(settings))), end, parts)
+    return _Place(http.address(host, port))
 
 
 def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None) -> _Place:
@@ -215,13 +240,14 @@ def _run_night(host: str, port: int | None, hurry: threading.Event, parts: ExitS
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
-def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None:
+def _tell(home: Path, page: _Place, assistants: _Place, api: _Place, dagster: _Place) -> None:
     """Where everything is."""
     rows = (
         ("home", str(home)),
         ("commands", "they ask this process; SLOWWAVE_ASK=0 before one forbids it"),
         ("page", f"{page.url} (a link that lets you in: slowwave page)" if page.url else page.why_not),
         ("assistants", assistants.url or assistants.why_not),
+        ("HTTP API", f"{api.url} (described at {api.url}/docs)" if api.url else api.why_not),
         ("Dagster", dagster.url or dagster.why_not),
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")

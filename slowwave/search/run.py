@@ -51,6 +51,7 @@ def search(
     explain: bool,
     principal: str,
     project: str = "",
+    log: bool = True,
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
     _check(query, limit, project)
@@ -64,7 +65,7 @@ def search(
         found = searcher.find(namespace, query, size, filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
-    other = _other(space, found, search_id) if as_of is None else None
+    other = _other(space, found, search_id) if log and as_of is None else None
     found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
     found = _with_questions(space, namespace, found) if explain else found
     ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
@@ -84,7 +85,7 @@ def search(
         results = _explained(results, ranking, found, whose, terms, recent)
     ranked = time.perf_counter()
     warnings = found.warnings
-    if as_of is None and space.settings.journal.log_searches:
+    if log and as_of is None and space.settings.journal.log_searches:
         payload = logged(
             ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
             turns=turns,

@@ -531,6 +531,27 @@ def test_assistants_are_served_by_the_same_process(own):
     assert own.stop() == (0, "")
 
 
+def test_the_http_api_is_served_by_the_same_process(own):
+    token = own.run("mcp", "token", "-n", "default", "--principal", "ada").out.strip()
+    where = own.start("--port", free_port(), "--api-port", free_port())["api"]
+
+    def ask(path: str, **body: str) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(where + path, json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return json.load(answer)
+
+    saved = ask("/v1/memories", content="The heron stands by the weir at dawn, all through March.")
+    found = own.run("search", "where is the heron?", "--json")
+    assert found.asked
+    assert json.loads(found.out)["results"][0]["memory_id"] == saved["memory_id"]
+    assert own.run("save", "The otter came back to the mill pond on the ninth of April.").asked
+    assert "otter" in str(ask("/v1/search", query="when did the otter come back?")["results"][0])
+    with urllib.request.urlopen(f"{where}/docs", timeout=300) as page:
+        assert "/v1/search" in page.read().decode()
+    assert own.stop() == (0, "")
+
+
 def test_the_page_is_served_by_the_same_process(own):
     """A link opens one session, `slowwave page` makes as many as are wanted; all see what others do."""
     own.run("mcp", "token", "-n", "default", "--principal", "ada")
@@ -572,7 +593,9 @@ def test_without_a_wish_the_page_takes_another_port_where_its_own_is_taken():
             parts.enter_context(listening("203.0.113.7", port, or_any=True))  # an address of another machine
 
 
-@pytest.mark.parametrize(("option", "other"), [("--port", "--page-port"), ("--page-port", "--port")])
+@pytest.mark.parametrize(
+    ("option", "other"), [("--port", "--page-port"), ("--page-port", "--port"), ("--api-port", "--port")]
+)
 def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other):
     own.run("mcp", "token", "-n", "default", "--principal", "ada")
     with socket.socket() as taken:
