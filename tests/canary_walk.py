@@ -13,6 +13,7 @@ ELSEWHERE = {
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
+    "health": "asks a server whether it can answer; what it may not tell is in test_health.py",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",
     "page": "waits for a browser; what its pages show to whom is in tests/web/test_rights.py",

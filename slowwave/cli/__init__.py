@@ -20,6 +20,7 @@ from slowwave.cli import (  # noqa: F401
     feedback,
     find,
     gate,
+    health,
     imported,  # after exchange: they are commands of its group
     judge,
     learned,  # after it: they are commands of its group

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from slowwave.asking.listener import Listener
     from slowwave.asking.place import Running
+    from slowwave.cli.child import Kept
     from slowwave.cli.warm import Warm
     from slowwave.settings import Settings
 
@@ -89,18 +90,21 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     warm = Warm()
     parts.callback(warm.close)
     _make_ready(warm, settings)  # before others load the same beside it
-    assistants = _serve_assistants(settings, warm, parts, host, ports.mcp)
-    page = _serve_page(settings, warm, parts, host, ports.page)
+    night = _Night()
+    assistants = _serve_assistants(settings, warm, parts, host, ports.mcp, night)
+    page = _serve_page(settings, warm, parts, host, ports.page, night)
     listener = Listener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
-    dagster = _run_night(ports.dagster, hurry, parts)
+    dagster = _run_night(ports.dagster, hurry, parts, night)
+    health = _health(assistants, page)
     if json:
         urls = {"page": page.url or None, "mcp": assistants.url or None, "dagster": dagster.url or None}
+        urls["health"] = health.url or None
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
     else:
-        _tell(settings.home, page, assistants, dagster)
+        _tell(settings.home, page, assistants, dagster, health)
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -151,7 +155,35 @@ def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Runni
     return running
 
 
-def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
+class _Night:
+    """Whether Dagster's process lives, for who asks about health; it is started after the servers."""
+
+    def __init__(self) -> None:
+        self.child: Kept | None = None
+
+    def __call__(self) -> str:
+        """In words."""
+        if self.child is None:
+            return "is not run here"
+        return "runs" if self.child.lives else "has ended, and is started again"
+
+
+def _health(assistants: _Place, page: _Place) -> _Place:
+    """Where probes ask: at one of the servers, each of which answers for the whole process."""
+    from urllib.parse import urlsplit
+
+    from slowwave.mcp.health import READY
+
+    for one in (assistants, page):
+        if one.url:
+            parts = urlsplit(one.url)
+            return _Place(f"{parts.scheme}://{parts.netloc}{READY}")
+    return _Place("", "not served: neither the page nor assistants are")
+
+
+def _serve_assistants(
+    settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int, night: _Night
+) -> _Place:
     """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
     if find_spec("mcp") is None:
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
@@ -161,11 +193,14 @@ def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: st
     from slowwave.mcp.serving import listening
 
     end = parts.enter_context(listening(host, port, "--port"))
-    _serve(server(settings, host, port, parts.enter_context(warm.parts(settings))), end, parts)
+    space = parts.enter_context(warm.parts(settings))
+    _serve(server(settings, host, port, space, {"night": night}), end, parts)
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
 
 
-def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None) -> _Place:
+def _serve_page(
+    settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None, night: _Night
+) -> _Place:
     """Serve the memory's own page in a thread, where what it needs is installed."""
     if not installed():
         return _Place("", f"not served: {INSTALL}")
@@ -175,7 +210,7 @@ def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, wan
     end = parts.enter_context(listening(host, wanted or PORT, "--page-port", or_any=wanted is None))
     port = end.getsockname()[1]
     space = parts.enter_context(warm.parts(settings))
-    serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space)
+    serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space, {"night": night})
     _serve(serving, end, parts)
     return _Place(address(settings, host, port))
 
@@ -192,7 +227,7 @@ def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
     parts.callback(stop)
 
 
-def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
+def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
     from slowwave.cli.child import Kept
 
@@ -206,11 +241,12 @@ def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _P
 
     child = Kept([sys.executable, "-m", "slowwave", "ui", "--port", str(port)], os.environ, tell)
     child.start()
+    night.child = child
     parts.callback(child.stop, hurry)
     return _Place(f"http://127.0.0.1:{port}")
 
 
-def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None:
+def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place, health: _Place) -> None:
     """Where everything is."""
     rows = (
         ("home", str(home)),
@@ -218,6 +254,7 @@ def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None
         ("page", f"{page.url} (a link that lets you in: slowwave page)" if page.url else page.why_not),
         ("assistants", assistants.url or assistants.why_not),
         ("Dagster", dagster.url or dagster.why_not),
+        ("health", health.url or health.why_not),
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")
     for name, told in rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pydantic import AnyHttpUrl
 
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
 from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
@@ -59,13 +60,19 @@ def caller() -> Caller:
     return Caller(access.subject, access.client_id)
 
 
-def application(settings: Settings, host: str, space: Workspace | None = None) -> Starlette:
+def application(
+    settings: Settings,
+    host: str,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Starlette:
     """The server as an ASGI application.
 
     Args:
         settings: of the home.
         host: address that it listens on.
         space: the parts of that home where they are open already.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
@@ -91,6 +98,7 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
         max_request_body_size=settings.mcp.max_request_bytes,
         transport_security=_names(settings.mcp.allowed_hosts),
     )
+    made.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
     made.router.redirect_slashes = False  # it would send clients to whatever host a request names
     made.router.lifespan_context = _ready_from_the_start(
         made.router.lifespan_context, memories, [one.namespace for one in settings.mcp.tokens]
@@ -125,7 +133,13 @@ def serve(settings: Settings, host: str, port: int) -> None:
         made.run([end])
 
 
-def server(settings: Settings, host: str, port: int, space: Workspace | None = None) -> Server:
+def server(
+    settings: Settings,
+    host: str,
+    port: int,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Server:
     """The server, not yet started.
 
     Args:
@@ -133,11 +147,12 @@ def server(settings: Settings, host: str, port: int, space: Workspace | None = N
         host: address to listen on.
         port: to listen on.
         space: the parts of that home where they are open already.
+        details: as of :func:`application`.
 
     Raises:
         SettingsError: as of :func:`application`.
     """
-    return serving(application(settings, host, space), settings, host, port)
+    return serving(application(settings, host, space, details), settings, host, port)
 
 
 def _names(allowed: Sequence[str]) -> TransportSecuritySettings:
