@@ -67,11 +67,14 @@ def up(
     from slowwave.asking.place import held
     from slowwave.errors import SlowwaveError
     from slowwave.settings import require_home
+    from slowwave.telemetry.logs import begin_logs
 
     settings = require_home(home_settings())
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
+    if settings.telemetry.logs == "json":
+        begin_logs("json")
     with held(settings.home), ExitStack() as parts:
         _run(settings, parts, host, _Ports(port, page_port, ui_port if night else None), json=json)
 
@@ -93,6 +96,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     night = _Night()
     assistants = _serve_assistants(settings, warm, parts, host, ports.mcp, night)
     page = _serve_page(settings, warm, parts, host, ports.page, night)
+    metrics = _serve_metrics(settings, warm, parts)
     listener = Listener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
@@ -101,10 +105,12 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     health = _health(assistants, page)
     if json:
         urls = {"page": page.url or None, "mcp": assistants.url or None, "dagster": dagster.url or None}
-        urls["health"] = health.url or None
+        urls |= {"health": health.url or None, "metrics": metrics or None}
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
     else:
         _tell(settings.home, page, assistants, dagster, health)
+        if metrics:
+            out.print(f"  [dim]{'metrics':<11}[/]{metrics}", highlight=False, soft_wrap=True)
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -213,6 +219,15 @@ def _serve_page(
     serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space, {"night": night})
     _serve(serving, end, parts)
     return _Place(address(settings, host, port))
+
+
+def _serve_metrics(settings: Settings, warm: Warm, parts: ExitStack) -> str:
+    """Serve metrics for Prometheus, where a port is set for them; empty where none is."""
+    if not settings.telemetry.metrics_port:
+        return ""
+    from slowwave.mcp.metrics import metrics_served
+
+    return parts.enter_context(metrics_served(parts.enter_context(warm.parts(settings))))
 
 
 def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:

@@ -128,8 +128,12 @@ def serve(settings: Settings, host: str, port: int) -> None:
         SettingsError: as of :func:`application`.
         SlowwaveError: the address cannot be listened on.
     """
-    made = server(settings, host, port)
-    with listening(host, port) as end:
+    from slowwave.home.workspace import Workspace
+    from slowwave.mcp.metrics import metrics_served
+
+    space = Workspace(settings)
+    made = server(settings, host, port, space)
+    with listening(host, port) as end, metrics_served(space):
         made.run([end])
 
 

@@ -29,6 +29,7 @@ from slowwave.mcp.resources import Resources
 from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
 from slowwave.mcp.turns import Turns
+from slowwave.telemetry import span
 from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
 
 P = ParamSpec("P")
@@ -138,8 +139,16 @@ class _Server(MCPServer[Any]):
                 raise ToolError(
                     f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {list(known)}."
                 )
+        called = span(
+            f"tools/call {name}",
+            kind="server",
+            metric="slowwave.tool.duration",
+            method="tools/call",
+            tool=name,
+        )
         try:
-            return await super().call_tool(name, arguments, context)
+            with called:
+                return await super().call_tool(name, arguments, context)
         except ToolError as error:
             foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
             if foreseen and isinstance(error.__cause__, ValidationError):

@@ -32,6 +32,7 @@ from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_sh
 from slowwave.search.channels.base import DIGITS, Channels, Hits
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import Knowledge, condition, confidence_of
+from slowwave.telemetry import carried, span
 
 MAX_QUERY_CHARACTERS = 4_000
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
@@ -99,14 +100,16 @@ class Searcher:
         promoted = self._knowledge.promoted(namespace)
         where = condition(self._knowledge, namespace, filters or Filters())
         ask = self._pool.submit if chunks.waits else _at_once
-        text = ask(chunks.full_text, query, where, size)
+        text = ask(carried(_full_text), chunks, query, where, size)
         triggered = ask(self._knowledge.triggered, namespace, query)
         asked = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         saying = ask(knows, self._embedder, query)
-        vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
+        with span("slowwave.search.embed"):
+            vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
         led = {} if now is None else self._knowledge.led(namespace, vector, now)
-        nearest = chunks.nearest(vector, where, size)
+        with span("slowwave.search.vector"):
+            nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
         learned = {} if asked is None else asked.result()
         others: list[Hits] = []
@@ -196,6 +199,11 @@ class Searcher:
         """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
         where = condition(self._knowledge, namespace, filters or Filters())
         return self._channels(namespace).term_scores(query_words, chunk_ids, where)
+
+
+def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits
+    with span("slowwave.search.text"):
+        return chunks.full_text(query, where, size)
 
 
 def _strongest(strength: Mapping[str, float], known: Collection[str]) -> list[str]:

@@ -26,6 +26,7 @@ from slowwave.settings.groups import (
     NotesSettings,
     PageSettings,
     StoreSettings,
+    TelemetrySettings,
 )
 from slowwave.settings.learning import LearningSettings, SearchKeySettings
 from slowwave.settings.rules import (
@@ -71,6 +72,7 @@ class Settings(BaseSettings):
     night: NightSettings = NightSettings()
     mcp: McpSettings = McpSettings()
     page: PageSettings = PageSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     @classmethod
     def settings_customise_sources(
