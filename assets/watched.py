@@ -58,8 +58,8 @@ class Night:
 def begun(space: Workspace, run: dg.DagsterRun) -> Night | None:
     """Watch a run that begins; None where nobody watches."""
     home = space.settings.home if space.settings.telemetry.metrics_port else None
-    if not STATE.on and home is None:
-        return None
+    if run.run_id in _RUNNING or (not STATE.on and home is None):
+        return None  # one resource of a run watches it, of those that open the home for it
     _RUNNING[run.run_id] = night = Night(run, home)
     return night
 
