@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -78,6 +78,9 @@ class Searcher:
         """Stop the threads."""
         self._pool.shutdown(wait=False)
 
+    def _beside(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:  # noqa: ANN401
+        return self._pool.submit(carried(work), *arguments)
+
     def find(
         self,
         namespace: str,
@@ -99,8 +102,8 @@ class Searcher:
         chunks = self._channels(namespace)
         promoted = self._knowledge.promoted(namespace)
         where = condition(self._knowledge, namespace, filters or Filters())
-        ask = self._pool.submit if chunks.waits else _at_once
-        text = ask(carried(_full_text), chunks, query, where, size)
+        ask = self._beside if chunks.waits else _at_once
+        text = ask(_full_text, chunks, query, where, size)
         triggered = ask(self._knowledge.triggered, namespace, query)
         asked = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         saying = ask(knows, self._embedder, query)

@@ -104,7 +104,7 @@ def test_the_tree_of_a_search_a_save_and_feedback(memory, spans):
     assert [one for one in made["slowwave.save"] if one.startswith("slowwave")] == [
         "slowwave.journal.append", "slowwave.save.gate", "slowwave.save.embed", "slowwave.save.reconsolidate",
     ]  # fmt: skip
-    assert made["slowwave.search"] == [
+    assert [one for one in made["slowwave.search"] if one.startswith("slowwave")] == [
         "slowwave.search.text", "slowwave.search.embed", "slowwave.search.vector", "slowwave.search.rank",
         "slowwave.journal.append",
     ]  # fmt: skip
