@@ -9,6 +9,7 @@ import dagster as dg
 from pydantic import PrivateAttr
 
 from slowwave.assets.run_process import PROCESS_TAG, process
+from slowwave.assets.watched import Night, begun
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.settings import load
@@ -29,6 +30,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     now: str = ""
     first_day: str = ""
     _space: Workspace | None = PrivateAttr(default=None)
+    _night: Night | None = PrivateAttr(default=None)
 
     @property
     def space(self) -> Workspace:
@@ -46,8 +48,15 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The present moment, in UTC."""
         return datetime.fromisoformat(self.now).astimezone(UTC) if self.now else datetime.now(UTC)
 
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Begin to watch the run, where somebody does."""
+        self._night = None if context.run is None else begun(self.space, context.run)
+
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
         """Close the home after a run."""
+        if self._night is not None:
+            self._night.end()
+            self._night = None
         if self._space is not None:
             self._space.close()
             self._space = None

@@ -28,6 +28,7 @@ from slowwave.common.boundary import public, public_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import MemoryRecord, Saved, Tenant
 from slowwave.settings import Settings, load
+from slowwave.telemetry.acts import feeding_back, saving, searching
 
 if TYPE_CHECKING:
     import polars as pl
@@ -215,7 +216,10 @@ class Memory:
                 zip(placed(made, named, self.journal, self.namespace), events, strict=True)
             )
         ]
-        return self._take_in(written(self._space, as_written(self.journal, notes, entries)))
+        with saving(now, events) as tell:
+            saved = self._take_in(written(self._space, as_written(self.journal, notes, entries)))
+            tell(saved)
+        return saved
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each, also by what came after it."""
@@ -292,11 +296,17 @@ class Memory:
             memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity, source=source,
             since=since, until=until, superseded=superseded,
         )  # fmt: skip
-        return search(
-            self._space, self.namespace, query,
-            limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
-            project=project, log=log,
-        )  # fmt: skip
+        with searching(self._space.now) as tell:
+            found = search(
+                self._space, self.namespace, query,
+                limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
+                project=project, log=log,
+            )  # fmt: skip
+            tell(
+                search_id=found.search_id, results=len(found.results), abstained=found.abstained,
+                seconds=found.timings.total / 1e3,
+            )  # fmt: skip
+        return found
 
     def explain(  # noqa: D417 - the filters are those of `search`
         self,
@@ -374,10 +384,14 @@ class Memory:
         """
         from slowwave.search.feedback import rate
 
-        return rate(
-            self._space, self.namespace, search_id, result, rating,
-            principal=self.principal, now=self._space.now(), viewer=viewer,
-        )  # fmt: skip
+        now = self._space.now()
+        with feeding_back("feedback", now) as tell:
+            rated = rate(
+                self._space, self.namespace, search_id, result, rating,
+                principal=self.principal, now=now, viewer=viewer,
+            )  # fmt: skip
+            tell(search_id=rated.search_id, event_id=rated.event_id, new=rated.new)
+        return rated
 
     def observe(
         self,
@@ -407,10 +421,14 @@ class Memory:
         """
         from slowwave.search.feedback import observe
 
-        return observe(
-            self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
-            principal=self.principal, now=self._space.now(), viewer=viewer,
-        )  # fmt: skip
+        now = self._space.now()
+        with feeding_back("observation", now) as tell:
+            seen = observe(
+                self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
+                principal=self.principal, now=now, viewer=viewer,
+            )  # fmt: skip
+            tell(search_id=seen.search_id, event_id=seen.event_id, new=seen.new)
+        return seen
 
     def outcome(self, project: str, outcome: str) -> Concluded:
         """Say how a project ended: credited to what its searches brought since its outcome before.
@@ -426,9 +444,11 @@ class Memory:
         """
         from slowwave.search.feedback import conclude
 
-        return conclude(
-            self._space, self.namespace, project, outcome, principal=self.principal, now=self._space.now()
-        )
+        now = self._space.now()
+        with feeding_back("outcome", now) as tell:
+            ended = conclude(self._space, self.namespace, project, outcome, principal=self.principal, now=now)
+            tell(event_id=ended.event_id, new=ended.new)
+        return ended
 
     def stats(self, memory_id: str) -> MemoryStats:
         """What use says of a memory: who used it, what was said of it, and what that comes to.

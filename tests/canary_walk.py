@@ -17,6 +17,7 @@ ELSEWHERE = {
     "mcp tokens": "lists who has a password; no memory is opened",
     "mcp revoke": "takes a password out; no memory is opened",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
+    "health": "asks a server whether it can answer; what it may not tell is in test_health.py",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",
     "page": "waits for a browser; what its pages show to whom is in tests/web/test_rights.py",

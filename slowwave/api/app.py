@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import HTMLResponse
 
 from slowwave import __version__
 from slowwave.api import deciding, memories, searching
@@ -19,8 +19,9 @@ from slowwave.api.problems import MEDIA_TYPE, AsProblems, Problem, foreseen, inv
 from slowwave.errors import SlowwaveError
 from slowwave.mcp.access import Access, require_anybody
 from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import Limits
-from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
+from slowwave.mcp.serving import LOOPBACK, require_names, serving
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -48,13 +49,19 @@ _PROBLEMS: Final = {
 _MORE: Final = {412: "It was changed since you read it.", 428: "`If-Match` is missing."}
 
 
-def application(settings: Settings, host: str, space: Workspace | None = None) -> FastAPI:
+def application(
+    settings: Settings,
+    host: str,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> FastAPI:
     """The memory over HTTP.
 
     Args:
         settings: of the home.
         host: address that it listens on.
         space: the parts of that home where they are open already.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
@@ -78,7 +85,8 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
     app.state.site = site
     for part in (searching, memories, deciding):
         app.include_router(part.router)
-    app.add_route("/health", _health)
+    known = site.memories
+    app.router.routes += health_routes(known.space, opening=known.opening, details=details)
     app.add_route("/docs", _docs(app))
     app.openapi = _schema(app)  # type: ignore[method-assign]
     app.add_middleware(Limits, access=access, requests=settings.mcp.requests)
@@ -86,10 +94,6 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
     app.add_middleware(Guard, names=names, most=settings.mcp.max_request_bytes)
     app.add_middleware(AsProblems)
     return app
-
-
-async def _health(_: Any) -> PlainTextResponse:  # noqa: ANN401 - a request
-    return PlainTextResponse("ok\n")
 
 
 def _docs(app: FastAPI) -> Any:  # noqa: ANN401 - an endpoint
@@ -141,7 +145,13 @@ def _with_problems(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def server(settings: Settings, host: str, port: int, space: Workspace | None = None) -> Server:
+def server(
+    settings: Settings,
+    host: str,
+    port: int,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Server:
     """The server, not yet started.
 
     Args:
@@ -149,20 +159,9 @@ def server(settings: Settings, host: str, port: int, space: Workspace | None = N
         host: address to listen on.
         port: to listen on.
         space: the parts of that home where they are open already.
+        details: as of :func:`application`.
 
     Raises:
         SettingsError: as of :func:`application`.
     """
-    return serving(application(settings, host, space), settings, host, port)
-
-
-def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until the process is told to stop.
-
-    Raises:
-        SettingsError: as of :func:`application`.
-        SlowwaveError: the address cannot be listened on.
-    """
-    made = server(settings, host, port)
-    with listening(host, port) as end:
-        made.run([end])
+    return serving(application(settings, host, space, details), settings, host, port)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 from slowwave.api.problems import problem
+from slowwave.mcp.health import PATHS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,7 +34,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        if _name(headers.get("host", "")) not in self._names:
+        probed = scope["path"] in PATHS  # by whatever address: nothing is told there
+        if not probed and _name(headers.get("host", "")) not in self._names:
             told = "This server is not known by that name: mcp.allowed_hosts has those that it is known by."
             await problem(421, told)(scope, receive, send)
             return

@@ -14,14 +14,15 @@ from slowwave.cli import daily, operation  # noqa: F401 - their commands join th
 
 # isort: split
 from slowwave.cli import (  # noqa: F401
-    backup,
     api,
+    backup,
     connect,
     erase,
     exchange,
     feedback,
     find,
     gate,
+    health,
     imported,  # after exchange: they are commands of its group
     judge,
     learned,  # after it: they are commands of its group

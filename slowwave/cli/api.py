@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -39,12 +39,16 @@ def api(
     settings = require_home(home_settings())
     if not installed():
         raise SlowwaveError(f"The HTTP API needs FastAPI, uvicorn and the MCP SDK: {INSTALL}")
-    logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     from slowwave.api.app import server
+    from slowwave.home.workspace import Workspace
+    from slowwave.mcp.metrics import metrics_served
     from slowwave.mcp.serving import listening
+    from slowwave.telemetry.logs import begin_logs
 
-    made = server(settings, host, port)
-    with listening(host, port) as end:
+    begin_logs(settings.telemetry.logs)
+    space = Workspace(settings)
+    made = server(settings, host, port, space)
+    with closing(space), listening(host, port) as end, metrics_served(space):
         if json:
             print_json({"url": address(host, port)})
         err.print(f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)", highlight=False)

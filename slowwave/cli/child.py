@@ -46,6 +46,12 @@ class Kept:
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._keep, name="slowwave-child", daemon=True)
 
+    @property
+    def lives(self) -> bool:
+        """Whether it runs at this moment."""
+        process = self._process
+        return process is not None and process.poll() is None
+
     def start(self) -> None:
         """Start it, in a thread that sees to it."""
         self._thread.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Annotated, Any
 
 import typer
@@ -33,10 +32,11 @@ def mcp(
     if context.invoked_subcommand is not None:
         return
     from slowwave.settings import require_home
+    from slowwave.telemetry.logs import begin_logs
 
     settings = require_home(home_settings())
     require_sdk()
-    logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    begin_logs(settings.telemetry.logs)
     if not http:
         from slowwave.mcp.callers import Caller
         from slowwave.mcp.stdio import serve as serve_stdio

@@ -23,6 +23,7 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings
 from slowwave.settings.ranking_file import read_policy
+from slowwave.telemetry import begin
 
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
@@ -60,6 +61,7 @@ class Workspace:
     def __init__(
         self, settings: Settings, *, clock: Callable[[], datetime] = utc_now, namespace: str = ""
     ) -> None:
+        begin(logs=settings.telemetry.logs)
         self.settings = settings
         self._namespace = namespace or settings.namespace
         self.now = clock

@@ -60,6 +60,10 @@ class Memories:
         caller: who is calling now.
         namespace: of all callers, where they have one.
         space: the parts of that home where they are open already; `close` closes them for all who share them.
+
+    Attributes:
+        space: the parts of the home.
+        opening: held while they are being opened.
     """
 
     def __init__(
@@ -70,10 +74,10 @@ class Memories:
         namespace: str = "",
         space: Workspace | None = None,
     ) -> None:
-        self._space = space or Workspace(settings, namespace=namespace)
+        self._space = self.space = space or Workspace(settings, namespace=namespace)
         self.caller = caller
         self._opened: OrderedDict[tuple[str, str], Memory] = OrderedDict()
-        self._lock = Lock()
+        self._lock = self.opening = Lock()
         self._closed = False
 
     def mine(self) -> Memory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.mcp.access import Access, require_anybody
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.grants import READ, WRITE
+from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
 from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
@@ -69,13 +70,19 @@ def caller() -> Caller:
     return access.caller
 
 
-def application(settings: Settings, host: str, space: Workspace | None = None) -> Starlette:
+def application(
+    settings: Settings,
+    host: str,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Starlette:
     """The server as an ASGI application.
 
     Args:
         settings: of the home.
         host: address that it listens on.
         space: the parts of that home where they are open already.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
@@ -98,6 +105,7 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
         transport_security=_names(settings.mcp.allowed_hosts),
     )
     made.router.routes[:0] = _metadata(settings.mcp.oauth)
+    made.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
     made.router.redirect_slashes = False  # it would send clients to whatever host a request names
     opened = [one.namespace for one in settings.mcp.tokens]
     opened += [one.namespace for one in settings.mcp.oauth.grants]
@@ -160,12 +168,22 @@ def serve(settings: Settings, host: str, port: int) -> None:
         SettingsError: as of :func:`application`.
         SlowwaveError: the address cannot be listened on.
     """
-    made = server(settings, host, port)
-    with listening(host, port) as end:
+    from slowwave.home.workspace import Workspace
+    from slowwave.mcp.metrics import metrics_served
+
+    space = Workspace(settings)
+    made = server(settings, host, port, space)
+    with listening(host, port) as end, metrics_served(space):
         made.run([end])
 
 
-def server(settings: Settings, host: str, port: int, space: Workspace | None = None) -> Server:
+def server(
+    settings: Settings,
+    host: str,
+    port: int,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Server:
     """The server, not yet started.
 
     Args:
@@ -173,11 +191,12 @@ def server(settings: Settings, host: str, port: int, space: Workspace | None = N
         host: address to listen on.
         port: to listen on.
         space: the parts of that home where they are open already.
+        details: as of :func:`application`.
 
     Raises:
         SettingsError: as of :func:`application`.
     """
-    return serving(application(settings, host, space), settings, host, port)
+    return serving(application(settings, host, space, details), settings, host, port)
 
 
 def _names(allowed: Sequence[str]) -> TransportSecuritySettings:

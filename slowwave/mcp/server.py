@@ -29,6 +29,7 @@ from slowwave.mcp.resources import Resources
 from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
 from slowwave.mcp.turns import Turns
+from slowwave.telemetry import span
 from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
 
 P = ParamSpec("P")
@@ -163,14 +164,24 @@ class _Server(MCPServer[Any]):
         Raises:
             ToolError: it does not have such an argument; and as the SDK says.
         """
-        for tool in await self.list_tools():
+        tools = await self.list_tools()
+        for tool in tools:
             known = tool.input_schema.get("properties", {})
             if tool.name == name and (odd := sorted(set(arguments) - set(known))):
                 raise ToolError(
                     f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {list(known)}."
                 )
+        told = name if name in {tool.name for tool in tools} else "unknown"  # a client may send anything
+        called = span(
+            f"tools/call {told}",
+            kind="server",
+            metric="slowwave.tool.duration",
+            method="tools/call",
+            tool=told,
+        )
         try:
-            return await super().call_tool(name, arguments, context)
+            with called:
+                return await super().call_tool(name, arguments, context)
         except ToolError as error:
             foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
             if foreseen and isinstance(error.__cause__, ValidationError):

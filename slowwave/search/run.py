@@ -31,6 +31,7 @@ from slowwave.search.nothing import why_nothing
 from slowwave.search.opened import searcher_in
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
+from slowwave.telemetry import span
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -68,7 +69,8 @@ def search(
     other = _other(space, found, search_id) if log and as_of is None else None
     found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
     found = _with_questions(space, namespace, found) if explain else found
-    ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
+    with span("slowwave.search.rank", candidates=len(found.candidates)):
+        ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
     turns = None
     if other is not None:
         second = rank(found.candidates, other, as_of=moment, limit=limit)
@@ -296,7 +298,8 @@ def _journal(
         payload=payload,
     )
     try:
-        space.journal.append([entry])
+        with span("slowwave.journal.append"):
+            space.journal.append([entry])
     except JournalError as error:
         return (f"This search is not in the journal, so feedback on it cannot be taken: {error}",)
     return ()

@@ -245,6 +245,20 @@ class PageSettings(Group):
     )
 
 
+class TelemetrySettings(Group):
+    """What those see who watch; traces and metrics over OTLP have the standard variables (OTEL_…)."""
+
+    logs: Literal["plain", "json"] = Field(
+        "plain", description="json: log lines are JSON, with a line for each search, save, feedback and asset"
+    )
+    metrics_port: int = Field(
+        0, ge=0, le=65_535, description="Port of the servers' metrics for Prometheus (/metrics); 0: none"
+    )
+    metrics_host: str = Field(
+        "127.0.0.1", min_length=1, description="Address that /metrics listens on; it asks for no token"
+    )
+
+
 class AlertSettings(Group):
     """Who is told that something went wrong."""
 

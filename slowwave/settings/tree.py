@@ -27,6 +27,7 @@ from slowwave.settings.groups import (
     NotesSettings,
     PageSettings,
     StoreSettings,
+    TelemetrySettings,
 )
 from slowwave.settings.learning import LearningSettings, SearchKeySettings
 from slowwave.settings.rules import (
@@ -73,6 +74,7 @@ class Settings(BaseSettings):
     backup: BackupSettings = BackupSettings()
     mcp: McpSettings = McpSettings()
     page: PageSettings = PageSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     @classmethod
     def settings_customise_sources(

@@ -28,6 +28,7 @@ from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.mcp.access import Access
 from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import RETRY_S, Delays
 from slowwave.mcp.serving import LOOPBACK
 from slowwave.mcp.tokens import digest
@@ -57,7 +58,12 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
 def application(
-    memories: Memories, settings: Settings, entrances: Entrances, *, principal: str = "page"
+    memories: Memories,
+    settings: Settings,
+    entrances: Entrances,
+    *,
+    principal: str = "page",
+    details: Mapping[str, Detail] | None = None,
 ) -> Starlette:
     """The page of a home.
 
@@ -66,10 +72,12 @@ def application(
         settings: of the home.
         entrances: keys of the links by which the person at the machine comes in.
         principal: in whose name that person acts.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
     """
     site = Site(memories, settings, entrances, principal)
     routes: list[Route | Mount] = [
         Route("/health", _health),
+        *health_routes(memories.space, opening=memories.opening, details=details),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         Route("/sign-in", site.sign_in, methods=["GET", "POST"]),
         Route("/enter", site.enter),

@@ -47,7 +47,7 @@ def test_the_page_is_followed(tmp_path):
     try:
         limit = time.monotonic() + PATIENCE_S
         while subprocess.run(
-            ["curl", "-sf", f"http://127.0.0.1:{port}/health"], capture_output=True
+            ["curl", "-sf", f"http://127.0.0.1:{port}/healthz"], capture_output=True
         ).returncode:
             assert server.poll() is None, (tmp_path / "log").read_text()
             assert time.monotonic() < limit

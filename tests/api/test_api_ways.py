@@ -219,7 +219,7 @@ def test_the_page_describes_every_way_and_needs_nothing_from_elsewhere(api: Api)
     for path, methods in api.schema["paths"].items():
         assert all(f"{method.upper()} {path}" in words for method in methods)
     assert "Idempotency-Key" in words or "idempotency-key" in words
-    assert "token of" not in api.client.get("/health").text
+    assert "token of" not in api.client.get("/readyz").text
 
 
 def test_texts_of_the_schema_break_nothing():

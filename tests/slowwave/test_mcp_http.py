@@ -152,6 +152,19 @@ def test_there_is_nothing_else_to_ask_for(server):
         assert "slowwave" not in body.lower()
 
 
+def test_probes_by_any_address_are_told_of_health_and_of_nothing_else(server):
+    root = server.url.removesuffix("/mcp")
+    for path, said in (("/healthz", "ok\n"), ("/readyz", None)):
+        request = urllib.request.Request(root + path, headers={"Host": "10.1.2.3:8765"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            told = answer.read().decode()
+        assert told == said or json.loads(told) == {
+            "ready": True, "parts": {"journal": "ok", "tables": "ok", "model": "ok"},
+        }  # fmt: skip
+    status = server.post(Authorization=f"Bearer {server.tokens['ada']}", Host="10.1.2.3:8765")[0]
+    assert status == 421
+
+
 # -- what they get ---------------------------------------------------------------------------------
 
 
