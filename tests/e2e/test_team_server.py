@@ -203,7 +203,7 @@ def test_a_memory_of_a_team_outlives_each_of_its_processes(
 
     with team.memory(monkeypatch) as memory:
         for name in table_specs(memory.store.identity.dimension):
-            keys = list(memory.store.specs[name].key)
+            keys = [memory.store.specs[name].key]
             rows = memory.store.read(name, columns=keys)
             assert rows.height == rows.unique().height, f"{name} has rows twice"
         assert memory.count() == len(FACTS)
