@@ -26,6 +26,7 @@ from slowwave.cli import (  # noqa: F401
     learned,  # after it: they are commands of its group
     learning,
     mcp,
+    moving,
     page,
     rebuild,
     report,
@@ -33,6 +34,7 @@ from slowwave.cli import (  # noqa: F401
     topics,
     tune,
     up,
+    upgrading,
     warehouse,
 )
 from slowwave.cli.app import app
