@@ -1,11 +1,11 @@
 """Builds a release: the same bytes from the same commit, whoever does it and wherever.
 
     python -m tools.release             # checks, builds into dist/, tries the wheel
-    python -m tools.release --cut       # only gives what is unreleased in CHANGELOG.md this version and day
+    python -m tools.release --cut       # only gives what is unreleased in CHANGELOG.md this version
 
-What is checked before: nothing is uncommitted, the changelog has a section of the version, and no tag of it is
-elsewhere. What is made: wheel, source archive, release notes, SHA256SUMS. The wheel is then installed with the
-pinned packages into an empty environment and used. The image is built where a container engine is.
+Checked before: nothing is uncommitted, the changelog has a section of the version, and no tag of it is
+elsewhere. Made are wheel, source archive, release notes, SHA256SUMS. The wheel is then installed with
+the pinned packages into an empty environment and used. The image is built where a container engine is.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def cut(changelog: str, version: str, day: date) -> str:
     if re.search(rf"^## {re.escape(version)}\b", changelog, re.M):
         raise ReleaseError(f"CHANGELOG.md has {version} already. Raise the version in pyproject.toml first.")
     section(changelog, "Unreleased")
-    return re.sub(r"^## Unreleased\n", f"## Unreleased\n\n## {version} - {day:%F}\n", changelog, count=1, flags=re.M)
+    return re.sub(
+        r"^## Unreleased\n", f"## Unreleased\n\n## {version} - {day:%F}\n", changelog, count=1, flags=re.M
+    )
 
 
 def build(root: Path, out: Path, epoch: int) -> list[Path]:
@@ -85,7 +87,9 @@ def build(root: Path, out: Path, epoch: int) -> list[Path]:
         packed = subprocess.run(["git", "archive", "HEAD"], cwd=root, check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-p", "--no-same-owner"], cwd=tree, input=packed, check=True)
         out.mkdir(parents=True, exist_ok=True)
-        subprocess.run([sys.executable, "-c", code, str(out.absolute())], cwd=tree, env=environment, check=True)
+        subprocess.run(
+            [sys.executable, "-c", code, str(out.absolute())], cwd=tree, env=environment, check=True
+        )
     return sorted(out.glob("slowwave-*"))
 
 
@@ -110,7 +114,9 @@ def check(root: Path) -> tuple[str, str]:
         raise ReleaseError(f"There are uncommitted changes. Commit them, or put them away:\n{changed[:500]}")
     notes = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)
     tag = f"v{version}"
-    if _git(root, "tag", "--list", tag) and _git(root, "rev-list", "-n1", tag) != _git(root, "rev-parse", "HEAD"):
+    if _git(root, "tag", "--list", tag) and _git(root, "rev-list", "-n1", tag) != _git(
+        root, "rev-parse", "HEAD"
+    ):
         raise ReleaseError(f"The tag {tag} is on another commit. Raise the version in pyproject.toml.")
     return version, notes
 
@@ -120,10 +126,20 @@ def use(wheel: Path, root: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         subprocess.run([sys.executable, "-m", "venv", work / "venv"], check=True)
-        pip = [work / "venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        pip = [
+            work / "venv/bin/python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+        ]
         subprocess.run([*pip, "--require-hashes", "-r", root / "requirements/runtime.lock"], check=True)
         subprocess.run([*pip, wheel], check=True)
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "PYTHON"))}
+        clean = {
+            name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "PYTHON"))
+        }
         subprocess.run([work / "venv/bin/python", "-c", TRY], cwd=work, env=clean, check=True)
         subprocess.run([work / "venv/bin/slowwave", "--version"], cwd=work, env=clean, check=True)
 

@@ -33,8 +33,8 @@ def upgrade(
         return
     if undo:
         out.print(
-            f"The tables are of schema version {found.tables} again. Open the home with the Slowwave that made "
-            f"it: this one would upgrade it again."
+            f"The tables are of schema version {found.tables} again. Open the home with the Slowwave that "
+            f"made it: this one would upgrade it again."
         )
         return
     if not found.steps:

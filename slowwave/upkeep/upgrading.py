@@ -1,7 +1,8 @@
 """The upgrade of a home to the schema of this Slowwave: seen before, done, and taken back.
 
 Whoever opens a home upgrades it, without a question: each step adds what is new, keeps a checkpoint, and can
-be run again. Here it is seen beforehand, and a copy is made by which the former Slowwave opens the home again.
+be run again. Here it is seen beforehand, and a copy is made by which the former Slowwave opens the home
+again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,12 @@ from slowwave.journal import schema
 from slowwave.journal.entry import UPGRADE
 from slowwave.settings import Settings
 from slowwave.store import Store
-from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, list_checkpoints, restore_checkpoint
+from slowwave.store.checkpoints import (
+    create_checkpoint,
+    delete_checkpoint,
+    list_checkpoints,
+    restore_checkpoint,
+)
 from slowwave.store.connection import Identity
 from slowwave.store.database import SCHEMA_VERSION
 from slowwave.store.migrations import MIGRATIONS
@@ -85,10 +91,14 @@ def look(settings: Settings) -> Upgrade:
     ):
         if version > most:
             raise StoreError(
-                f"The {what} have schema version {version}, this Slowwave knows up to {most}. Install a newer "
-                f"Slowwave, or restore a backup that an older one made."
+                f"The {what} have schema version {version}, this Slowwave knows up to {most}. Install a "
+                f"newer Slowwave, or restore a backup that an older one made."
             )
-    steps = [] if journal == schema.SCHEMA_VERSION else [Step("journal", schema.SCHEMA_VERSION, "order of acts", {})]
+    steps = (
+        []
+        if journal == schema.SCHEMA_VERSION
+        else [Step("journal", schema.SCHEMA_VERSION, "order of acts", {})]
+    )
     for step in MIGRATIONS:
         if step.version > tables:
             rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in there}

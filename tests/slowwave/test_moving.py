@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backup_helpers import FAST_MODEL, answers, assert_equal_homes, live
+from backup_helpers import FAST_MODEL, answers, live
 
 from bench import _postgres as postgres
 from slowwave.backup.place import Place
@@ -40,7 +40,9 @@ def options() -> Iterator[dict[str, str]]:
     try:
         host, port = server.get_host_and_port()
         endpoint = f"http://{host}:{port}"
-        boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS).create_bucket(Bucket="moved")
+        boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS).create_bucket(
+            Bucket="moved"
+        )
         yield {**KEYS, "endpoint": endpoint, "allow_http": "true", "region": "us-east-1"}
     finally:
         server.stop()
@@ -64,9 +66,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with Memory(load(home), namespace="ada") as memory:
         live(memory)
-        memory.journal.add_source(
-            "ada", "vault", "file:///vault", added_at=memory.home.now(), principal="ada"
-        )
+        vault = home.parent / "vault"
+        vault.mkdir()
+        memory.journal.add_source("ada", "vault", vault.as_uri(), added_at=memory.home.now(), principal="ada")
     return home
 
 
@@ -129,7 +131,7 @@ def test_to_s3_and_postgresql_and_back(
         assert memory.journal.sources()[0].name == "vault"
         memory.save("The kettle in the kitchen of the harbour office was new in May.", key="kettle")
 
-    with pytest.raises(StoreError, match="is not empty .*--remove-source"):
+    with pytest.raises(StoreError, match=r"is not empty .*--remove-source"):
         move(home, "files")
     assert (home / "journal.db").exists()
     left.remove(load(home))
@@ -200,7 +202,7 @@ def test_who_has_the_tables_open_still_is_told(home: Path, tmp_path: Path) -> No
     with Memory(load(home), namespace="ada") as memory:
         memory.search("when do we deploy?")
         assert move(home, str(tmp_path / "new"), only="tables").done
-        with pytest.raises(StoreError, match="at .*new now"):
+        with pytest.raises(StoreError, match=r"at .*new now"):
             memory.save("What is saved by an old process must not be lost.", key="old")
     assert not list((home / "lance").glob("*.wal/*.arrows"))
 
@@ -237,7 +239,9 @@ def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("where", "after"), [("put", 3), ("put", 60), ("acts", 0), ("closing", 0), ("switch", 0)])
+@pytest.mark.parametrize(
+    ("where", "after"), [("put", 3), ("put", 60), ("acts", 0), ("closing", 0), ("switch", 0)]
+)
 def test_a_move_that_is_killed_goes_on_by_the_same_command(
     home: Path, tmp_path: Path, where: str, after: int, database: str
 ) -> None:
@@ -270,4 +274,6 @@ def test_a_move_that_was_killed_can_be_given_up(home: Path, tmp_path: Path, data
     assert run(home, "-c", KILL, "switch", "0", *command).returncode == 137
     assert "Given up" in run(home, "-m", "slowwave", "move", "--give-up").stdout
     assert answers(home) == before
-    assert run(home, "-m", "slowwave", "save", "The home goes on in its old place after that.").returncode == 0
+    assert (
+        run(home, "-m", "slowwave", "save", "The home goes on in its old place after that.").returncode == 0
+    )

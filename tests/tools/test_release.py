@@ -38,7 +38,7 @@ def test_what_cannot_be_released_is_refused(tmp_path: Path):
         release.check(tmp_path)
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-m", "one")
-    with pytest.raises(release.ReleaseError, match="no section '## 0.2.0'"):
+    with pytest.raises(release.ReleaseError, match=r"no section '## 0\.2\.0'"):
         release.check(tmp_path)
     (tmp_path / "CHANGELOG.md").write_text(release.cut(LOG, "0.2.0", date(2026, 5, 1)))
     git(tmp_path, "commit", "-am", "two")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from slowwave.backup.place import Place
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, StoreError
 from slowwave.settings import CONFIG_FILE, Settings
+from slowwave.upkeep.moving.files import of_tables
 from slowwave.upkeep.moving.targets import Targets, places
 
 LEFT = "moved-from.json"
@@ -44,7 +46,10 @@ def switch(settings: Settings, targets: Targets) -> None:
 
 
 def _remember(settings: Settings, targets: Targets) -> None:
-    told: dict[str, Any] = {}
+    try:
+        told: dict[str, Any] = orjson.loads((settings.home / LEFT).read_bytes())
+    except FileNotFoundError:
+        told = {}
     if "tables" in targets.parts:
         told["tables"] = {"uri": settings.store_uri, "options": dict(settings.store.storage_options)}
     if "journal" in targets.parts:
@@ -72,21 +77,20 @@ def remove(settings: Settings) -> dict[str, str]:
     try:
         told = orjson.loads((settings.home / LEFT).read_bytes())
     except FileNotFoundError:
-        raise StoreError("This home was not moved, or what it left is removed: there is nothing to remove.") from None
+        raise StoreError(
+            "This home was not moved, or what it left is removed: there is nothing to remove."
+        ) from None
     removed = {}
     here = places(settings, ("tables", "journal"))
     if "tables" in told:
-        uri = told["tables"]["uri"]
-        _refuse_own(uri, here["tables"])
-        place = Place(uri, told["tables"]["options"])
-        if place.folder is not None:
-            shutil.rmtree(place.folder, ignore_errors=True)
-            shutil.rmtree(f"{place.folder}.wal", ignore_errors=True)
-        else:
-            place.delete(place.list())
-        removed["tables"] = uri
+        _refuse_own(told["tables"]["uri"], here["tables"])
     if "journal" in told:
-        removed["journal"] = _remove_journal(settings, told["journal"], here["journal"])
+        _refuse_own(_journal_place(told["journal"]), here["journal"])
+    if "tables" in told:
+        _remove_tables(Place(told["tables"]["uri"], told["tables"]["options"]))
+        removed["tables"] = told["tables"]["uri"]
+    if "journal" in told:
+        removed["journal"] = _remove_journal(told["journal"])
     (settings.home / LEFT).unlink()
     return removed
 
@@ -96,14 +100,28 @@ def _refuse_own(place: str, here: str) -> None:
         raise StoreError(f"{here} is where the home is; it was not removed.")
 
 
-def _remove_journal(settings: Settings, told: dict[str, str], here: str) -> str:
+def _remove_tables(place: Place) -> None:
+    if place.folder is None:
+        place.delete(of_tables(place))
+        return
+    for table in place.folder.glob("*.lance"):
+        shutil.rmtree(table)
+    shutil.rmtree(f"{place.folder}.wal", ignore_errors=True)
+    with suppress(OSError):  # somebody keeps something else there
+        place.folder.rmdir()
+
+
+def _journal_place(told: dict[str, str]) -> str:
+    from slowwave.settings.shown import covered
+
+    return str(covered(told["url"] or told["file"]))
+
+
+def _remove_journal(told: dict[str, str]) -> str:
     from slowwave.journal.connection import Connections
     from slowwave.journal.fencing import unfence
     from slowwave.journal.schema import metadata
-    from slowwave.settings.shown import covered
 
-    place = str(covered(told["url"] or told["file"]))
-    _refuse_own(place, here)
     if told["url"]:
         connections = Connections(told["url"], "full")
         try:
@@ -116,4 +134,4 @@ def _remove_journal(settings: Settings, told: dict[str, str], here: str) -> str:
         file = Path(told["file"])
         for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
             file.with_name(name).unlink(missing_ok=True)
-    return place
+    return _journal_place(told)

@@ -80,13 +80,17 @@ def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
             f"--to again, or end it with slowwave move --give-up."
         )
     if same := [part for part in targets.parts if was[part] == to[part]]:
-        raise StoreError(f"The {same[0]} are at {to[same[0]]} already. Leave them out: --only says what to move.")
+        raise StoreError(
+            f"The {same[0]} are at {to[same[0]]} already. Leave them out: --only says what to move."
+        )
     if begun is None:
         _refuse_what_is_there(targets)
     if dry_run:
         return _would(space, targets)
     if is_held(space.settings.home):
-        raise StoreError("Something runs on this home (slowwave up, page, or mcp). Stop it, then run it again.")
+        raise StoreError(
+            "Something runs on this home (slowwave up, page, or mcp). Stop it, then run it again."
+        )
     with space.exclusively():
         underway.refuse(space.journal, but=targets.command)
         return _moved(space, targets, was, to)
@@ -127,15 +131,15 @@ def _refuse_what_is_there(targets: Targets) -> None:
         place = Place(settings.store_uri, settings.store.storage_options)
         if there := place.list():
             raise StoreError(
-                f"{place.uri} is not empty ({sorted(there)[0]}): another home may be there. Give an empty "
-                f"place; one that this home has left is emptied by slowwave move --remove-source."
+                f"{place.uri} is not empty ({sorted(there)[0]}): another home may be there. Give an "
+                f"empty place; one that this home has left is emptied by slowwave move --remove-source."
             )
     if "journal" in targets.parts and (settings.journal.url or settings.journal_file.exists()):
         with journal_of(settings) as journal:
             if journal.rows.count():
                 raise StoreError(
-                    f"The journal {targets.places()['journal']} has acts already: it is of another home. Give "
-                    f"an empty one; one that this home has left is emptied by slowwave move --remove-source."
+                    f"The journal {targets.places()['journal']} has acts already: it is of another home. "
+                    f"Give an empty one; one that this home has left is emptied by slowwave move --remove-source."
                 )
 
 

@@ -39,7 +39,9 @@ class Targets:
         for word in to:
             for part, values in _meant(word).items():
                 if part in found:
-                    raise SettingsError(f"--to {covered(word)}: where the {part} go is said twice. Say it once.")
+                    raise SettingsError(
+                        f"--to {covered(word)}: where the {part} go is said twice. Say it once."
+                    )
                 found[part] = values
         if only is not None:
             found = {part: values for part, values in found.items() if part == only}
@@ -117,8 +119,8 @@ def _refuse_variables(parts: Mapping[Part, object]) -> None:
             for name in (variable_of(path), variable_of(path[:1])):
                 if name in upper:
                     raise SettingsError(
-                        f"{name} says where the {part} are, and a move changes slowwave.toml. Write it there, "
-                        f"take the variable away, and run it again."
+                        f"{name} says where the {part} are, and a move changes slowwave.toml. Write it "
+                        f"there, take the variable away, and run it again."
                     )
 
 
