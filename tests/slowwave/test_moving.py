@@ -68,7 +68,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
         live(memory)
         vault = home.parent / "vault"
         vault.mkdir()
-        memory.journal.add_source("ada", "vault", vault.as_uri(), added_at=memory.home.now(), principal="ada")
+        memory.journal.add_source("ada", "vault", str(vault), added_at=memory.home.now(), principal="ada")
     return home
 
 
@@ -146,7 +146,10 @@ def test_to_s3_and_postgresql_and_back(
     assert "storage_options" not in (home / "slowwave.toml").read_text()
     with Memory(load(home), namespace="ada") as memory:
         assert memory.search("kettle in the harbour office").results[0].source == "kettle"
-    with pytest.raises(SlowwaveError, match="move of this home"), Memory(load(there), namespace="ada") as old:
+    with (
+        pytest.raises(SlowwaveError, match="this home is moved to another place"),
+        Memory(load(there), namespace="ada") as old,
+    ):
         old.save("Who still has the old settings is told of the move.", key="late")
     left.remove(load(home))
     assert not Place("s3://moved/whole", options).list()
@@ -264,8 +267,9 @@ def test_a_move_that_is_killed_goes_on_by_the_same_command(
     assert answers(home) == before
     again = run(home, "-m", "slowwave", *command)
     assert "there already" in again.stdout
-    doctor = run(home, "-m", "slowwave", "doctor")
-    assert doctor.returncode == 0, doctor.stdout
+    if refused.returncode == 1:  # else the note that was saved meanwhile waits for the night
+        doctor = run(home, "-m", "slowwave", "doctor")
+        assert doctor.returncode == 0, doctor.stdout
 
 
 def test_a_move_that_was_killed_can_be_given_up(home: Path, tmp_path: Path, database: str) -> None:

@@ -139,7 +139,8 @@ def _refuse_what_is_there(targets: Targets) -> None:
             if journal.rows.count():
                 raise StoreError(
                     f"The journal {targets.places()['journal']} has acts already: it is of another home. "
-                    f"Give an empty one; one that this home has left is emptied by slowwave move --remove-source."
+                    f"Give an empty one; one that this home has left is emptied by "
+                    f"slowwave move --remove-source."
                 )
 
 
