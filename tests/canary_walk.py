@@ -128,6 +128,8 @@ reconsolidate
 backup {folder}/backups
 backups {folder}/backups
 verify {folder}/backups
+move --dry-run --to {folder}/moved
+upgrade --dry-run
 checkpoint create walk
 checkpoint list
 checkpoint restore walk

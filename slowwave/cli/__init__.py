@@ -28,6 +28,7 @@ from slowwave.cli import (  # noqa: F401
     learned,  # after it: they are commands of its group
     learning,
     mcp,
+    moving,
     page,
     rebuild,
     report,
@@ -35,6 +36,7 @@ from slowwave.cli import (  # noqa: F401
     topics,
     tune,
     up,
+    upgrading,
     warehouse,
 )
 from slowwave.cli.app import app

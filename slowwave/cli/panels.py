@@ -13,7 +13,7 @@ PANELS: Final[Mapping[str, str]] = {
     "reconsolidate",
     "Learning and evaluation": "learning judge eval report tune calibrate warehouse",
     "Operation": "night up ui health connect capture recall mcp api doctor settings checkpoint backup "
-    "backups verify restore rebuild reembed import export help",
+    "backups verify restore move upgrade rebuild reembed import export help",
 }
 """Words of every command by its heading. A command that no heading names is of the last one."""
 

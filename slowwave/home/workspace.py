@@ -146,6 +146,8 @@ class Workspace:
             UnfinishedError: one has begun and not ended.
         """
         if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+            underway.refuse(self.journal)
+            underway.refuse_moved(self.journal, self.settings.store_uri)
             self.open_store()
             opened = self.__dict__["store"]
             self.reopen()

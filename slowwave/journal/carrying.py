@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ import sqlalchemy as sa
 from slowwave.journal.connection import Connections
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.errors import JournalError
+from slowwave.journal.fencing import fence, unfence
 from slowwave.journal.schema import entries, sources
 
 Row = tuple[Any, ...]
@@ -132,6 +134,18 @@ class Rows:
                 if self._connections.dialect == "postgresql":
                     connection.execute(_NEXT_SEQ)
         return len(new)
+
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Nobody adds a row while the block runs, and nobody can from its end on, until `reopen`."""
+        with self._connections.writing() as connection:
+            yield
+            fence(connection)
+
+    def reopen(self) -> None:
+        """Let a journal that was closed take acts again."""
+        with self._connections.writing() as connection:
+            unfence(connection)
 
     def sources(self) -> list[Row]:
         """The watched vaults, in the order of namespace and name; values of `SOURCE_COLUMNS`."""

@@ -59,6 +59,7 @@ warehouse tables
 settings
 doctor
 backups
+upgrade --dry-run
 checkpoint create one
 checkpoint list
 checkpoint delete one
