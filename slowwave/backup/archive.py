@@ -12,6 +12,7 @@ takes those away.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import threading
 from collections.abc import Collection, Iterator
@@ -69,6 +70,15 @@ def new_name(at: datetime, last: str = "") -> str:
             milliseconds=1
         )
     return f"{_begin(moment)}-{secrets.token_hex(3)}"
+
+
+def is_name(name: str) -> bool:
+    """Whether a file among the lists of backups is one: what strays there stops none.
+
+    Args:
+        name: of the file.
+    """
+    return re.fullmatch(r"\d{8}T\d{9}Z-[0-9a-f]{6}", name) is not None
 
 
 def _begin(moment: datetime) -> str:

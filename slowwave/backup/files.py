@@ -13,12 +13,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from slowwave.backup import known
+from slowwave.home.model import MOVED_FROM
 from slowwave.home.model import RESTORING as MARKER
 from slowwave.settings import CONFIG_FILE, Settings
 
 LEFT_OUT = (
     "dagster", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*", "up.json",
-    "up.lock", "capture.log", "erasing-*", known.FILE, MARKER, "*.lock", "*.partial",
+    "up.lock", "capture.log", "erasing-*", known.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
     ".*.partial", f".{CONFIG_FILE}-*",
 )  # fmt: skip
 """Names, at the top of the home, of what is in no backup."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.backup import files, known, rows
-from slowwave.backup.archive import Archive, new_name, pieces_of
+from slowwave.backup.archive import Archive, is_name, new_name, pieces_of
 from slowwave.backup.cut import Cut, MovedError, files_of, held
 from slowwave.backup.keys import Key
 from slowwave.backup.model import Backup, File, JournalPart, Page, TablePart
@@ -112,7 +112,7 @@ def _whole(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup
 def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
     begun, at = time.monotonic(), space.now()
     before = _before(archive)
-    name = new_name(at, next(reversed(archive.names()), ""))
+    name = new_name(at, next(filter(is_name, reversed(archive.names())), ""))
     with held(space, name) as cut:
         tables, table_bytes, table_sent = _tables(space, archive, cut, before)
         journal, journal_bytes, journal_sent = _journal(space, archive, cut, before)

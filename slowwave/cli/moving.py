@@ -18,7 +18,7 @@ _TO = typer.Option(
     "--to",
     metavar="PLACE",
     help="s3://… or a folder: the tables; postgresql://…: the journal; files: both into the home; a .toml "
-    "file with [store] and [journal]. Several times.",
+    "file with the sections store and journal. Several times.",
 )
 _ONLY = typer.Option("--only", help="One part alone: tables, or journal.")
 

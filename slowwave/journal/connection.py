@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from slowwave.common.passwords import without_passwords
 from slowwave.journal.errors import JournalError, explain
 
 Durability = Literal["full", "normal"]
@@ -86,7 +87,7 @@ class Connections:
 
     def __init__(self, url: str | sa.URL, durability: Durability) -> None:
         parsed = _parse(url, durability)
-        self.name = parsed.render_as_string(hide_password=True)
+        self.name = without_passwords(parsed.render_as_string(hide_password=True))
         self.dialect = parsed.get_backend_name()
         self._closed = False
         if self.dialect == "sqlite":

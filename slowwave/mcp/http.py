@@ -12,6 +12,8 @@ from mcp.server.auth.routes import create_protected_resource_routes
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from slowwave.errors import SlowwaveError
@@ -104,7 +106,7 @@ def application(
         max_request_body_size=settings.mcp.max_request_bytes,
         transport_security=_names(settings.mcp.allowed_hosts),
     )
-    made.router.routes[:0] = _metadata(settings.mcp.oauth)
+    made.router.routes[:0] = [Route(PATH, _no_stream, methods=["GET"]), *_metadata(settings.mcp.oauth)]
     made.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
     made.router.redirect_slashes = False  # it would send clients to whatever host a request names
     opened = [one.namespace for one in settings.mcp.tokens]
@@ -112,6 +114,11 @@ def application(
     made.router.lifespan_context = _ready_from_the_start(made.router.lifespan_context, memories, opened)
     made.add_middleware(Limits, access=access, requests=settings.mcp.requests)
     return made
+
+
+async def _no_stream(_: Request) -> Response:
+    """Nothing is ever sent unasked, so there is no stream to wait at, which would outlive its token."""
+    return Response("This server has no stream: send requests with POST.\n", 405, headers={"Allow": "POST"})
 
 
 def _authorization(oauth: OAuthSettings) -> AuthSettings:

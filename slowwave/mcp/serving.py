@@ -105,6 +105,7 @@ def serving(application: Any, settings: Settings, host: str, port: int) -> Serve
             log_config=None,
             log_level="warning",
             access_log=False,
+            proxy_headers=False,  # or whoever guesses tokens says where from, and is never slowed
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
         )

@@ -197,10 +197,8 @@ class OAuthSettings(Group):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.issuer and not (self.resource and self.grants):
-            raise ValueError(
-                "mcp.oauth needs resource and grants with its issuer: what is opened, and to whom?"
-            )
+        if self.issuer and not self.resource:  # without grants nobody comes in: the last one may be taken out
+            raise ValueError("mcp.oauth needs resource with its issuer: what is opened?")
         if not self.issuer and (self.resource or self.grants or self.audience or self.jwks_url):
             raise ValueError("mcp.oauth has no issuer: whose tokens are to be taken?")
         return self

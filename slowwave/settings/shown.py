@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -12,11 +11,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_settings import TomlConfigSettingsSource
 
+from slowwave.common.passwords import without_passwords
 from slowwave.settings.finding import ENV_PREFIX
 from slowwave.settings.groups import Group
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
-_PASSWORD = re.compile(r"(://[^:/@]*:).*@")
 _DEEPEST = 8  # levels of a value that are shown (count); no setting has so many
 
 
@@ -33,7 +32,7 @@ def covered(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any setting
         }
     if isinstance(value, list | tuple):
         return [covered(part, depth + 1) for part in value]
-    return _PASSWORD.sub(r"\1***@", value) if isinstance(value, str) else value
+    return without_passwords(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

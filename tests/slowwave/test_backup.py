@@ -256,6 +256,15 @@ def test_a_wrong_key_says_so(own: Path, kept: Path, tmp_path: Path) -> None:
     assert len(verify(archive(place, other)).faults) == 2
 
 
+def test_a_file_that_strays_among_the_lists_stops_no_backup(own: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, place)
+        for name in ("x", ".DS_Store", "9"):
+            (place / "backups" / name).write_text("not one of ours")
+        assert back_up(memory, place).backup.name
+
+
 def test_names_sort_by_time_whatever_the_clock_does() -> None:
     moment = datetime(2026, 3, 1, 12, 0, 0, 999_000, tzinfo=UTC)
     first = new_name(moment)

@@ -95,6 +95,17 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def test_there_is_no_stream_to_wait_at(server):
+    request = urllib.request.Request(
+        server.url,
+        headers={"Accept": "text/event-stream", "Authorization": f"Bearer {server.tokens['ada']}"},
+    )
+    with pytest.raises(urllib.error.HTTPError) as told:
+        urllib.request.urlopen(request, timeout=60)
+    assert told.value.code == 405
+    assert told.value.headers["Allow"] == "POST"
+
+
 # -- who is let in ---------------------------------------------------------------------------------
 
 

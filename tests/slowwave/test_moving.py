@@ -157,6 +157,16 @@ def test_to_s3_and_postgresql_and_back(
         assert memory.save("And saves go on after all that moving about.", key="on").status == "live"
 
 
+def test_a_copy_of_a_moved_home_removes_nothing_of_the_original(home: Path, tmp_path: Path) -> None:
+    move(home, str(tmp_path / "elsewhere"))
+    copy = Path(shutil.copytree(home, tmp_path / "copy"))
+    with pytest.raises(StoreError, match="is about another home"):
+        left.remove(load(copy))
+    assert (home / "lance").exists()
+    left.remove(load(home))
+    assert not (home / "lance").exists()
+
+
 def test_the_copy_is_equal_to_the_original(home: Path, lived: Path, tmp_path: Path) -> None:
     """All versions, tags and acts: only the announcement of the move and its end are new."""
     move(home, str(tmp_path / "elsewhere"), only="tables")

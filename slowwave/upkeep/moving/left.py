@@ -13,11 +13,12 @@ import orjson
 from slowwave.backup.place import Place
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, StoreError
+from slowwave.home.model import MOVED_FROM
 from slowwave.settings import CONFIG_FILE, Settings
 from slowwave.upkeep.moving.files import of_tables
 from slowwave.upkeep.moving.targets import Targets, places
 
-LEFT = "moved-from.json"
+LEFT = MOVED_FROM
 """Where the home was before, with what is needed to get there: as private as the settings file."""
 
 
@@ -50,6 +51,7 @@ def _remember(settings: Settings, targets: Targets) -> None:
         told: dict[str, Any] = orjson.loads((settings.home / LEFT).read_bytes())
     except FileNotFoundError:
         told = {}
+    told["home"] = str(settings.home.resolve())
     if "tables" in targets.parts:
         told["tables"] = {"uri": settings.store_uri, "options": dict(settings.store.storage_options)}
     if "journal" in targets.parts:
@@ -80,6 +82,11 @@ def remove(settings: Settings) -> dict[str, str]:
         raise StoreError(
             "This home was not moved, or what it left is removed: there is nothing to remove."
         ) from None
+    if told.get("home") != str(settings.home.resolve()):
+        raise StoreError(
+            f"{settings.home / LEFT} is about another home ({told.get('home', 'unknown')}), and this one is "
+            f"a copy of it: what is left there is not this home's to remove. Nothing was removed."
+        )
     removed = {}
     here = places(settings, ("tables", "journal"))
     if "tables" in told:
