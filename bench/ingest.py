@@ -143,7 +143,7 @@ def _night(vault: Path, model: str, home: Path, *, days_ago: int) -> Measured:
     from slowwave.vaults.vault import scan, watch
 
     settings = load(home)
-    os.environ["DAGSTER_HOME"] = str(dagster_home(home))
+    os.environ["DAGSTER_HOME"] = str(dagster_home(settings))
     with dg.DagsterInstance.get() as instance:  # makes the instance's own databases: start-up
         instance.get_runs(limit=1)
     space = Workspace(settings)

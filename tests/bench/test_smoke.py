@@ -81,6 +81,7 @@ SMOKE: dict[str, Argv] = {
     "sparse": lambda at: ("--places", 1, "--words", 50, *FAST),
     "updates": lambda at: ("--data", made.chats(at / "chats"), "--show", 1, *FAST),
     "verdicts": lambda at: ("--trials", 8, "--draws", 50, "--sizes", "3,9", "--effects", 0, 0.2),
+    "watched": lambda at: ("--notes", 30, "--times", 2),
     "wakeup": lambda at: ("--notes", 5, "--times", 2),
 }  # fmt: skip
 """A call of each script that takes a second or few."""
@@ -88,7 +89,7 @@ SMOKE: dict[str, Argv] = {
 SLOW = {
     "abstention", "attack", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
     "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers", "soak",
-    "updates",
+    "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 

@@ -60,7 +60,7 @@ def database() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("lived") / "home"
-    home.mkdir()
+    home.mkdir(mode=0o700)
     home.joinpath("slowwave.toml").write_text(
         f'# Mine.\nnamespace = "ada"\n\n[embedding]\nmodel = "{FAST_MODEL}"\n'
     )
