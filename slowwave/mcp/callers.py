@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from threading import Lock, Thread
 from typing import Final, NamedTuple
 
+from slowwave.home.visibility import Viewer
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.settings import Rights, Settings
@@ -30,6 +31,21 @@ class Caller(NamedTuple):
     def reads_only(self) -> bool:
         """Whether nothing that it does may change anything, not even what searches are known of."""
         return self.rights == "reader"
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person acts."""
+        return self.rights == "person"
+
+    @property
+    def viewer(self) -> Viewer | None:
+        """Who looks, as calls of `Memory` want it: None is the owner."""
+        return None if self.is_person else Viewer.ASSISTANT
+
+    @property
+    def lists(self) -> Viewer:
+        """Who looks at a list."""
+        return Viewer.REPORT if self.is_person else Viewer.ASSISTANT
 
 
 class Answer(NamedTuple):

@@ -63,17 +63,17 @@ class Asked:
     @property
     def person(self) -> bool:
         """Whether a person asks."""
-        return self.caller.rights == "person"
+        return self.caller.is_person
 
     @property
     def viewer(self) -> Viewer | None:
         """Who asks, as calls of `Memory` want it: None is the owner."""
-        return None if self.person else Viewer.ASSISTANT
+        return self.caller.viewer
 
     @property
     def lists(self) -> Viewer:
         """Who looks at a list."""
-        return Viewer.REPORT if self.person else Viewer.ASSISTANT
+        return self.caller.lists
 
     @property
     def now(self) -> datetime:

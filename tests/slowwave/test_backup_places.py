@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import servers
 from backup_helpers import FAST_MODEL, NOTES, QUESTIONS, answers, assert_equal_homes
 
 from slowwave.backup.archive import Archive
@@ -47,12 +47,7 @@ def options() -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    spec = importlib.util.spec_from_file_location("_postgres_of_backups", ROOT / "bench" / "_postgres.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not list(Path("/usr/lib/postgresql").glob("*/bin")):
-        pytest.skip("PostgreSQL is not installed")
-    with module.server() as url:
+    with servers.postgres() as url:
         yield url
 
 

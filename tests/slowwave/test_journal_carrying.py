@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import servers
 
 from slowwave.journal import Entry, Journal, JournalError
 from slowwave.journal.carrying import COLUMNS, Digest, encoded
@@ -23,12 +23,7 @@ Make = Callable[[str], Journal]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    spec = importlib.util.spec_from_file_location("_postgres_server", ROOT / "bench" / "_postgres.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not list(Path("/usr/lib/postgresql").glob("*/bin")):
-        pytest.skip("PostgreSQL is not installed")
-    with module.server() as url:
+    with servers.postgres() as url:
         yield url
 
 

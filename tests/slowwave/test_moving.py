@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import servers
 from backup_helpers import FAST_MODEL, answers, live
 
-from bench import _postgres as postgres
 from slowwave.backup.place import Place
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.home.workspace import Workspace
@@ -50,11 +50,8 @@ def options() -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    try:
-        with postgres.server() as url:
-            yield url
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
+    with servers.postgres() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
