@@ -169,6 +169,12 @@ def test_the_first_grant_decides(there):
     assert granted({"realm_access": "roles"}, [inside]) is None
 
 
+def test_nobody_comes_in_once_the_last_grant_is_taken_out(there):
+    assert ask(oauth_of(there), there.token()).caller == ADA
+    answer = ask(oauth_of(there, grants=[]), there.token())
+    assert (answer.caller, answer.status) == (None, 403)
+
+
 def test_a_new_key_is_followed_and_an_old_one_forgotten(own):
     oauth, clock = oauth_of(own), Clock()
     oauth.keys._clock = clock
@@ -222,7 +228,6 @@ def test_who_says_to_be_somebody_else_is_not_asked_for_keys(own):
         {"algorithms": ["HS256"]},
         {"algorithms": ["none"]},
         {"algorithms": []},
-        {"grants": []},
         {"resource": ""},
         {"issuer": ""},
         {"jwks_url": "file:///etc/passwd"},
