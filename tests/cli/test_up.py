@@ -701,8 +701,11 @@ def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     monkeypatch.setattr("slowwave.cli.child.Kept", Child)
     monkeypatch.setenv("SLOWWAVE_HOME", str(own.path))
     with ExitStack() as parts:
-        where = up._run_night("127.0.0.1", 3999, threading.Event(), parts)
+        where = up._run_night("127.0.0.1", 3999, threading.Event(), parts, up._Night())
         assert where.url == "http://127.0.0.1:3999"
-        assert up._run_night("127.0.0.1", None, threading.Event(), parts).why_not == "not run: --no-night"
+        assert (
+            up._run_night("127.0.0.1", None, threading.Event(), parts, up._Night()).why_not
+            == "not run: --no-night"
+        )
     words = [sys.executable, "-m", "slowwave", "ui", "--host", "127.0.0.1", "--port", "3999", "--with-input"]
     assert seen == [(words, str(own.path)), "start", "stop"]
