@@ -51,5 +51,9 @@ class JournalConflictError(JournalError):
     """An event id was appended before with other content; nothing of the batch was written."""
 
 
+class JournalMovedError(JournalConflictError):
+    """Something else was said of a source since it was looked at; nothing was written."""
+
+
 class BackupError(SlowwaveError):
     """A backup cannot be made, read or restored, or is damaged; the message says what to do."""

@@ -189,6 +189,32 @@ class Memory:
             notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
                 one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
+        return self._save(notes)
+
+    def save_over(self, key: str, said: Callable[[], Mapping[str, Any]]) -> Saved:
+        """Save a note in the place of what has its key, if that is still what was looked at.
+
+        Nothing comes between what `said` looks at and the save: no other process replaces, forgets or
+        protects what has this key meanwhile.
+
+        Args:
+            key: of the note.
+            said: looks whether the note may be saved, raises if not, and returns the arguments of
+                :meth:`save`. It may be called more than once.
+
+        Returns:
+            What became of it.
+
+        Raises:
+            SlowwaveError: what `said` raises, or as of :meth:`save`; nothing was saved.
+            JournalMovedError: others keep saving under that key; nothing was saved.
+        """
+        from slowwave.lifecycle.intake import guarded
+
+        return guarded(self._space, self.namespace, key, lambda last: self._save([said()], last)[0])
+
+    def _save(self, notes: Sequence[Mapping[str, Any]], after: int | None = None) -> list[Saved]:
+        """Save notes; with a place `after`, one, if nothing was said of its source since."""
         from slowwave.journal.acts import KEYLESS, placed, save_entry
         from slowwave.lifecycle.intake import written
         from slowwave.lifecycle.repeating import as_written
@@ -217,7 +243,7 @@ class Memory:
             )
         ]
         with saving(now, events) as tell:
-            saved = self._take_in(written(self._space, as_written(self.journal, notes, entries)))
+            saved = self._take_in(written(self._space, as_written(self.journal, notes, entries), after=after))
             tell(saved)
         return saved
 
@@ -523,26 +549,29 @@ class Memory:
         from slowwave.home.visibility import Viewer, sight
         from slowwave.journal.acts import forget_entry
         from slowwave.lifecycle.forgetting import require_forgettable
-        from slowwave.lifecycle.intake import happen
+        from slowwave.lifecycle.intake import guarded, take_in, written
 
         if viewer is not None:
             sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
-        known = self.get(memory_id)
-        if viewer is Viewer.ASSISTANT:
-            require_forgettable(self.tenant, known)
-        if known.status == "retired":
-            return False
-        happen(
-            self._space,
-            forget_entry(
+        source = self.get(memory_id).source
+
+        def forget(last: int) -> bool:
+            known = self.get(memory_id)
+            if viewer is Viewer.ASSISTANT:
+                require_forgettable(self.tenant, known)
+            if known.status == "retired":
+                return False
+            act = forget_entry(
                 namespace=self.namespace,
-                source=known.source,
+                source=source,
                 origin="",
                 occurred_at=self._space.now(),
                 principal=self.principal,
-            ),
-        )
-        return True
+            )
+            take_in(self._space, written(self._space, [act], after=last))
+            return True
+
+        return guarded(self._space, self.namespace, source, forget)
 
     def remember(self, memory_id: str) -> bool:
         """Take :meth:`forget` back: the memory says again what it said, and is asked nothing by the gate.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
@@ -15,6 +15,7 @@ from slowwave.lifecycle.correcting import correction
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.lifecycle.lately import lately
 from slowwave.mcp.tools import save as saved_by
+from slowwave.mcp.tools import stored
 from slowwave.store import one_of
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Forgotten, HistoryEvent, Stored
@@ -85,17 +86,20 @@ def correct(
     record = _record(asked, memory_id)
     if if_match is None:
         raise ProblemError(428, "Read the memory first, and send its ETag as If-Match. Nothing was changed.")
-    if if_match.strip().removeprefix("W/").strip('"') not in (record.revision, "*"):
-        raise ProblemError(
-            412, "The memory was changed since you read it. Read it again. Nothing was changed."
-        )
-    tenant = asked.memory.tenant
-    said = correction(
-        tenant, asked.memory.get(memory_id), body.content, title=body.title, person=asked.person
-    )
-    if not asked.person:
-        require_replaceable(tenant, record.source)
-    answer = saved_by(asked.memory, said, viewer=asked.viewer)
+    read, memory = if_match.strip().removeprefix("W/").strip('"'), asked.memory
+
+    def said() -> dict[str, Any]:
+        if read not in (_record(asked, memory_id).revision, "*"):
+            raise ProblemError(
+                412, "The memory was changed since you read it. Read it again. Nothing was changed."
+            )
+        now = memory.get(memory_id)
+        note = correction(memory.tenant, now, body.content, title=body.title, person=asked.person)
+        if not asked.person:
+            require_replaceable(memory.tenant, now.source)
+        return note
+
+    answer = stored(memory, memory.save_over(record.source, said), viewer=asked.viewer)
     if answer.status == "quarantined":
         response.status_code = 202
     return answer

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from slowwave.journal.codec import payload_of
 from slowwave.journal.entry import FEEDBACK_KINDS, KINDS, SOURCE_KINDS, WORDS, AppendResult, Entry, Source
-from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError
+from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError, JournalMovedError
 from slowwave.journal.journal import Journal
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "JournalConflictError",
     "JournalEntryError",
     "JournalError",
+    "JournalMovedError",
     "Source",
     "payload_of",
 ]

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import sqlite
 from slowwave.journal.codec import decode, encode
 from slowwave.journal.connection import Connections, Durability
 from slowwave.journal.entry import UPGRADE, AppendResult
-from slowwave.journal.errors import JournalConflictError, JournalError
+from slowwave.journal.errors import JournalConflictError, JournalError, JournalMovedError
 from slowwave.journal.schema import (
     FEEDBACK_INDEXES,
     IS_ABOUT_A_SOURCE,
@@ -85,6 +85,22 @@ class Database:
             if appended < len(rows):
                 _refuse_conflicts(connection, rows)
         return AppendResult(appended, len(rows) - appended)
+
+    def append_next(self, row: Mapping[str, Any], after: int) -> None:
+        """Insert one row about a source, whose last row is still that with this seq; see the journal's."""
+        about = _are_about(row["namespace"], [row["subject"]])
+        with self.connections.writing() as connection:
+            last = connection.execute(sa.select(sa.func.max(entries.c.seq)).where(about)).scalar_one() or 0
+            known = sa.select(entries.c.seq).where(entries.c.event_id == row["event_id"])
+            if connection.execute(known).first() is not None:
+                _refuse_conflicts(connection, [row])
+            elif last != after:
+                raise JournalMovedError(
+                    f"Something else was saved or forgotten as {row['subject']!r} at this moment; nothing "
+                    f"was changed. Look at it again."
+                )
+            else:
+                connection.execute(self._insert_entry, [row])
 
     def append_and(self, row: Mapping[str, Any], change: Callable[[sa.Connection], None]) -> None:
         """Insert one row and make a change that it tells of, in one transaction."""

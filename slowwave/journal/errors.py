@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from slowwave.errors import JournalConflictError, JournalEntryError, JournalError
+from slowwave.errors import JournalConflictError, JournalEntryError, JournalError, JournalMovedError
 
-__all__ = ["JournalConflictError", "JournalEntryError", "JournalError", "explain"]
+__all__ = ["JournalConflictError", "JournalEntryError", "JournalError", "JournalMovedError", "explain"]
 
 # Parts of the databases' own messages (lower case), and what to do about each.
 _ADVICE = (

@@ -80,6 +80,20 @@ class Journal:
         """
         return self._append([_to_row(entry) for entry in entries])
 
+    def append_next(self, entry: Entry, after: int) -> None:
+        """Write an entry about a source, if nothing was said of that source since somebody looked.
+
+        Args:
+            entry: a save, a forget or an unreadable; one that is in the journal already is left as it is.
+            after: `seq` of the entry about its source that was last when somebody looked; 0 for none.
+
+        Raises:
+            JournalMovedError: another entry about the source was written since; this one was not.
+            JournalConflictError, JournalEntryError: as of `append`.
+        """
+        self._database.append_next(_to_row(entry), after)
+        journalled(1)
+
     def append_large(self, entries: Iterable[Entry]) -> AppendResult:
         """`append` for entries of megabytes: encoded side by side, and only a few in memory before that."""
         return self._append(list(side_by_side(_to_row, entries)))

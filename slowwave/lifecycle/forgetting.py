@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
 from slowwave.errors import NotFoundError, SlowwaveError
+from slowwave.home.visibility import Viewer, sight
 from slowwave.journal.kinds.note import released, text_in
 from slowwave.lifecycle.reading import record_of
 from slowwave.store import one_of
@@ -52,14 +53,19 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
 
     Raises:
         ProtectedError: what has that key, or had it until it was forgotten, is canonical, critical or a
-            source of truth, or part of what is (rule 2.5).
+            source of truth, or part of what is (rule 2.5), or an assistant may not read it.
     """
     try:
         record = record_of(tenant, ids.memory_id(tenant.namespace, sound_text("key", key)))
     except SlowwaveError:
         return  # no such memory, or no such key: the save says so
     row = tenant.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["state"])
-    if why := _protected(tenant, record) or ("canonical" if "canonical" in row["state"] else ""):
+    why = _protected(tenant, record) or ("canonical" if "canonical" in row["state"] else "")
+    if not why and not sight(tenant.store, record.namespace, [record.memory_id], Viewer.ASSISTANT).sees(
+        record.memory_id
+    ):
+        why = "not for assistants to read"
+    if why:
         raise ProtectedError(
             f"The memory with the key {key!r} is {why}, so only a person may replace its text; nothing was "
             f"changed. Save the new text without a key: both stay, and a person decides what becomes of them."

@@ -11,14 +11,15 @@ night takes in; what it had done already is known to be done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from slowwave.common import ids
+from slowwave.errors import JournalMovedError
 from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
@@ -27,13 +28,16 @@ from slowwave.lifecycle.admission.settling import still_said
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
-from slowwave.store import staging
+from slowwave.store import one_of, staging
 from slowwave.store.upkeep import keep_fresh
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry
+
+MOST_LOOKS = 16
+"""Times that one who acts on a source looks at it anew, because another one spoke of it (count)."""
 
 MOST_IN_A_CALL = 64
 """Acts of a call that may stand in the queue; of more the vectors are made before the turn (count)."""
@@ -46,6 +50,8 @@ MOST_LOGGED = 128
 
 _RULES = {"gate", "reconsolidation", "chunks", "embedding"}  # settings that decide what becomes of a note
 
+T = TypeVar("T")
+
 Became = dict[str, Any]
 """What became of an act, as plain data: of a save the fields of `home.tenant.Saved` but its source."""
 
@@ -55,12 +61,62 @@ def happen(space: Workspace, act: Entry) -> None:
     take_in(space, written(space, [act]))
 
 
-def written(space: Workspace, acts: Sequence[Entry]) -> list[Entry]:
-    """Write acts; as they are in the journal now, with the place that each has among all acts."""
+def written(space: Workspace, acts: Sequence[Entry], *, after: int | None = None) -> list[Entry]:
+    """Write acts; as they are in the journal now, with the place that each has among all acts.
+
+    Args:
+        space: the home.
+        acts: what happened.
+        after: of one act: it is written only if this is still the last place of its source, as of `guarded`.
+    """
     with span("slowwave.journal.append"):
-        space.journal.append(acts)
+        if after is None:
+            space.journal.append(acts)
+        else:
+            (act,) = acts
+            space.journal.append_next(act, after)
     there = space.journal.entries([act.event_id for act in acts])
     return [there[act.event_id] for act in acts]
+
+
+def guarded(space: Workspace, namespace: str, source: str, act: Callable[[int], T]) -> T:
+    """Act on a source such that nothing comes between what was looked at and what is written.
+
+    Nobody else changes the memories meanwhile, all that was said of the source is taken in, and what is said
+    of it at this very moment by another process makes this one look again.
+
+    Args:
+        space: the home.
+        namespace: of the source.
+        source: which one.
+        act: looks whether it may, and acts by `written` with the place that it is given as ``after``.
+
+    Raises:
+        JournalMovedError: others keep saying something of that source; nothing was written.
+    """
+    with space.writing():
+        for turn in range(1, MOST_LOOKS + 1):
+            said = space.journal.about(namespace, source)
+            _catch_up(space, namespace, source, said)
+            try:
+                return act(max((one.seq or 0 for one in said), default=0))
+            except JournalMovedError:
+                if turn == MOST_LOOKS:
+                    raise
+    raise AssertionError  # the last turn returns or raises
+
+
+def _catch_up(space: Workspace, namespace: str, source: str, said: Sequence[Entry]) -> None:
+    """Take in what was said last of a source, if its memory does not say it yet."""
+    if not said or said[-1].kind == "unreadable":
+        return
+    newest = said[-1]
+    memory = one_of("memory_id", [ids.memory_id(namespace, source)])
+    known = space.store.read("memories", memory, columns=["revision"])["revision"]
+    if ids.revision(newest.ordered_at or newest.occurred_at, newest.event_id) not in map(
+        ids.note_revision, known
+    ):
+        take_in(space, [newest])
 
 
 def take_in(space: Workspace, acts: Sequence[Entry]) -> list[Became]:

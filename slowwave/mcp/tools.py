@@ -9,6 +9,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, BeforeValidator, Field
 
 from slowwave.common.arguments import bounded
+from slowwave.home.tenant import Saved
 from slowwave.home.visibility import Sight, Viewer, sight
 from slowwave.lifecycle.forgetting import require_replaceable
 from slowwave.lifecycle.gate_notice import is_near
@@ -247,9 +248,18 @@ def save(memory: Memory, note: Mapping[str, Any], *, viewer: Viewer | None) -> S
         ProtectedError: the key is that of what only a person may replace.
         SlowwaveError: as of `Memory.save`.
     """
-    if viewer is Viewer.ASSISTANT and note.get("key"):
-        require_replaceable(memory.tenant, note["key"])
-    saved = memory.save_many([note])[0]
+    if viewer is Viewer.ASSISTANT and (key := note.get("key")):
+
+        def said() -> Mapping[str, Any]:
+            require_replaceable(memory.tenant, key)
+            return note
+
+        return stored(memory, memory.save_over(key, said), viewer=viewer)
+    return stored(memory, memory.save_many([note])[0], viewer=viewer)
+
+
+def stored(memory: Memory, saved: Saved, *, viewer: Viewer | None) -> Stored:
+    """What became of a note, as somebody may hear it; see `save`."""
     next_step = wording.after_the_gate(saved, memory.gate_policy.enforces_from)
     answer = Stored.model_validate(saved).model_copy(update={"next_step": next_step})
     if viewer is not Viewer.ASSISTANT:

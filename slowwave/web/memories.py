@@ -173,19 +173,23 @@ def correct(asked: Asked) -> Go:
     """Let a memory say something else."""
     name = asked.path["memory"]
     _require(asked, name)
-    record = asked.memory.get(name)
-    if asked.form.get("read", "") not in ("", _labels(asked, name)["revision"]):
-        raise SlowwaveError(
-            "This memory was changed since you opened it, so your correction was not saved. Go back to copy "
-            "your text, and look at the memory again."
-        )
-    said = correction(
-        asked.memory.tenant, record, _text(asked.form.get("content", "")),
-        title=asked.form.get("title", "").strip(), person=asked.person,
-    )  # fmt: skip
-    if not asked.person:
-        require_replaceable(asked.memory.tenant, record.source)
-    return _saved(asked, asked.memory.save(**said))
+
+    def said() -> dict[str, Any]:
+        record = asked.memory.get(name)
+        if asked.form.get("read", "") not in ("", _labels(asked, name)["revision"]):
+            raise SlowwaveError(
+                "This memory was changed since you opened it, so your correction was not saved. Go back to "
+                "copy your text, and look at the memory again."
+            )
+        note = correction(
+            asked.memory.tenant, record, _text(asked.form.get("content", "")),
+            title=asked.form.get("title", "").strip(), person=asked.person,
+        )  # fmt: skip
+        if not asked.person:
+            require_replaceable(asked.memory.tenant, record.source)
+        return note
+
+    return _saved(asked, asked.memory.save_over(asked.memory.get(name).source, said))
 
 
 def _saved(asked: Asked, saved: Saved) -> Go:
