@@ -20,6 +20,7 @@ from slowwave.settings.groups import (
     AlertSettings,
     ChunkSettings,
     EmbeddingSettings,
+    EngineSettings,
     JournalSettings,
     McpSettings,
     NightSettings,
@@ -57,6 +58,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     journal: JournalSettings = JournalSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    engine: EngineSettings = EngineSettings()
     chunks: ChunkSettings = ChunkSettings()
     notes: NotesSettings = NotesSettings()
     gate: GateSettings = GateSettings()
