@@ -2,8 +2,8 @@
 
     python bench/distributed.py [--model NAME ...] [--texts N ...] [--workers N] [--rounds N]
 
-Texts are made of words, of 5 to 150 words each. ``local`` is this process with a thread per core, ``ray`` is a
-cluster with so many workers that has run before and has the model; ``start`` is what it cost to come that far.
+Texts have 5 to 150 words each. ``local`` is this process with a thread per core, ``ray`` is a cluster with so
+many workers that has run before and has the model; ``start`` is what it cost to come that far.
 ``ratio`` is ray over local: of workers on one machine 1 is what there is to win. The vectors have to be equal.
 """
 

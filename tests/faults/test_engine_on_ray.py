@@ -30,6 +30,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(find_spec("ray") is None, reason="the extra distributed is not installed"),
 ]
+HERE = os.pathsep.join(str(Path(__file__).parents[up]) for up in (0, 2))  # where workers find modules
 FAST = {"embedding": {"model": "wordllama-256"}}
 
 
@@ -52,7 +53,13 @@ class ClusterOfProcesses:
         command = [Path(sys.executable).with_name("ray"), "start", "--block", "--disable-usage-stats",
                    "--object-store-memory=80000000", *arguments]  # fmt: skip
         with (self.folder.parent / "ray.log").open("ab") as log:
-            started = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            started = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": HERE},
+            )
         self.nodes.append(started)
 
     def _until(self, there) -> None:
