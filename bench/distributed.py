@@ -4,7 +4,7 @@
 
 Texts have 5 to 150 words each. ``local`` is this process with a thread per core, ``ray`` is a cluster with so
 many workers that has run before and has the model; ``start`` is what it cost to come that far.
-``ratio`` is ray over local: of workers on one machine 1 is what there is to win. The vectors have to be equal.
+``ratio`` is ray over local: on one machine 1 is what there is to win. The vectors have to be equal.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def _measured(model: str, given: Any) -> list[dict[str, Any]]:  # noqa: ANN401 -
         local, ray = (statistics.median(took[name]) for name in ("local", "ray"))
         rows.append({
             "model": model, "texts": count, "start_s": round(begun, 1), "local_s": round(local, 3),
-            "ray_s": round(ray, 3), "ratio": ratio(ray, local, 2), "ms/text local": round(1e3 * local / count, 2),
+            "ray_s": round(ray, 3), "ratio": ratio(ray, local, 2),
+            "ms/text local": round(1e3 * local / count, 2),
         })  # fmt: skip
     engine.close()
     return rows

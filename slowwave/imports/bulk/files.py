@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -76,7 +77,11 @@ def _in_s3(name: str) -> list[tuple[str, int]]:
 def _store() -> Any:  # noqa: ANN401 - a file system of PyArrow
     from pyarrow import fs
 
-    return fs.S3FileSystem()
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    scheme, there, host = os.environ.get("AWS_ENDPOINT_URL", "").partition("://")
+    if not there:
+        return fs.S3FileSystem(region=region)
+    return fs.S3FileSystem(region=region, scheme=scheme, endpoint_override=host)
 
 
 def _kind(path: str) -> str:
