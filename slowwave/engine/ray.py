@@ -113,7 +113,11 @@ class RayEngine:
                 f"more, or lower engine.texts; then "
                 f"run the same command again: it goes on from what was committed."
             ) from None
-        except (of_ray.RayError, ConnectionError) as error:
+        except (
+            of_ray.RayError,
+            ConnectionError,
+            ValueError,
+        ) as error:  # the last: another map left the cluster
             self._cluster.lost(f"{type(error).__name__}")
         begun.popleft()
         return made

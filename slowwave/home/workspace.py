@@ -23,6 +23,7 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings
 from slowwave.settings.ranking_file import read_policy
+from slowwave.telemetry import begin
 
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
@@ -61,6 +62,7 @@ class Workspace:
     def __init__(
         self, settings: Settings, *, clock: Callable[[], datetime] = utc_now, namespace: str = ""
     ) -> None:
+        begin(logs=settings.telemetry.logs)
         self.settings = settings
         self._namespace = namespace or settings.namespace
         self.now = clock
@@ -93,8 +95,9 @@ class Workspace:
         return shared_out(load_embedder(chosen), chosen, self.settings.engine, self.engine)
 
     def _make_home(self) -> None:
-        from slowwave.home.model import make
+        from slowwave.home.model import make, refuse_half_restored
 
+        refuse_half_restored(self.settings.home)
         make(self.settings, self._namespace, lambda: self.embedder)
 
     @cached_property
@@ -153,6 +156,8 @@ class Workspace:
             UnfinishedError: one has begun and not ended.
         """
         if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+            underway.refuse(self.journal)
+            underway.refuse_moved(self.journal, self.settings.store_uri)
             self.open_store()
             opened = self.__dict__["store"]
             self.reopen()
@@ -161,10 +166,12 @@ class Workspace:
     @cached_property
     def journal(self) -> Journal:
         """The journal, made when it is not there."""
+        from slowwave.home.model import refuse_half_restored
         from slowwave.journal import Journal
 
         journal = self.settings.journal
         if journal.url:
+            refuse_half_restored(self.settings.home)
             return Journal(journal.url, durability=journal.durability)
         self._make_home()
         make_private(self.settings.journal_file, self.settings.home)
