@@ -166,7 +166,7 @@ def effectiveness(
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         signals = rows_of(own.store, "usage_signals", part, FOLDED)
         left = carried.of(whole=own is space)
-        return fold.effectiveness(own.store, signals, part[0], space.feedback_policy, left)
+        return fold.effectiveness(own.store, signals, part[0], space.feedback_policy, left, space.engine)
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
         whole = rows.filter(pl.col("chunk_id").is_null())
@@ -192,7 +192,7 @@ def strength(
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         signals = rows_of(own.store, "usage_signals", part, FOLDED)
         left = carried.of(whole=own is space)
-        return fold.strength(own.store, signals, part[0], space.feedback_policy, left)
+        return fold.strength(own.store, signals, part[0], space.feedback_policy, left, space.engine)
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
         return counts.newest(rows.select("day", "memory_id", "strength", "stability", "last_at"))

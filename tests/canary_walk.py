@@ -35,6 +35,7 @@ ELSEWHERE = {
     "import mem0": "reads a file that the person names, and says what is wrong in it",
     "import basic-memory": "reads a folder that the person names",
     "import markdown": "the same",
+    "import bulk": "reads files that the person names, and says what is wrong in them",
     "import memory-server": "reads a file that the person names, and says what is wrong in it",
     "judge import": "reads a file that the person names, and says what is wrong in it",
 }

@@ -196,6 +196,38 @@ def import_memory_server(
     _run(source, namespace, since="", dry_run=dry_run, json=json)
 
 
+@imports.command("bulk")
+@reports_errors
+def import_bulk(
+    files: Annotated[list[str], typer.Argument(help=".parquet or .jsonl(.gz): paths, patterns, s3://…")],
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="PART=COLUMN",
+            help="Which column is the text, key, title, date, tags, type, context or sensitivity.",
+        ),
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", help="What stands before the keys; one for each set of data.")
+    ] = "bulk",
+    namespace: Namespace = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Take in very many notes from Parquet or JSON lines; what was stopped goes on where it was."""
+    from slowwave.imports.bulk import fields_of, take_rows
+    from slowwave.imports.bulk.files import inputs
+
+    fields, found = fields_of(columns or []), inputs(files)
+    with _opened(namespace, dry_run=dry_run) as memory, bars(quiet=json):
+        report = take_rows(memory, found, fields, name=name, dry_run=dry_run)
+    if json:
+        print_json(report)
+    else:
+        _tell(report)
+
+
 def _run(
     source: Callable[[Memory], Source],
     namespace: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,8 +15,9 @@ from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import LOGGED, Tried
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation import attribution
+from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
-from slowwave.scoring.evaluation.replay import abstentions, replay
+from slowwave.scoring.evaluation.replay import Variant, abstentions, replay
 from slowwave.scoring.evaluation.shadow import compare_results
 from slowwave.scoring.measures import MEASURES
 from slowwave.store.frames import one_of
@@ -138,6 +140,35 @@ def _replayed(
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """For each slice of the searches: what others would have shown, and which would have abstained."""
     policies = [one.variant for one in tried]
+    if not policies:
+        return
+    with progress.task(what, searches.height) as advance:
+        given = _logged(space, searches)
+        for found, ranked in space.engine.map(partial(replayed, policies), given):
+            yield found, ranked
+            advance(ranked["search_id"].n_unique())
+
+
+def _logged(space: Workspace, searches: pl.DataFrame) -> Iterator[tuple[Batch, pl.DataFrame]]:
+    """What slices of the searches considered, with their place in the slice; a slice is of one namespace."""
+    for (namespace,), mine in searches.sort("namespace").group_by("namespace", maintain_order=True):
+        days = mine["day"].unique().sort().to_list()
+        for part in logged_searches(space.journal, days, str(namespace), only=mine["search_id"]):
+            yield part.batch, part.searches.select("search", "search_id")
+
+
+def replayed(
+    policies: Sequence[Variant], slice_: tuple[Batch, pl.DataFrame]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What some rankings would have shown for a slice of searches, and which of them would have abstained.
+
+    A function of what it is given alone: any worker may compute it.
+
+    Args:
+        policies: the rankings; at least one.
+        slice_: what the searches considered, and ``search``, ``search_id`` of each.
+    """
+    batch, places = slice_
     versions = pl.DataFrame(
         {
             "variant": [one.name for one in policies],
@@ -145,16 +176,6 @@ def _replayed(
         },
         schema={"variant": pl.String, "policy_version": pl.String},
     )
-    if not policies:
-        return
-    with progress.task(what, searches.height) as advance:
-        for (namespace,), mine in searches.sort("namespace").group_by("namespace", maintain_order=True):
-            days = mine["day"].unique().sort().to_list()
-            for part in logged_searches(space.journal, days, str(namespace), only=mine["search_id"]):
-                places = part.searches.select("search", "search_id")
-                found = replay(part.batch, policies, depth=None).join(places, on="search")
-                ranked = (
-                    abstentions(part.batch, policies).join(places, on="search").join(versions, on="variant")
-                )
-                yield found, ranked.select("search_id", "variant", "policy_version", "abstained")
-                advance(part.searches.height)
+    found = replay(batch, policies, depth=None).join(places, on="search")
+    ranked = abstentions(batch, policies).join(places, on="search").join(versions, on="variant")
+    return found, ranked.select("search_id", "variant", "policy_version", "abstained")

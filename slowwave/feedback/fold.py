@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.feedback.carried import Carried
+from slowwave.feedback.namespaces import HERE, by_namespace
 from slowwave.feedback.rows import (
     BEHIND,
     EXPLICIT,
@@ -36,6 +37,7 @@ from slowwave.store import one_of, quote
 from slowwave.store.reading import distinct
 
 if TYPE_CHECKING:
+    from slowwave.engine import Engine
     from slowwave.store import Store
 
 
@@ -60,7 +62,7 @@ PROMOTING = (
 QUICK = "tier = 'quick'"
 
 
-_STANDING = ("memory_id", "day", *STATE, "text")
+_STANDING = ("memory_id", "day", "namespace", *STATE, "text")
 
 
 _OUTCOME = ["event_id", "namespace", "project", "principal", "occurred_at", "imported_from"]
@@ -151,7 +153,12 @@ _VOTES = tuple(name for name in FOLDED if name not in ("day", "verdict", "eviden
 
 
 def effectiveness(
-    store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy, carried: Carried | None = None
+    store: Store,
+    signals: pl.DataFrame,
+    first: str,
+    policy: FeedbackPolicy,
+    carried: Carried | None = None,
+    engine: Engine = HERE,
 ) -> pl.DataFrame:
     """Rows of ``effectiveness`` of the days of these signals.
 
@@ -161,6 +168,7 @@ def effectiveness(
         first: first of the days.
         policy: what counts.
         carried: what the run has come to before these days; None: it begins with them.
+        engine: computes the fold of each namespace.
     """
     carried = carried or Carried(first)
     touched = ids_in(signals)
@@ -176,7 +184,9 @@ def effectiveness(
 
     known, said = carried.rows("states", touched, states), carried.rows("votes", touched, votes)
     rows = texts_together(
-        fold_effectiveness(texts_apart(signals), texts_apart(known), texts_apart(said), policy)
+        by_namespace(
+            engine, fold_effectiveness, [texts_apart(signals), texts_apart(known), texts_apart(said)], policy
+        )
     )
     carried.add("states", rows, newest)
     carried.add("votes", signals.filter(pl.col("tier") != IMPLICIT), lambda every: every)
@@ -184,7 +194,12 @@ def effectiveness(
 
 
 def strength(
-    store: Store, signals: pl.DataFrame, first: str, policy: FeedbackPolicy, carried: Carried | None = None
+    store: Store,
+    signals: pl.DataFrame,
+    first: str,
+    policy: FeedbackPolicy,
+    carried: Carried | None = None,
+    engine: Engine = HERE,
 ) -> pl.DataFrame:
     """Rows of ``strength`` of the days of these signals; arguments as of `effectiveness`."""
     carried = carried or Carried(first)
@@ -196,7 +211,9 @@ def strength(
         return newest(_named(rows_about(store, "strength", names, f"day < {quote(day)}", _STANDING)))
 
     known = carried.rows("states", ids_in(signals), states)
-    rows = texts_together(fold_strength(texts_apart(signals), texts_apart(known), policy))
+    rows = texts_together(
+        by_namespace(engine, fold_strength, [texts_apart(signals), texts_apart(known)], policy)
+    )
     carried.add("states", rows, newest)
     return rows
 

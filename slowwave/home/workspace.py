@@ -28,6 +28,7 @@ from slowwave.telemetry import begin
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
     from slowwave.embedding.reranking import Reranker
+    from slowwave.engine import Engine
     from slowwave.journal import Journal
     from slowwave.notes.chunking import Chunker
     from slowwave.quality.admission import AdmissionPolicy
@@ -78,11 +79,20 @@ class Workspace:
         return model_of(self.settings)
 
     @cached_property
+    def engine(self) -> Engine:
+        """Where long work is computed."""
+        from slowwave.engine import open_engine
+
+        return open_engine(self.settings.engine)
+
+    @cached_property
     def embedder(self) -> Embedder:
         """The embedding model."""
         from slowwave.embedding import load_embedder
+        from slowwave.embedding.spread import shared_out
 
-        return load_embedder(self.settings.embedding.model_copy(update={"model": self.model}))
+        chosen = self.settings.embedding.model_copy(update={"model": self.model})
+        return shared_out(load_embedder(chosen), chosen, self.settings.engine, self.engine)
 
     def _make_home(self) -> None:
         from slowwave.home.model import make, refuse_half_restored

@@ -88,6 +88,21 @@ class ImportReport:
         if len(self.problems) < MOST_SHOWN:
             self.problems.append(Unread(place, why))
 
+    def add(self, more: ImportReport) -> None:
+        """Count what another part of the same import came to, too."""
+        for name in ("found", "skipped", "left_out", "kept", "new", "warned", "refused", "status"):
+            getattr(self, name).update(getattr(more, name))
+        self.gate = more.gate
+        self.already += more.already
+        self.changed += more.changed
+        self.undated += more.undated
+        for day in filter(None, (more.first_day, more.last_day)):
+            self.dated(day)
+        self.unread += more.unread
+        self.problems += more.problems[: MOST_SHOWN - len(self.problems)]
+        self.entering += more.entering[: MOST_SHOWN - len(self.entering)]
+        self.staying_out += more.staying_out[: MOST_SHOWN - len(self.staying_out)]
+
     def stays_out(self, one: Example) -> None:
         """Keep it if it is one of the first."""
         if len(self.staying_out) < MOST_SHOWN:

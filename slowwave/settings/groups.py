@@ -69,6 +69,39 @@ class EmbeddingSettings(Group):
     )
 
 
+class EngineSettings(Group):
+    """Where long work is computed: embedding of many texts, backfills of feedback and evaluation."""
+
+    kind: Literal["local", "ray"] = Field(
+        "local",
+        description="local: this process; ray: workers of a Ray cluster (pip install '.[distributed]')",
+    )
+    address: str = Field(
+        "",
+        pattern=r"^(|[^\s/:]+:\d{1,5})$",
+        description="HOST:PORT of a Ray cluster that this machine is part of; empty: one is started on this "
+        "machine for as long as it is needed",
+    )
+    workers: int = Field(
+        0,
+        ge=0,
+        le=10_000,
+        description="Workers of a cluster that is started here; 0: one per CPU. Of an address all CPUs work",
+    )
+    texts: int = Field(
+        64,
+        ge=1,
+        le=100_000,
+        description="Texts of a piece of embedding, rounded up to whole calls of the model",
+    )
+    least_texts: int = Field(
+        512, ge=1, description="Texts from which an embedding is handed to workers; fewer are this process's"
+    )
+    fallback: bool = Field(
+        False, description="Where the cluster cannot be reached or is lost, compute here instead of failing"
+    )
+
+
 class ChunkSettings(Group):
     """How a note is cut into retrievable pieces."""
 

@@ -21,6 +21,7 @@ from slowwave.settings.groups import (
     BackupSettings,
     ChunkSettings,
     EmbeddingSettings,
+    EngineSettings,
     JournalSettings,
     McpSettings,
     NightSettings,
@@ -59,6 +60,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     journal: JournalSettings = JournalSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    engine: EngineSettings = EngineSettings()
     chunks: ChunkSettings = ChunkSettings()
     notes: NotesSettings = NotesSettings()
     gate: GateSettings = GateSettings()

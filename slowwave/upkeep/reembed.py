@@ -13,6 +13,7 @@ import polars as pl
 
 from slowwave.common import ids, progress
 from slowwave.embedding import Embedder, load_embedder
+from slowwave.embedding.spread import shared_out
 from slowwave.errors import ModelError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works as underway
@@ -51,7 +52,8 @@ def reembed(settings: Settings, model: str) -> dict[str, Any]:
         if begun:
             return _finish(settings, model, command)
         raise ModelError(f"The store has the vectors of {model!r} already.")
-    embedder = load_embedder(EmbeddingSettings(**{**settings.embedding.model_dump(), "model": model}))
+    chosen = EmbeddingSettings(**{**settings.embedding.model_dump(), "model": model})
+    embedder = shared_out(load_embedder(chosen), chosen, settings.engine, space.engine)
     slug = re.sub(r"\W+", "_", model).strip("_").lower()
     names = {name: f"{name}_{slug}" for name in WITH_VECTORS}
     new = Identity(model, embedder.dimension, names)

@@ -1,0 +1,135 @@
+"""The connection to a Ray cluster: one a process, made when it is first needed, and watched."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import time
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from slowwave.engine.base import EngineError
+
+if TYPE_CHECKING:
+    from slowwave.settings.groups import EngineSettings
+
+STORE_BYTES = 200 << 20
+"""Shared memory for pieces and results of a cluster on this machine (bytes)."""
+PATIENCE = 60.0
+"""How long a cluster may be without any worker before that is an error (s)."""
+_CONNECTING = Lock()
+_AGAIN = "Run the same command again: it goes on from what was committed."
+
+
+class Cluster:
+    """A Ray cluster: that of an address, or one of this process on this machine.
+
+    Args:
+        settings: which.
+    """
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings = settings
+        self._alone_since: float | None = None
+
+    def connected(self) -> Any:  # noqa: ANN401 - the module `ray`, which need not be installed
+        """The module `ray`, connected.
+
+        Raises:
+            EngineError: it is not installed, or there is no such cluster.
+        """
+        # Ray asks people and counts runs; it must not here. It reads these when it is loaded.
+        # And whoever reaches a cluster without tokens runs there what he likes.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        try:
+            import ray
+        except ImportError as error:
+            raise EngineError(
+                f"engine.kind is ray, and {error}: pip install '.[distributed]' in Slowwave's folder, on "
+                f"each machine of the cluster."
+            ) from None
+        with _CONNECTING:
+            if not ray.is_initialized():
+                self._connect(ray)
+        return ray
+
+    def _connect(self, ray: Any) -> None:  # noqa: ANN401 - a module
+        quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+        address = self._settings.address
+        if address and not _answers(address):
+            raise EngineError(
+                f"No Ray cluster answers at engine.address = {address!r}. On its first machine: ray start "
+                f"--head --port={address.rpartition(':')[2]}. Or leave engine.address empty: then a cluster "
+                f"is started on this machine for as long as the command runs."
+            )
+        hint = (
+            " Has this machine the cluster's token (~/.ray/auth_token or RAY_AUTH_TOKEN)?" if address else ""
+        )
+        try:
+            if address:
+                ray.init(address=address, **quiet)
+            else:
+                ray.init(
+                    num_cpus=self._settings.workers or os.cpu_count(), include_dashboard=False,
+                    object_store_memory=STORE_BYTES, **quiet,
+                )  # fmt: skip
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            where = f"at {address!r} cannot be joined" if address else "cannot be started on this machine"
+            raise EngineError(f"A Ray cluster {where}: {error}.{hint}") from error
+
+    def workers(self) -> int:
+        """Pieces that the cluster computes at a time (count): its CPUs."""
+        import ray
+
+        return int(ray.cluster_resources().get("CPU", 0)) or 1
+
+    def look(self) -> None:
+        """See whether there is still somebody to wait for.
+
+        Raises:
+            EngineError: the head does not answer, or there has been no worker for a while.
+        """
+        import ray
+
+        if not _answers(ray.get_runtime_context().gcs_address):
+            self.lost("its head does not answer")
+        if ray.cluster_resources().get("CPU", 0) >= 1:
+            self._alone_since = None
+            return
+        self._alone_since = self._alone_since or time.monotonic()
+        if time.monotonic() - self._alone_since > PATIENCE:
+            self.lost(f"it has had no worker for {PATIENCE:.0f} s")
+
+    def lost(self, why: str) -> NoReturn:
+        """Leave a cluster that is of no use any more.
+
+        Raises:
+            EngineError: always.
+        """
+        self.close()
+        where = f"at {self._settings.address}" if self._settings.address else "of this process"
+        raise EngineError(f"The Ray cluster {where} is lost ({why}). {_AGAIN}")
+
+    def close(self) -> None:
+        """Leave it; one that was started for this process ends."""
+        ray = sys.modules.get("ray")
+        with _CONNECTING:
+            if ray is not None and ray.is_initialized():
+                ray.shutdown()
+
+
+def _answers(address: str) -> bool:
+    """Whether something listens at HOST:PORT."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not port.isdigit():
+        return False
+    for wait in (1.0, 2.0):
+        try:
+            with socket.create_connection((host, int(port)), timeout=wait):
+                return True
+        except OSError:
+            time.sleep(0.2)
+    return False

@@ -1,0 +1,181 @@
+"""One bulk import: batch after batch through the very same gate as any save.
+
+After each batch its place is written down in the home. Killed at any moment, the same command goes on there;
+what the batch that was under way had saved is known by its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from slowwave.common import ids, progress
+from slowwave.common.permissions import make_private
+from slowwave.imports.bulk.files import Input, rows
+from slowwave.imports.bulk.rows import Fields, item_of
+from slowwave.imports.model import ImportFailedError, Item, Problem, Read
+from slowwave.imports.report import ImportReport
+from slowwave.imports.taking import PATIENCE, Options, take_in
+from slowwave.lifecycle import intake
+
+if TYPE_CHECKING:
+    from slowwave.memory import Memory
+
+ROWS_AT_ONCE: Final = 2_000
+"""Rows of a batch (count): read, judged, embedded and committed together."""
+FOLDER: Final = "imports"
+
+
+class _Batch:
+    """The items of some rows as an export."""
+
+    title, expected, path = "rows", "rows with a text", ""
+
+    def __init__(self, name: str, items: Sequence[Item]) -> None:
+        self.name, self._items = name, items
+
+    def read(self) -> Iterator[Read]:
+        """Each stands alone."""
+        for item in self._items:
+            yield (item,)
+
+
+class _Silent:
+    """Hears of the work on a batch; the bar of all rows says enough."""
+
+    def start(self, what: str, total: int | None) -> int:
+        return 0
+
+    def advance(self, task: int, units: int) -> None:
+        pass
+
+    def end(self, task: int) -> None:
+        pass
+
+
+class _Place:
+    """How far an import is, in a file of the home.
+
+    Args:
+        home: its folder.
+        about: what makes it this import and no other.
+    """
+
+    def __init__(self, home: Path, about: object) -> None:
+        self._home = home
+        self._file = home / FOLDER / f"{ids.digest(FOLDER, orjson.dumps(about).decode())[:20]}.json"
+
+    def read(self) -> tuple[int, int] | None:
+        """Number of the file, and rows of it that were taken in; None: it was not begun."""
+        try:
+            found = orjson.loads(self._file.read_bytes())
+            return int(found["file"]), int(found["rows"])
+        except (FileNotFoundError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+            return None
+
+    def write(self, file: int, count: int) -> None:
+        """So far it is."""
+        make_private(self._file.parent, self._home, folder=True)
+        beside = self._file.with_suffix(".partial")
+        make_private(beside, self._home)
+        beside.write_bytes(orjson.dumps({"file": file, "rows": count}))
+        beside.replace(self._file)
+
+    def forget(self) -> None:
+        """It is done."""
+        self._file.unlink(missing_ok=True)
+
+
+def take_rows(
+    memory: Memory,
+    files: Sequence[Input],
+    fields: Fields,
+    *,
+    name: str,
+    dry_run: bool = False,
+    at_once: int = ROWS_AT_ONCE,
+) -> ImportReport:
+    """Take the rows of some files into a namespace.
+
+    Args:
+        memory: the namespace.
+        files: read one after the other.
+        fields: which columns are what.
+        name: what stands before the keys.
+        dry_run: read, map and judge, but write nothing.
+        at_once: rows of a batch (count).
+
+    Raises:
+        ImportFailedError: a file is damaged, or its first rows have no text.
+    """
+    total = ImportReport(name, memory.namespace, dry_run)
+    place = _Place(memory.settings.home, [memory.namespace, name, fields, [asdict(one) for one in files]])
+    begun = None if dry_run else place.read()
+    first, after = begun or (0, 0)
+    interrupted = begun is not None
+    if begun is not None:
+        total.notes.append(f"Went on after row {after:,} of {files[first].path}, where it was stopped.")
+    with progress.task("taking in rows") as advance:
+        for number, one in enumerate(files[first:], start=first):
+            if not dry_run:
+                place.write(number, after)
+            for last, batch in rows(one, after, at_once):
+                items = _items(memory, total, batch, fields, name, f"{one.path}:", last - len(batch))
+                with progress.listening(_Silent()):
+                    if interrupted:
+                        _finish(memory, items)
+                        interrupted = False
+                    total.add(take_in(memory, _Batch(name, items), Options(dry_run=dry_run)))
+                if not dry_run:
+                    place.write(number, last)
+                advance(len(batch))
+            after = 0
+    if not dry_run:
+        place.forget()
+    return total
+
+
+def _items(
+    memory: Memory,
+    total: ImportReport,
+    batch: Sequence[object],
+    fields: Fields,
+    name: str,
+    where: str,
+    before: int,
+) -> list[Item]:
+    """The rows that can be read; the others are counted.
+
+    Raises:
+        ImportFailedError: none can, and none could before.
+    """
+    now = memory.home.now()
+    items: list[Item] = []
+    for number, row in enumerate(batch, start=before + 1):
+        found = item_of(row, fields, name, f"{where}{number}", now) if isinstance(row, dict) else row
+        if isinstance(found, Item):
+            items.append(found)
+        elif isinstance(found, Problem):
+            total.problem(found.place, found.why)
+    if not items and not total.found and total.unread >= PATIENCE:
+        first = total.problems[0]
+        raise ImportFailedError(
+            f"Of the first {total.unread:,} rows none can be taken in: {first.place}: {first.why}. "
+            f"--map says which column is what, as in --map text=body."
+        )
+    return items
+
+
+def _finish(memory: Memory, items: Sequence[Item]) -> None:
+    """Let happen what a batch that was killed had written to the journal and not to the tables."""
+    latest = memory.journal.latest(memory.namespace, [one.key for one in items])
+    saves = [act for act in latest.values() if act.kind == "save"]
+    names = [ids.memory_id(memory.namespace, act.subject) for act in saves]
+    there = set()
+    for table in ("memories", "quarantine"):
+        there |= set(memory.store.read_by(table, "memory_id", names, columns=["memory_id"])["memory_id"])
+    intake.take_in(memory.home, [act for act, name in zip(saves, names, strict=True) if name not in there])
