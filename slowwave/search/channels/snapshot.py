@@ -84,7 +84,7 @@ class Vectors:
         return np.concatenate(found) if len(found) > 1 else found[0]
 
     def visited(self, vector: Vector, passing: Flags, size: int) -> tuple[Rows, Vector]:
-        """Rows that pass in the partitions nearest to a vector, and all that are in none, with their products.
+        """Rows that pass in the partitions nearest to a vector, and all that are in none; their products.
 
         As many partitions more are visited as it takes to find `size`.
         """
