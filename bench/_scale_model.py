@@ -31,7 +31,7 @@ class Line:
 
     def at(self, rows: float) -> float:
         """What so many rows cost."""
-        return self.fixed + self.each * rows**self.power
+        return float(self.fixed + self.each * rows**self.power)
 
 
 def fitted(points: Sequence[tuple[float, float]], power: float) -> Line:
