@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots reference site pythons clean
+.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots reference site release pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	  --custom-compile-command "make lock" pyproject.toml --all-extras --group build --group dev \
 	  -c requirements/runtime.lock -o requirements/dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	  --custom-compile-command "make lock" pyproject.toml --extra night --extra mcp --extra page --extra api \
+	  --extra server --extra telemetry --extra backup --group build -c requirements/dev.lock -o deploy/server.lock
 
 snapshots: $(VENV)/.dev ## Accept the present asset graph as the right one
 	$(BIN)/pytest tests/orchestration/test_definitions.py --snapshot-update
@@ -63,6 +66,9 @@ reference: $(VENV)/.dev ## Make the pages of docs/reference anew from the code
 
 site: $(VENV)/.dev ## Build the documentation as a site in site/; a dead link ends it
 	$(BIN)/properdocs build --strict
+
+release: $(VENV)/.dev ## Check, build and try a release, into dist/
+	@$(BIN)/python -m tools.release
 
 pythons: $(VENV)/.dev ## Build the wheel and use it under Python 3.11, 3.12 and 3.13, as far as they are there
 	@$(BIN)/python tests/e2e/pythons.py

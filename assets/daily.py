@@ -16,6 +16,7 @@ import polars as pl
 
 from slowwave.assets.faults import apart_of, told_faults
 from slowwave.assets.partitions import DAILY
+from slowwave.assets.watched import watched
 from slowwave.common.progress import task
 from slowwave.home.apart import Fault
 from slowwave.home.workspace import Workspace
@@ -53,7 +54,7 @@ def daily_asset(
         partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=set(kinds),
         code_version="1", deps=deps, **more,
     )  # fmt: skip
-    return made
+    return lambda work: made(watched(work))
 
 
 def write_days(

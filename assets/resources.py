@@ -8,6 +8,8 @@ from typing import Self
 import dagster as dg
 from pydantic import PrivateAttr
 
+from slowwave.assets.run_process import PROCESS_TAG, process
+from slowwave.assets.watched import Night, begun
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.settings import load
@@ -28,6 +30,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     now: str = ""
     first_day: str = ""
     _space: Workspace | None = PrivateAttr(default=None)
+    _night: Night | None = PrivateAttr(default=None)
 
     @property
     def space(self) -> Workspace:
@@ -45,8 +48,15 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The present moment, in UTC."""
         return datetime.fromisoformat(self.now).astimezone(UTC) if self.now else datetime.now(UTC)
 
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Begin to watch the run, where somebody does."""
+        self._night = None if context.run is None else begun(self.space, context.run)
+
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
         """Close the home after a run."""
+        if self._night is not None:
+            self._night.end()
+            self._night = None
         if self._space is not None:
             self._space.close()
             self._space = None
@@ -76,6 +86,9 @@ class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Hold the home's night."""
+        if context.run is not None and context.instance is not None:
+            # Whoever comes later can see whether this run is alive.
+            context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
         with self.slowwave.space.one_night(_waiting(context)):
             yield self
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from slowwave.common.plurals import counted
-from slowwave.orchestration.instance import dagster_home
+from slowwave.orchestration.instance import dagster_home, end_killed
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
 
@@ -100,16 +99,21 @@ def _print_report(report: dict[str, Any]) -> None:
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of the web page.")] = 3000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    with_input: Annotated[
+        bool, typer.Option("--with-input", hidden=True, help="Also end when standard input does.")
+    ] = False,
 ) -> None:
     """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C or TERM."""
     from slowwave.orchestration.processes import run_whole
     from slowwave.settings import load, require_home
 
-    home = require_home(load()).home
-    environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(dagster_home(home))}
+    settings = require_home(load())
+    home, folder = settings.home, dagster_home(settings)
+    end_killed(folder)
+    environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(folder)}
     environment["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _SUPERSEDED]))
     out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
-    workspace = Path(environment["DAGSTER_HOME"]) / "workspace.yaml"
+    workspace = folder / "workspace.yaml"
     workspace.write_text(_WORKSPACE_YAML)
     command = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace)]
-    raise typer.Exit(run_whole([*command, "-h", host, "-p", str(port)], environment))
+    raise typer.Exit(run_whole([*command, "-h", host, "-p", str(port)], environment, with_input=with_input))

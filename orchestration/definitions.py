@@ -10,7 +10,7 @@ from dagster_duckdb import DuckDBResource
 from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource, of_the_home
-from slowwave.orchestration import alerts, learning_jobs
+from slowwave.orchestration import alerts, backups, learning_jobs
 from slowwave.orchestration.checks import CHECKS
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
 from slowwave.orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
@@ -27,14 +27,19 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
         *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
         *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS,
     ]  # fmt: skip
-    owners = [load(slowwave.home or None).night.owner]
+    settings = load(slowwave.home or None)
+    owners = [settings.night.owner]
+    kept = backups.of(settings)
     return dg.Definitions(
-        assets=dg.map_asset_specs(
-            lambda spec: spec.replace_attributes(partitions_def=days, owners=owners), assets
-        ),
-        asset_checks=CHECKS,
-        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS],
-        schedules=[nightly, evaluated],
+        assets=[
+            *dg.map_asset_specs(
+                lambda spec: spec.replace_attributes(partitions_def=days, owners=owners), assets
+            ),
+            *dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=owners), kept.assets),
+        ],
+        asset_checks=[*CHECKS, *kept.checks],
+        jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS, *kept.jobs],
+        schedules=[nightly, evaluated, *kept.schedules],
         sensors=[watched_vaults, late_feedback, late_evaluation, learning_gate_opens, *alerts.SENSORS],
         resources={
             "slowwave": of_the_home(slowwave, "The memory of this home. There is nothing to set."),

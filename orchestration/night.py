@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
-import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_END_TAG,
@@ -19,6 +17,7 @@ from dagster._core.storage.tags import (
 from slowwave.assets import at_a_glance
 from slowwave.assets.ingest import ACTS
 from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.run_process import PROCESS_TAG, end_dead_runs, process
 from slowwave.errors import SlowwaveError
 from slowwave.evaluation.due import due_days
 from slowwave.feedback.pending import stretches, unfolded_days
@@ -34,7 +33,6 @@ from slowwave.orchestration.instance import dagster_home
 from slowwave.settings import Settings
 from slowwave.upkeep.erasure.running import finish, unfinished
 
-_PROCESS_TAG = "slowwave/process"
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -187,7 +185,7 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
         job: night, feedback for its assets alone, evaluation or learning.
     """
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
-    folder = dagster_home(settings.home)
+    folder = dagster_home(settings)
     os.environ["DAGSTER_HOME"] = str(folder)
     for noisy in ("dagster", "alembic"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
@@ -201,37 +199,10 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
             tags={
                 ASSET_PARTITION_RANGE_START_TAG: first,
                 ASSET_PARTITION_RANGE_END_TAG: last,
-                _PROCESS_TAG: _process(),
+                PROCESS_TAG: process(),
             },
         )
     return _report(settings, result, first, last)
-
-
-def _process() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
-    """Mark runs whose process was killed as failed and free the pools that they held."""
-    ended = []
-    running = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING])
-    for run in instance.get_runs(running):
-        host, _, process = run.tags.get(_PROCESS_TAG, "").partition(":")
-        if host == socket.gethostname() and process and not _alive(int(process)):
-            instance.report_run_failed(run, "The process of this run was killed.")
-            instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
-            ended.append(run.run_id)
-    return ended
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _gate(space: Workspace) -> tuple[Notice | None, list[str]]:

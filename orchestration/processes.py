@@ -18,12 +18,22 @@ _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_whole(
-    command: Sequence[str], environment: Mapping[str, str], *, grace: float = GRACE
-) -> int:  # fmt: skip
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    grace: float = GRACE,
+    with_input: bool = False,
+) -> int:
     """Run a program with all that it starts as one group of processes; end the group when the program ends.
 
     Ctrl-C, TERM and a closed terminal ask the program to end; what is still there when the time is up, or at
     the second asking, is killed. Call it from the main thread.
+
+    Args:
+        command: its words.
+        environment: its variables.
+        grace: seconds that it has for ending.
+        with_input: the end of standard input asks, too: whoever holds its other end was killed.
 
     Returns:
         The program's exit code; 0 where it ended because it was asked to.
@@ -34,8 +44,15 @@ def run_whole(
         (hurry if asked.is_set() else asked).set()
 
     before = {ending: signal.signal(ending, note) for ending in _ENDINGS}
+    if with_input:
+        threading.Thread(target=_at_end_of_input, args=[asked], daemon=True).start()
     try:
-        process = subprocess.Popen(command, env=dict(environment), start_new_session=True)  # noqa: S603 - our own
+        process = subprocess.Popen(  # noqa: S603 - our own
+            command,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL if with_input else None,
+            start_new_session=True,
+        )
         try:
             while process.poll() is None and not asked.wait(_LOOK):
                 pass
@@ -50,6 +67,12 @@ def run_whole(
         for ending, handler in before.items():
             signal.signal(ending, handler)
     return 0 if asked.is_set() else process.returncode
+
+
+def _at_end_of_input(asked: threading.Event) -> None:
+    while os.read(0, 4_096):
+        pass
+    asked.set()
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

@@ -49,3 +49,7 @@ class JournalEntryError(JournalError, ValueError):
 
 class JournalConflictError(JournalError):
     """An event id was appended before with other content; nothing of the batch was written."""
+
+
+class BackupError(SlowwaveError):
+    """A backup cannot be made, read or restored, or is damaged; the message says what to do."""

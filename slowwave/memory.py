@@ -28,6 +28,7 @@ from slowwave.common.boundary import public, public_calls
 from slowwave.errors import SlowwaveError
 from slowwave.home.tenant import MemoryRecord, Saved, Tenant
 from slowwave.settings import Settings, load
+from slowwave.telemetry.acts import feeding_back, saving, searching
 
 if TYPE_CHECKING:
     import polars as pl
@@ -166,7 +167,8 @@ class Memory:
                 these, too, and they are not shown; without one the last 20 words of what it follows),
                 memory_type, tags, trigger_phrases, aliases, sensitivity, importance_tier,
                 retrieval_priority, state, source_kind (generated unless said otherwise: ``manual`` is what a
-                person wrote, and is trusted more), source_of_truth, created_at, metadata.
+                person wrote, and is trusted more), source_of_truth, created_at, metadata. And `request`, your
+                own name for this call: made again under that name, it saves nothing twice.
 
         Returns:
             What became of it. A note that the gate refuses is quarantined, not lost.
@@ -174,6 +176,7 @@ class Memory:
         Raises:
             ArgumentError: the content is empty or only white space, whatever the gate's mode.
             SlowwaveError: a label is not known or has the wrong type.
+            JournalConflictError: another note was saved with this `request`; nothing was saved.
             JournalError: the journal cannot be written; nothing was saved.
         """
         note = {"content": content, "title": title, "key": key, "follows": follows, **labels}
@@ -188,13 +191,15 @@ class Memory:
         """
         from slowwave.journal.acts import KEYLESS, placed, save_entry
         from slowwave.lifecycle.intake import written
+        from slowwave.lifecycle.repeating import as_written
+        from slowwave.lifecycle.repeating import named as named_calls
         from slowwave.notes.arguments import note_of
 
         now = self._space.now()
-        events = [ids.new_event_id() for _ in notes]
+        bare, events = named_calls(notes, self.namespace, self.principal)
         made = [
             note_of(labels, number, fallback_key=KEYLESS + event)
-            for number, (labels, event) in enumerate(zip(notes, events, strict=True), start=1)
+            for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
         ]
         named = [bool(labels.get("sensitivity")) for labels in notes]
         entries = [
@@ -211,7 +216,10 @@ class Memory:
                 zip(placed(made, named, self.journal, self.namespace), events, strict=True)
             )
         ]
-        return self._take_in(written(self._space, entries))
+        with saving(now, events) as tell:
+            saved = self._take_in(written(self._space, as_written(self.journal, notes, entries)))
+            tell(saved)
+        return saved
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each, also by what came after it."""
@@ -250,6 +258,7 @@ class Memory:
         as_of: date | None = None,
         project: str = "",
         explain: bool = False,
+        log: bool = True,
     ) -> SearchResponse:
         """The memories of this namespace that answer a query, best first.
 
@@ -270,6 +279,7 @@ class Memory:
             as_of: a past day (UTC): what the memory would have answered at its end. Not in the journal.
             project: what the search is for: the project's outcome will be credited to what it brought.
             explain: with an account of every score, and of what was found and is not shown.
+            log: write it to the journal; without, nothing can be said of its results later.
 
         Returns:
             Results with score and confidence. The search and what it showed are in the journal; when that
@@ -286,11 +296,17 @@ class Memory:
             memory_type=memory_type, tier=tier, tags=tags, sensitivity=sensitivity, source=source,
             since=since, until=until, superseded=superseded,
         )  # fmt: skip
-        return search(
-            self._space, self.namespace, query,
-            limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
-            project=project,
-        )  # fmt: skip
+        with searching(self._space.now) as tell:
+            found = search(
+                self._space, self.namespace, query,
+                limit=limit, filters=filters, as_of=as_of, explain=explain, principal=self.principal,
+                project=project, log=log,
+            )  # fmt: skip
+            tell(
+                search_id=found.search_id, results=len(found.results), abstained=found.abstained,
+                seconds=found.timings.total / 1e3,
+            )  # fmt: skip
+        return found
 
     def explain(  # noqa: D417 - the filters are those of `search`
         self,
@@ -368,10 +384,14 @@ class Memory:
         """
         from slowwave.search.feedback import rate
 
-        return rate(
-            self._space, self.namespace, search_id, result, rating,
-            principal=self.principal, now=self._space.now(), viewer=viewer,
-        )  # fmt: skip
+        now = self._space.now()
+        with feeding_back("feedback", now) as tell:
+            rated = rate(
+                self._space, self.namespace, search_id, result, rating,
+                principal=self.principal, now=now, viewer=viewer,
+            )  # fmt: skip
+            tell(search_id=rated.search_id, event_id=rated.event_id, new=rated.new)
+        return rated
 
     def observe(
         self,
@@ -401,10 +421,14 @@ class Memory:
         """
         from slowwave.search.feedback import observe
 
-        return observe(
-            self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
-            principal=self.principal, now=self._space.now(), viewer=viewer,
-        )  # fmt: skip
+        now = self._space.now()
+        with feeding_back("observation", now) as tell:
+            seen = observe(
+                self._space, self.namespace, search_id, response, cited=cited, similarity=similarity,
+                principal=self.principal, now=now, viewer=viewer,
+            )  # fmt: skip
+            tell(search_id=seen.search_id, event_id=seen.event_id, new=seen.new)
+        return seen
 
     def outcome(self, project: str, outcome: str) -> Concluded:
         """Say how a project ended: credited to what its searches brought since its outcome before.
@@ -420,9 +444,11 @@ class Memory:
         """
         from slowwave.search.feedback import conclude
 
-        return conclude(
-            self._space, self.namespace, project, outcome, principal=self.principal, now=self._space.now()
-        )
+        now = self._space.now()
+        with feeding_back("outcome", now) as tell:
+            ended = conclude(self._space, self.namespace, project, outcome, principal=self.principal, now=now)
+            tell(event_id=ended.event_id, new=ended.new)
+        return ended
 
     def stats(self, memory_id: str) -> MemoryStats:
         """What use says of a memory: who used it, what was said of it, and what that comes to.

@@ -10,9 +10,14 @@ from canary_home import QUESTION, CanaryHome
 # Commands that are walked elsewhere, and why.
 ELSEWHERE = {
     "init": "makes another home",
+    "restore": "makes another home out of a backup, and says how many rows that were",
     "mcp": "waits for a client; its tools and resources are walked below",
     "mcp token": "makes a password; no memory is opened",
+    "api": "waits for a client; what it tells to whom is in tests/api/test_api_rights.py",
+    "mcp tokens": "lists who has a password; no memory is opened",
+    "mcp revoke": "takes a password out; no memory is opened",
     "up": "runs until it is stopped, and answers with the very commands that are walked below",
+    "health": "asks a server whether it can answer; what it may not tell is in test_health.py",
     "connect": "reads and writes files of other programs; no memory is opened",
     "capture": "reads a session that its hook names, and prints numbers alone",
     "page": "waits for a browser; what its pages show to whom is in tests/web/test_rights.py",
@@ -120,6 +125,11 @@ undo {decision}
 undo nothing
 reconsolidate --dry-run
 reconsolidate
+backup {folder}/backups
+backups {folder}/backups
+verify {folder}/backups
+move --dry-run --to {folder}/moved
+upgrade --dry-run
 checkpoint create walk
 checkpoint list
 checkpoint restore walk

@@ -16,7 +16,12 @@ TUESDAY = "We deploy on Tuesday at nine in the morning, everybody is there."
 THURSDAY = TUESDAY.replace("Tuesday", "Thursday")
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
 CHANGED = "It is changed by Ruaridh."
-TOKENS = (("claude", "ada", "assistant"), ("ida", "ada", "person"), ("bob", "bob", "person"))
+TOKENS = (
+    ("claude", "ada", "assistant"),
+    ("ida", "ada", "person"),
+    ("bob", "bob", "person"),
+    ("eve", "ada", "reader"),
+)
 
 
 def tokens_of(home: Path, model: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ from dagster._core.storage.schedules.sqlite import sqlite_schedule_storage
 from sqlalchemy.pool import NullPool
 
 from slowwave.orchestration import cli, night
+from slowwave.settings import Settings, load
 from slowwave.views import cycle_plots, plots
 
 _create = sql.create_engine
@@ -54,16 +55,16 @@ def quick_nights(factory: pytest.TempPathFactory, *, pictures: bool = False) -> 
         yield
 
 
-def _dagster_home(factory: pytest.TempPathFactory, home: Path) -> Path:
+def _dagster_home(factory: pytest.TempPathFactory, settings: Settings) -> Path:
     """As the program makes it, with the files that the first run would make."""
-    if not (home / "dagster").exists():
-        shutil.copytree(_opened_once(factory.getbasetemp()), home / "dagster")
-    return _make(home)
+    if not (settings.home / "dagster").exists():
+        shutil.copytree(_opened_once(factory.getbasetemp()), settings.home / "dagster")
+    return _make(settings)
 
 
 @cache
 def _opened_once(place: Path) -> Path:
-    folder = _make(place / "opened-once")
+    folder = _make(load(place / "opened-once"))
     with dg.DagsterInstance.from_config(str(folder)):
         return folder
 

@@ -14,17 +14,21 @@ from slowwave.cli import daily, operation  # noqa: F401 - their commands join th
 
 # isort: split
 from slowwave.cli import (  # noqa: F401
+    api,
+    backup,
     connect,
     erase,
     exchange,
     feedback,
     find,
     gate,
+    health,
     imported,  # after exchange: they are commands of its group
     judge,
     learned,  # after it: they are commands of its group
     learning,
     mcp,
+    moving,
     page,
     rebuild,
     report,
@@ -32,6 +36,7 @@ from slowwave.cli import (  # noqa: F401
     topics,
     tune,
     up,
+    upgrading,
     warehouse,
 )
 from slowwave.cli.app import app

@@ -29,7 +29,7 @@ def next_pause(before: float, ran: float) -> float:
 class Kept:
     """A program that is kept running in a session of its own, so that Ctrl-C reaches it through here alone.
 
-    What it prints stands on standard error.
+    What it prints stands on standard error. Its standard input ends when this process does, however it ends.
 
     Args:
         command: its words.
@@ -46,6 +46,12 @@ class Kept:
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._keep, name="slowwave-child", daemon=True)
 
+    @property
+    def lives(self) -> bool:
+        """Whether it runs at this moment."""
+        process = self._process
+        return process is not None and process.poll() is None
+
     def start(self) -> None:
         """Start it, in a thread that sees to it."""
         self._thread.start()
@@ -59,7 +65,7 @@ class Kept:
                 self._process = process = subprocess.Popen(  # noqa: S603 - our own
                     self._command,
                     env=self._environment,
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,  # its end tells the program that this process was killed
                     stdout=2,
                     start_new_session=True,
                 )
@@ -68,6 +74,8 @@ class Kept:
             pause = next_pause(pause, time.monotonic() - began)
             if self._stopped.is_set():
                 return
+            if process.stdin is not None:
+                process.stdin.close()
             self._tell(code, pause)
             if self._stopped.wait(pause):
                 return

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from slowwave.cli.app import Json, Namespace, app, home_settings
 from slowwave.errors import SlowwaveError
-from slowwave.views.terminal import err, out, print_json, reports_errors
+from slowwave.views.tables import print_table
+from slowwave.views.terminal import err, out, print_json, reports_errors, warn
 
 serving = typer.Typer()
 app.add_typer(serving, name="mcp")
@@ -32,10 +32,11 @@ def mcp(
     if context.invoked_subcommand is not None:
         return
     from slowwave.settings import require_home
+    from slowwave.telemetry.logs import begin_logs
 
     settings = require_home(home_settings())
     require_sdk()
-    logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    begin_logs(settings.telemetry.logs)
     if not http:
         from slowwave.mcp.callers import Caller
         from slowwave.mcp.stdio import serve as serve_stdio
@@ -60,24 +61,99 @@ def token(
     namespace: Annotated[str, typer.Option("--namespace", "-n", help="The one namespace that it opens.")],
     principal: Annotated[str, typer.Option(help="Who acts with it, recorded with every act.")],
     rights: Annotated[
-        str, typer.Option(help="On the memory's page: assistant (what tools can do) or person (all).")
+        str,
+        typer.Option(help="reader (looks), assistant (what tools can do) or person (on the page all)."),
     ] = "assistant",
+    name: Annotated[str, typer.Option(help="What it is called; default: the principal.")] = "",
+    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Days until it expires.")] = None,
+    expires: Annotated[
+        str, typer.Option(help="Day (YYYY-MM-DD, UTC) from whose beginning it is refused.")
+    ] = "",
     json: Json = False,
 ) -> None:
     """Make a bearer token for HTTP. It is shown once; the settings file keeps its hash."""
-    from slowwave.mcp.tokens import add_token
+    from datetime import UTC, datetime, timedelta
+
+    from slowwave.common.arguments import parsed_day
+    from slowwave.mcp.tokens import VARIABLE, add_token, in_the_variable
     from slowwave.settings import CONFIG_FILE, require_home
 
     settings = require_home(home_settings())
-    made = add_token(settings, namespace, principal, rights=rights)
+    if days is not None and expires:
+        raise SlowwaveError("--days and --expires say the same: give one of them.")
+    now, until = datetime.now(UTC), None
+    if days is not None:
+        until = (now + timedelta(days=days)).replace(microsecond=0)
+    elif expires:
+        until = datetime.combine(parsed_day("--expires", expires), datetime.min.time(), UTC)
+        if until <= now:
+            raise SlowwaveError(f"--expires {expires}: that is past, so the token would open nothing.")
+    made = add_token(settings, namespace, principal, rights=rights, name=name, expires=until)
     if json:
-        print_json({"token": made, "namespace": namespace, "principal": principal, "rights": rights})
+        shown = {"token": made, "namespace": namespace, "principal": principal, "rights": rights}
+        print_json(shown | {"name": name or principal, "expires": until})
         return
     out.print(made, soft_wrap=True, markup=False, highlight=False)
+    when = f" until {until:%Y-%m-%d %H:%M} UTC" if until else ""
     err.print(
-        f"It opens namespace [bold]{namespace}[/] for [bold]{principal}[/] and is not shown again; "
-        f"its hash is in {settings.home / CONFIG_FILE}. A running server takes it after a restart."
+        f"It opens namespace [bold]{namespace}[/] for [bold]{principal}[/]{when} and is not shown again; "
+        f"its hash is in {settings.home / CONFIG_FILE}. A running server takes it at once."
     )
+    if in_the_variable():
+        warn(f"{VARIABLE} is set: where it is, only the tokens that it names count, and not this one.")
+
+
+@serving.command("tokens")
+@reports_errors
+def listed(json: Json = False) -> None:
+    """List the bearer tokens: names, what they open, until when. The tokens themselves are kept nowhere."""
+    from datetime import UTC, datetime
+
+    from slowwave.mcp.tokens import id_of
+    from slowwave.settings import require_home
+
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "name": one.label, "id": id_of(one), "namespace": one.namespace, "principal": one.principal,
+            "rights": one.rights, "expires": one.expires, "expired": one.expired(now),
+        }
+        for one in require_home(home_settings()).mcp.tokens
+    ]  # fmt: skip
+    if json:
+        print_json({"tokens": rows})
+        return
+    if not rows:
+        out.print("There is no token. `slowwave mcp token -n NAMESPACE --principal NAME` makes one.")
+        return
+    cells = [
+        [row["name"], row["id"], row["namespace"], row["principal"], row["rights"], _until(row)]
+        for row in rows
+    ]
+    print_table("Tokens", ["name", "id", "namespace", "principal", "rights", "expires"], cells)
+
+
+def _until(row: dict[str, Any]) -> str:
+    if row["expires"] is None:
+        return "never"
+    return f"{row['expires']:%Y-%m-%d}{' (expired)' if row['expired'] else ''}"
+
+
+@serving.command("revoke")
+@reports_errors
+def revoked(
+    name: Annotated[str, typer.Argument(help="What the token is called, or its id.")], json: Json = False
+) -> None:
+    """Take a bearer token out: it opens nothing any more, also where a server runs."""
+    from slowwave.mcp.tokens import id_of, revoke
+    from slowwave.settings import require_home
+
+    gone = revoke(require_home(home_settings()), name)
+    if json:
+        data = {"revoked": gone.label, "id": id_of(gone), "namespace": gone.namespace}
+        print_json(data | {"principal": gone.principal})
+        return
+    out.print(f"Revoked: {gone.label} ({id_of(gone)}) of {gone.namespace} opens nothing.", markup=False)
 
 
 def require_sdk() -> None:

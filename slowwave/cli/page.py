@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Annotated
 
 import typer
@@ -52,10 +51,11 @@ def page(
     settings = require_home(home_settings())
     if not installed():
         raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
-    logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     from slowwave.mcp.serving import listening
+    from slowwave.telemetry.logs import begin_logs
     from slowwave.web.serving import serve, server
 
+    begin_logs(settings.telemetry.logs)
     with listening(host, port or PORT, or_any=port is None) as end:
         serving, memories, link = server(settings, host, end.getsockname()[1], principal)
         _tell(link(), json, "The link opens the page once, within ten minutes (stop with Ctrl-C).")

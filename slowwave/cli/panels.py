@@ -12,8 +12,8 @@ PANELS: Final[Mapping[str, str]] = {
     "Look and correct": "page history decisions quarantine undo forget remember erase stats gate "
     "reconsolidate",
     "Learning and evaluation": "learning judge eval report tune calibrate warehouse",
-    "Operation": "night up ui connect capture recall mcp doctor settings checkpoint rebuild reembed "
-    "import export help",
+    "Operation": "night up ui health connect capture recall mcp api doctor settings checkpoint backup "
+    "backups verify restore move upgrade rebuild reembed import export help",
 }
 """Words of every command by its heading. A command that no heading names is of the last one."""
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from slowwave.cli import api as http
 from slowwave.cli.app import Json, app, home_settings
 from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
 from slowwave.views.terminal import err, out, print_json, reports_errors
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from slowwave.asking.listener import Listener
     from slowwave.asking.place import Running
+    from slowwave.cli.child import Kept
     from slowwave.cli.warm import Warm
     from slowwave.settings import Settings
 
@@ -32,11 +34,13 @@ _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _Ports(NamedTuple):
-    """Where the parts listen; none of the page: any; none of Dagster's: no night is run."""
+    """Where the parts listen; none of page or HTTP API: any; none of Dagster's: no night is run."""
 
     mcp: int
     page: int | None
+    api: int | None
     dagster: int | None
+    dagster_host: str
 
 
 class _Place(NamedTuple):
@@ -52,10 +56,14 @@ def up(
     host: Annotated[str, typer.Option(help="Address for assistants (MCP) and the page.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port for assistants (MCP).")] = 8760,
     page_port: Port = None,
+    api_port: http.ApiPort = None,
     night: Annotated[
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
     ui_port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of Dagster's page.")] = 3000,
+    ui_host: Annotated[
+        str, typer.Option(help="Address of Dagster's page; it asks nobody who they are.")
+    ] = "127.0.0.1",
     json: Json = False,
 ) -> None:
     """Keep the memory running until Ctrl-C or TERM: commands ask it instead of starting by themselves.
@@ -66,13 +74,17 @@ def up(
     from slowwave.asking.place import held
     from slowwave.errors import SlowwaveError
     from slowwave.settings import require_home
+    from slowwave.telemetry.logs import begin_logs
 
     settings = require_home(home_settings())
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
+    if settings.telemetry.logs == "json":
+        begin_logs("json")
     with held(settings.home), ExitStack() as parts:
-        _run(settings, parts, host, _Ports(port, page_port, ui_port if night else None), json=json)
+        ports = _Ports(port, page_port, api_port, ui_port if night else None, ui_host)
+        _run(settings, parts, host, ports, json=json)
 
 
 def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json: bool) -> None:
@@ -89,18 +101,25 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     warm = Warm()
     parts.callback(warm.close)
     _make_ready(warm, settings)  # before others load the same beside it
-    assistants = _serve_assistants(settings, warm, parts, host, ports.mcp)
-    page = _serve_page(settings, warm, parts, host, ports.page)
+    night = _Night()
+    assistants = _serve_assistants(settings, warm, parts, host, ports.mcp, night)
+    page = _serve_page(settings, warm, parts, host, ports.page, night)
+    api = _serve_api(settings, warm, parts, host, ports.api, night)
+    metrics = _serve_metrics(settings, warm, parts)
     listener = Listener(Answering(warm, place.which(settings.home)))
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
-    dagster = _run_night(ports.dagster, hurry, parts)
+    dagster = _run_night(ports.dagster_host, ports.dagster, hurry, parts, night)
+    health = _health(assistants, page)
     if json:
-        urls = {"page": page.url or None, "mcp": assistants.url or None, "dagster": dagster.url or None}
+        urls = {"page": page.url or None, "mcp": assistants.url or None, "api": api.url or None}
+        urls |= {"dagster": dagster.url or None, "health": health.url or None, "metrics": metrics or None}
         print_json({"home": str(settings.home), "pid": running.pid, "socket": running.socket, **urls})
     else:
-        _tell(settings.home, page, assistants, dagster)
+        _tell(settings.home, page, assistants, api, dagster, health)
+        if metrics:
+            out.print(f"  [dim]{'metrics':<11}[/]{metrics}", highlight=False, soft_wrap=True)
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -151,21 +170,74 @@ def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Runni
     return running
 
 
-def _serve_assistants(settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int) -> _Place:
+class _Night:
+    """Whether Dagster's process lives, for who asks about health; it is started after the servers."""
+
+    def __init__(self) -> None:
+        self.child: Kept | None = None
+
+    def __call__(self) -> str:
+        """In words."""
+        if self.child is None:
+            return "is not run here"
+        return "runs" if self.child.lives else "has ended, and is started again"
+
+
+def _health(assistants: _Place, page: _Place) -> _Place:
+    """Where probes ask: at one of the servers, each of which answers for the whole process."""
+    from urllib.parse import urlsplit
+
+    from slowwave.mcp.health import READY
+
+    for one in (assistants, page):
+        if one.url:
+            parts = urlsplit(one.url)
+            return _Place(f"{parts.scheme}://{parts.netloc}{READY}")
+    return _Place("", "not served: neither the page nor assistants are")
+
+
+def _serve_assistants(
+    settings: Settings, warm: Warm, parts: ExitStack, host: str, port: int, night: _Night
+) -> _Place:
     """Serve MCP over HTTP in a thread, where it is installed and anybody has a token."""
     if find_spec("mcp") is None:
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
-    if not settings.mcp.tokens:
+    from slowwave.mcp.access import is_anybody
+
+    if not is_anybody(settings):
         return _Place("", "not served: there is no token (slowwave mcp token)")
     from slowwave.mcp.http import PATH, server
     from slowwave.mcp.serving import listening
 
     end = parts.enter_context(listening(host, port, "--port"))
-    _serve(server(settings, host, port, parts.enter_context(warm.parts(settings))), end, parts)
+    space = parts.enter_context(warm.parts(settings))
+    _serve(server(settings, host, port, space, {"night": night}), end, parts)
     return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
 
 
-def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None) -> _Place:
+def _serve_api(
+    settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None, night: _Night
+) -> _Place:
+    """Serve the memory over HTTP with JSON in a thread, where it is installed and anybody has a token."""
+    if not http.installed():
+        return _Place("", f"not served: {http.INSTALL}")
+    from slowwave.mcp.access import is_anybody
+
+    if not is_anybody(settings):
+        return _Place("", "not served: there is no token (slowwave mcp token)")
+    from slowwave.api.app import server
+    from slowwave.mcp.serving import listening
+
+    end = parts.enter_context(listening(host, wanted or http.PORT, "--api-port", or_any=wanted is None))
+    port = end.getsockname()[1]
+    space = parts.enter_context(warm.parts(settings))
+    _serve(server(settings, host, port, space, {"night": night}), end, parts)
+    return _Place(http.address(host, port))
+
+
+def _serve_page(
+    settings: Settings, warm: Warm, parts: ExitStack, host: str, wanted: int | None, night: _Night
+) -> _Place:
     """Serve the memory's own page in a thread, where what it needs is installed."""
     if not installed():
         return _Place("", f"not served: {INSTALL}")
@@ -175,9 +247,18 @@ def _serve_page(settings: Settings, warm: Warm, parts: ExitStack, host: str, wan
     end = parts.enter_context(listening(host, wanted or PORT, "--page-port", or_any=wanted is None))
     port = end.getsockname()[1]
     space = parts.enter_context(warm.parts(settings))
-    serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space)
+    serving, _, warm.page_link = server(settings, host, port, PRINCIPAL, space, {"night": night})
     _serve(serving, end, parts)
     return _Place(address(settings, host, port))
+
+
+def _serve_metrics(settings: Settings, warm: Warm, parts: ExitStack) -> str:
+    """Serve metrics for Prometheus, where a port is set for them; empty where none is."""
+    if not settings.telemetry.metrics_port:
+        return ""
+    from slowwave.mcp.metrics import metrics_served
+
+    return parts.enter_context(metrics_served(parts.enter_context(warm.parts(settings))))
 
 
 def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
@@ -192,7 +273,9 @@ def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
     parts.callback(stop)
 
 
-def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _Place:
+def _run_night(
+    host: str, port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night
+) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
     from slowwave.cli.child import Kept
 
@@ -204,20 +287,24 @@ def _run_night(port: int | None, hurry: threading.Event, parts: ExitStack) -> _P
     def tell(code: int, pause: float) -> None:
         err.print(f"Dagster ended (exit code {code}); it starts again in {pause:.0f} s.", highlight=False)
 
-    child = Kept([sys.executable, "-m", "slowwave", "ui", "--port", str(port)], os.environ, tell)
+    command = [sys.executable, "-m", "slowwave", "ui", "--host", host, "--port", str(port), "--with-input"]
+    child = Kept(command, os.environ, tell)
     child.start()
+    night.child = child
     parts.callback(child.stop, hurry)
-    return _Place(f"http://127.0.0.1:{port}")
+    return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
-def _tell(home: Path, page: _Place, assistants: _Place, dagster: _Place) -> None:
+def _tell(home: Path, page: _Place, assistants: _Place, api: _Place, dagster: _Place, health: _Place) -> None:
     """Where everything is."""
     rows = (
         ("home", str(home)),
         ("commands", "they ask this process; SLOWWAVE_ASK=0 before one forbids it"),
         ("page", f"{page.url} (a link that lets you in: slowwave page)" if page.url else page.why_not),
         ("assistants", assistants.url or assistants.why_not),
+        ("HTTP API", f"{api.url} (described at {api.url}/docs)" if api.url else api.why_not),
         ("Dagster", dagster.url or dagster.why_not),
+        ("health", health.url or health.why_not),
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")
     for name, told in rows:

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.common.permissions import make_home
+from slowwave.errors import StoreError
 from slowwave.settings.first_file import model_said, write_first
 
 if TYPE_CHECKING:
     from slowwave.settings import InForce, Settings
 
+RESTORING = "restoring.json"
+"""In a home that is just being made out of a backup; see `slowwave.backup.restoring`."""
 STORE = "the store"
 """Where a model comes from that nobody names and the tables know."""
 
@@ -78,6 +81,19 @@ def make(settings: Settings, namespace: str, load: Callable[[], object]) -> None
         load()
     with suppress(OSError):  # the journal, which comes next, tells what is wrong with the folder
         remember(settings, namespace)
+
+
+def refuse_half_restored(home: Path) -> None:
+    """Refuse a home that is just being made out of a backup.
+
+    Raises:
+        StoreError: the restore has not ended; says how it is finished.
+    """
+    if (home / RESTORING).exists():
+        raise StoreError(
+            f"The home {home} is being restored from a backup, and that has not ended. If nobody is doing it "
+            f"any more, run the same `slowwave restore` again: it goes on where it was."
+        )
 
 
 def is_new(settings: Settings) -> bool:

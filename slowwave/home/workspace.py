@@ -23,6 +23,7 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings
 from slowwave.settings.ranking_file import read_policy
+from slowwave.telemetry import begin
 
 if TYPE_CHECKING:
     from slowwave.embedding import Embedder
@@ -60,6 +61,7 @@ class Workspace:
     def __init__(
         self, settings: Settings, *, clock: Callable[[], datetime] = utc_now, namespace: str = ""
     ) -> None:
+        begin(logs=settings.telemetry.logs)
         self.settings = settings
         self._namespace = namespace or settings.namespace
         self.now = clock
@@ -83,8 +85,9 @@ class Workspace:
         return load_embedder(self.settings.embedding.model_copy(update={"model": self.model}))
 
     def _make_home(self) -> None:
-        from slowwave.home.model import make
+        from slowwave.home.model import make, refuse_half_restored
 
+        refuse_half_restored(self.settings.home)
         make(self.settings, self._namespace, lambda: self.embedder)
 
     @cached_property
@@ -143,6 +146,8 @@ class Workspace:
             UnfinishedError: one has begun and not ended.
         """
         if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+            underway.refuse(self.journal)
+            underway.refuse_moved(self.journal, self.settings.store_uri)
             self.open_store()
             opened = self.__dict__["store"]
             self.reopen()
@@ -151,10 +156,12 @@ class Workspace:
     @cached_property
     def journal(self) -> Journal:
         """The journal, made when it is not there."""
+        from slowwave.home.model import refuse_half_restored
         from slowwave.journal import Journal
 
         journal = self.settings.journal
         if journal.url:
+            refuse_half_restored(self.settings.home)
             return Journal(journal.url, durability=journal.durability)
         self._make_home()
         make_private(self.settings.journal_file, self.settings.home)

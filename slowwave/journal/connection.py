@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from slowwave.journal.errors import JournalError, explain
 
 Durability = Literal["full", "normal"]
-Lock = Literal["memories", "night"]
+Lock = Literal["memories", "night", "backup"]
 
 LOCK_TIMEOUT_S = 30
 """How long a writer waits for other writers, in seconds."""
@@ -30,6 +30,7 @@ EXCLUSIVE_TIMEOUT_S = 1_800
 _LOCKS: dict[Lock, tuple[str, int]] = {
     "memories": (".lock", 7309475035214279),
     "night": (".night.lock", 7309475035214280),
+    "backup": (".backup.lock", 7309475035214281),
 }
 
 _DRIVERS = {

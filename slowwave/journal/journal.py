@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
 
+    from slowwave.journal.carrying import Rows
     from slowwave.journal.erasing import Change
     from slowwave.journal.queue import Queue
 
@@ -316,7 +317,7 @@ class Journal:
 
     def exclusive(
         self,
-        what: Literal["memories", "night"] = "memories",
+        what: Literal["memories", "night", "backup"] = "memories",
         waiting: AbstractContextManager[object] | None = None,
         until: Callable[[], bool] | None = None,
     ) -> AbstractContextManager[bool]:
@@ -325,7 +326,8 @@ class Journal:
         It guards what more than one process changes beside the journal; appending and reading do not need it.
 
         Args:
-            what: memories, while they are changed; night, for the length of a run of the night.
+            what: memories, while they are changed; night, for the length of a run of the night; backup, while
+                one is made.
             waiting: entered for as long as another one has it.
             until: asked again and again meanwhile; once it is true the wait ends without the lock.
 
@@ -340,6 +342,13 @@ class Journal:
         from slowwave.journal.queue import Queue
 
         return Queue(self._database.connections)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Its rows as they are stored, to carry them into another journal."""
+        from slowwave.journal.carrying import Rows
+
+        return Rows(self._database.connections)
 
     def check(self) -> list[str]:
         """What is wrong with the journal, a sentence per problem; empty if nothing is.

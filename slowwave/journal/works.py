@@ -104,14 +104,40 @@ def announced(
         settles: when it has ended, so have all others.
     """
     before = unfinished(journal)
-    begun = next((one for one in before if one.command == command), None)
-    if begun is None:
-        begun = Work(ids.new_event_id(), what, command, as_of, facts or {})
-        said = WorkBegun(command=command, facts=dict(begun.facts))
-        journal.append([_entry(begun.event_id, what, said, as_of)])
+    begun = begin(journal, what, command, as_of, facts or {})
     yield begun.facts
     ended = [begun.event_id, *(one.event_id for one in before if settles and one != begun)]
     journal.append([_entry(ids.digest("ended", one), what, WorkEnded(ends=one), as_of) for one in ended])
+
+
+def begin(journal: Journal, what: str, command: str, as_of: datetime, facts: Mapping[str, Any]) -> Work:
+    """Announce a work whose end is said elsewhere, or find it where it was begun before."""
+    begun = next((one for one in unfinished(journal) if one.command == command), None)
+    if begun is None:
+        begun = Work(ids.new_event_id(), what, command, as_of, facts)
+        said = WorkBegun(command=command, facts=dict(begun.facts))
+        journal.append([_entry(begun.event_id, what, said, as_of)])
+    return begun
+
+
+def refuse_moved(journal: Journal, tables: str) -> None:
+    """Refuse whoever has tables open still that the last move of them has left.
+
+    Args:
+        journal: of the home.
+        tables: where the caller has them.
+
+    Raises:
+        StoreError: they are elsewhere now.
+    """
+    at = ""
+    for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
+        told = payload_of(payload)
+        facts = {} if is_end(told) else told["facts"]
+        if "tables" in facts.get("from", {}):
+            was, at = facts["from"]["tables"], facts["to"]["tables"]
+    if at and was == tables:
+        raise StoreError(f"The tables of this home are at {at} now. Start this process again.")
 
 
 def _entry(event_id: str, what: str, payload: WorkBegun | WorkEnded, as_of: datetime) -> Entry:

@@ -29,6 +29,7 @@ from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
 from slowwave.store import staging
 from slowwave.store.upkeep import keep_fresh
+from slowwave.telemetry import span
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -56,7 +57,8 @@ def happen(space: Workspace, act: Entry) -> None:
 
 def written(space: Workspace, acts: Sequence[Entry]) -> list[Entry]:
     """Write acts; as they are in the journal now, with the place that each has among all acts."""
-    space.journal.append(acts)
+    with span("slowwave.journal.append"):
+        space.journal.append(acts)
     there = space.journal.entries([act.event_id for act in acts])
     return [there[act.event_id] for act in acts]
 
@@ -160,8 +162,9 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
             became |= {act.event_id: {} for act in piece}
     with space.writing():
         if acts > MOST_IN_A_CALL or len(space.store.logged()) >= MOST_LOGGED:
-            space.store.settle()
-            space.store.forget_beginnings()
+            with span("slowwave.save.commit"):
+                space.store.settle()
+                space.store.forget_beginnings()
         keep_fresh(space.store)
     _tell_superseded(became, done)
     return became
@@ -187,12 +190,17 @@ def _save(space: Workspace, entries: Sequence[Entry]) -> tuple[dict[str, Became]
     if any(one.kind == "save" for one in entries):
         space.activate_gate()
     staged = staging.stage(entries_frame(entries))
-    verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
+    with span("slowwave.save.gate", notes=staged.height):
+        verdicts = judge(staged, space.gate_policy, _served(space, staged)).with_columns(staged["revision"])
     _hold(space, staged, verdicts.filter(pl.col("verdict") == "refuse"))
     scored = verdicts.filter(pl.col("verdict") == PASS).select("memory_id", "score", "parts")
     passed = staged.join(scored, on="memory_id", how="inner", maintain_order="left")
-    chunks = stages.embed(store, space.embedder, stages.cut(passed, space.chunker, space.embedder.name))
-    settled = settle(space, passed, lambda _: chunks, later=True)
+    with span("slowwave.save.embed") as embedded:
+        cut = stages.cut(passed, space.chunker, space.embedder.name)
+        embedded.set(texts=cut.height)
+        chunks = stages.embed(store, space.embedder, cut)
+    with span("slowwave.save.reconsolidate", notes=passed.height):
+        settled = settle(space, passed, lambda _: chunks, later=True)
     return _outcomes(entries, verdicts, settled, _decided(space, passed, settled)), settled
 
 

@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from threading import Lock, Thread
 from typing import Final, NamedTuple
 
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.settings import Settings
+from slowwave.settings import Rights, Settings
 
 LOG = logging.getLogger("slowwave.mcp")
 MOST_READY: Final = 16
 """Namespaces that are made ready before anybody asks (count)."""
+MOST_OPEN: Final = 1_000
+"""Callers whose memories are kept; a provider may know any number of people (count)."""
 
 
 class Caller(NamedTuple):
-    """Who acts, and in which namespace; nothing that a client sends decides either."""
+    """Who acts, in which namespace, and with what rights; nothing else that a client sends decides any."""
 
     namespace: str
     principal: str
+    rights: Rights = "assistant"
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether nothing that it does may change anything, not even what searches are known of."""
+        return self.rights == "reader"
+
+
+class Answer(NamedTuple):
+    """Who calls with a token, or why nobody does.
+
+    Attributes:
+        caller: who it is; None: nobody that may come in.
+        why: what its client is told then.
+        status: of HTTP: 401, or 403 where a token like it would not help.
+        error: the word of RFC 6750 for it.
+        scope: what a token would have to have, where that is what is missing.
+        guessed: whether the token may have been guessed: then answers come slower and slower.
+    """
+
+    caller: Caller | None
+    why: str = ""
+    status: int = 401
+    error: str = "invalid_token"
+    scope: str = ""
+    guessed: bool = False
 
 
 class Memories:
@@ -31,6 +60,10 @@ class Memories:
         caller: who is calling now.
         namespace: of all callers, where they have one.
         space: the parts of that home where they are open already; `close` closes them for all who share them.
+
+    Attributes:
+        space: the parts of the home.
+        opening: held while they are being opened.
     """
 
     def __init__(
@@ -41,10 +74,10 @@ class Memories:
         namespace: str = "",
         space: Workspace | None = None,
     ) -> None:
-        self._space = space or Workspace(settings, namespace=namespace)
+        self._space = self.space = space or Workspace(settings, namespace=namespace)
         self.caller = caller
-        self._opened: dict[Caller, Memory] = {}
-        self._lock = Lock()
+        self._opened: OrderedDict[tuple[str, str], Memory] = OrderedDict()
+        self._lock = self.opening = Lock()
         self._closed = False
 
     def mine(self) -> Memory:
@@ -53,13 +86,17 @@ class Memories:
 
     def of(self, caller: Caller) -> Memory:
         """The memory of a caller."""
+        who = caller.namespace, caller.principal
         with self._lock:
-            if caller not in self._opened:
+            if who not in self._opened:
                 memory = self._memory(caller)
                 # Calls come in several threads, which would each load a model of their own.
                 memory.prepare()
-                self._opened[caller] = memory
-            return self._opened[caller]
+                self._opened[who] = memory
+                if len(self._opened) > MOST_OPEN:
+                    self._opened.popitem(last=False)  # it has nothing of its own that would have to be closed
+            self._opened.move_to_end(who)
+            return self._opened[who]
 
     def begin(self, namespaces: Iterable[str]) -> Thread:
         """Load the model, and the tables of these namespaces, while nobody calls yet.

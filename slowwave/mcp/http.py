@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.routes import create_protected_resource_routes
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import AnyHttpUrl
+from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
+from starlette.routing import Route
 
-from slowwave.errors import SettingsError, SlowwaveError
+from slowwave.errors import SlowwaveError
+from slowwave.mcp.access import Access, require_anybody
 from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.grants import READ, WRITE
+from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
 from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
-from slowwave.mcp.tokens import caller_of
-from slowwave.settings import McpToken, Settings
+from slowwave.settings import OAuthSettings, Settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -27,24 +31,31 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 PATH = "/mcp"
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+class Known(AccessToken):
+    """What the SDK keeps of a request's token: who calls. The token itself is handed on to nobody."""
+
+    caller: Caller
 
 
 class Verifier:
-    """Knows whose a bearer token is; in the SDK's words the principal is a client, the namespace its subject.
+    """Knows whose a bearer token is, in the SDK's words.
 
     Args:
-        tokens: that are known.
+        access: knows who calls.
     """
 
-    def __init__(self, tokens: Sequence[McpToken]) -> None:
-        self._tokens = tokens
+    def __init__(self, access: Access) -> None:
+        self._access = access
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Who is calling; None for a token that is not known."""
-        caller = caller_of(token, self._tokens)
+        """Who is calling; None for a token that opens nothing."""
+        caller = await self._access.caller(token)
         if caller is None:
             return None
-        return AccessToken(token="", client_id=caller.principal, subject=caller.namespace, scopes=[])
+        return Known(token="", client_id=caller.principal, subject=caller.namespace, scopes=[], caller=caller)
 
 
 def caller() -> Caller:
@@ -54,34 +65,36 @@ def caller() -> Caller:
         SlowwaveError: nobody that is known; no request comes so far without a token.
     """
     access = get_access_token()
-    if access is None or not access.subject:
+    if not isinstance(access, Known):
         raise SlowwaveError("This request has no valid bearer token.")
-    return Caller(access.subject, access.client_id)
+    return access.caller
 
 
-def application(settings: Settings, host: str, space: Workspace | None = None) -> Starlette:
+def application(
+    settings: Settings,
+    host: str,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Starlette:
     """The server as an ASGI application.
 
     Args:
         settings: of the home.
         host: address that it listens on.
         space: the parts of that home where they are open already.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
 
     Raises:
         SettingsError: nobody could use it, or it would not be said who may reach it.
     """
-    if not settings.mcp.tokens:
-        raise SettingsError(
-            "No client could use the server: there is no token. "
-            "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
-        )
+    require_anybody(settings)
     require_names(settings, host)
+    access = Access(settings)
     memories = Memories(settings, caller, space=space)
     built = build(
         memories,
-        verifier=Verifier(settings.mcp.tokens),
-        # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
-        auth=AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None),
+        verifier=Verifier(access),
+        auth=_authorization(settings.mcp.oauth),
     )
     # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
     made = built.streamable_http_app(
@@ -91,12 +104,47 @@ def application(settings: Settings, host: str, space: Workspace | None = None) -
         max_request_body_size=settings.mcp.max_request_bytes,
         transport_security=_names(settings.mcp.allowed_hosts),
     )
+    made.router.routes[:0] = _metadata(settings.mcp.oauth)
+    made.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
     made.router.redirect_slashes = False  # it would send clients to whatever host a request names
-    made.router.lifespan_context = _ready_from_the_start(
-        made.router.lifespan_context, memories, [one.namespace for one in settings.mcp.tokens]
-    )
-    made.add_middleware(Limits, tokens=settings.mcp.tokens, requests=settings.mcp.requests)
+    opened = [one.namespace for one in settings.mcp.tokens]
+    opened += [one.namespace for one in settings.mcp.oauth.grants]
+    made.router.lifespan_context = _ready_from_the_start(made.router.lifespan_context, memories, opened)
+    made.add_middleware(Limits, access=access, requests=settings.mcp.requests)
     return made
+
+
+def _authorization(oauth: OAuthSettings) -> AuthSettings:
+    """What the SDK has to know of the provider."""
+    if not oauth.issuer:
+        # The SDK asks for an issuer; nobody is sent there, as no resource metadata is published.
+        return AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
+    return AuthSettings.model_validate(
+        {
+            "issuer_url": oauth.issuer,
+            "resource_server_url": oauth.resource,
+            "validate_token_resource": False,  # the verifier does: tokens of the home have no audience
+        }
+    )
+
+
+def _metadata(oauth: OAuthSettings) -> list[Route]:
+    """Where clients learn which provider to ask (RFC 9728), by both addresses that they try.
+
+    The SDK has a route of its own for the one; it would say which scopes every token needs, and ours are what
+    a client may ask for.
+    """
+    if not oauth.issuer:
+        return []
+    adapter = TypeAdapter(AnyHttpUrl, config=ConfigDict(url_preserve_empty_path=True))
+    (route,) = create_protected_resource_routes(
+        resource_url=adapter.validate_python(oauth.resource),
+        authorization_servers=[adapter.validate_python(oauth.issuer)],
+        scopes_supported=[READ, WRITE] if oauth.scopes else None,
+        resource_name="Slowwave memory",
+    )
+    again = Route(WELL_KNOWN, endpoint=route.endpoint, methods=["GET", "OPTIONS"])
+    return [route] if route.path == WELL_KNOWN else [route, again]
 
 
 def _ready_from_the_start(
@@ -120,12 +168,22 @@ def serve(settings: Settings, host: str, port: int) -> None:
         SettingsError: as of :func:`application`.
         SlowwaveError: the address cannot be listened on.
     """
-    made = server(settings, host, port)
-    with listening(host, port) as end:
+    from slowwave.home.workspace import Workspace
+    from slowwave.mcp.metrics import metrics_served
+
+    space = Workspace(settings)
+    made = server(settings, host, port, space)
+    with listening(host, port) as end, metrics_served(space):
         made.run([end])
 
 
-def server(settings: Settings, host: str, port: int, space: Workspace | None = None) -> Server:
+def server(
+    settings: Settings,
+    host: str,
+    port: int,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
+) -> Server:
     """The server, not yet started.
 
     Args:
@@ -133,11 +191,12 @@ def server(settings: Settings, host: str, port: int, space: Workspace | None = N
         host: address to listen on.
         port: to listen on.
         space: the parts of that home where they are open already.
+        details: as of :func:`application`.
 
     Raises:
         SettingsError: as of :func:`application`.
     """
-    return serving(application(settings, host, space), settings, host, port)
+    return serving(application(settings, host, space, details), settings, host, port)
 
 
 def _names(allowed: Sequence[str]) -> TransportSecuritySettings:

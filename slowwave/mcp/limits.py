@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
-from starlette.responses import PlainTextResponse
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse
 
-from slowwave.mcp.callers import Caller
-from slowwave.mcp.tokens import caller_of
-from slowwave.settings import McpToken
+from slowwave.mcp.callers import Answer, Caller
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,6 +25,9 @@ FORGOTTEN_S = 60.0  # without a wrong token
 ADDRESSES = 1_024  # that are remembered (count)
 DELAYED = 16  # answers that are held back at a time (count)
 RETRY_S = 2
+_TOLD = re.compile(r'error="[^"]*", *error_description="[^"]*"')
+_NOT_SAID = re.compile(r"[^ !#-\[\]-~]")  # in an error_description (RFC 6750)
+_REFUSED = (401, 403)
 
 
 @dataclass(slots=True)
@@ -70,12 +73,21 @@ class Delays:
         return 0.0 if again < 0 else min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**again)
 
 
+class Knows(Protocol):
+    """Knows who calls: `slowwave.mcp.access.Access`."""
+
+    async def answer(self, bearer: str) -> Answer:
+        """Who calls with a token, or why nobody does."""
+
+
 class Limits:
-    """Middleware: at most so many requests of one token at a time, and slow answers to wrong tokens.
+    """Middleware: at most so many requests of one caller at a time, and slow answers to wrong tokens.
+
+    A request whose token opens nothing goes on to the application, which refuses it; its client is told why.
 
     Args:
         app: the application.
-        tokens: that are known.
+        access: knows who calls.
         requests: of one caller, in work or waiting; one more is told to come back (429).
         sleep: waits so many seconds; for tests.
     """
@@ -83,11 +95,11 @@ class Limits:
     def __init__(
         self,
         app: ASGIApp,
-        tokens: Sequence[McpToken],
+        access: Knows,
         requests: int,
         sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
-        self._app, self._tokens, self._requests, self._sleep = app, tokens, requests, sleep
+        self._app, self._access, self._requests, self._sleep = app, access, requests, sleep
         self._working: Counter[Caller] = Counter()
         self._delays = Delays()
 
@@ -96,8 +108,11 @@ class Limits:
         token = _token(scope) if scope["type"] == "http" else None
         if token is None:
             await self._app(scope, receive, send)
-        elif (caller := caller_of(token, self._tokens)) is None:
-            await self._refuse_slowly(scope, receive, send)
+            return
+        answer = await self._access.answer(token)
+        caller = answer.caller
+        if caller is None:
+            await self._refuse(answer, scope, receive, send)
         elif self._working[caller] >= self._requests:
             told = f"{self._requests} requests with this token are in work already. Come back later."
             await _busy(told)(scope, receive, send)
@@ -107,8 +122,13 @@ class Limits:
                 await self._app(scope, receive, send)
             finally:
                 self._working[caller] -= 1
+                if not self._working[caller]:
+                    del self._working[caller]
 
-    async def _refuse_slowly(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
+        if not answer.guessed:
+            await self._app(scope, receive, _Telling(answer, scope, receive, send))
+            return
         if self._delays.full:
             await _busy("Too many requests with wrong tokens. Come back later.")(scope, receive, send)
             return
@@ -120,7 +140,32 @@ class Limits:
             await send(message)
 
         with self._delays.holding():
-            await self._app(scope, receive, later)
+            await self._app(scope, receive, _Telling(answer, scope, receive, later))
+
+
+class _Telling:
+    """Puts the reason into the answer of an application that refuses a request for its token."""
+
+    def __init__(self, answer: Answer, scope: Scope, receive: Receive, send: Send) -> None:
+        self._answer, self._scope, self._receive, self._send = answer, scope, receive, send
+        self._told = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the application's answer, or ours in its place."""
+        if message["type"] == "http.response.start" and message["status"] in _REFUSED:
+            self._told = True
+            await self._ours(MutableHeaders(raw=list(message["headers"])))
+        elif not self._told:
+            await self._send(message)
+
+    async def _ours(self, theirs: MutableHeaders) -> None:
+        why = _NOT_SAID.sub("?", self._answer.why)
+        said = f'error="{self._answer.error}", error_description="{why}"'
+        said += f', scope="{self._answer.scope}"' if self._answer.scope else ""
+        asked = theirs.get("www-authenticate") or f"Bearer {said}"
+        body = {"error": self._answer.error, "error_description": why}
+        headers = {"WWW-Authenticate": _TOLD.sub(lambda _: said, asked)}
+        await JSONResponse(body, self._answer.status, headers)(self._scope, self._receive, self._send)
 
 
 def _token(scope: Scope) -> str | None:

@@ -29,6 +29,7 @@ from slowwave.mcp.resources import Resources
 from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
 from slowwave.mcp.turns import Turns
+from slowwave.telemetry import span
 from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
 
 P = ParamSpec("P")
@@ -65,7 +66,7 @@ def build(
         finally:
             memories.close()
 
-    server: MCPServer[Any] = _Server(
+    server = _Server(
         "slowwave",
         title="Slowwave memory",
         version=__version__,
@@ -75,7 +76,8 @@ def build(
         auth=auth,
         log_level="WARNING",
     )
-    tools, resources = Tools(memories.mine), Resources(memories.mine)
+    server.caller = memories.caller
+    tools, resources = Tools(memories.mine, memories.caller), Resources(memories.mine)
     looking, changing = Turns(LOOK_AT_ONCE), Turns(CHANGE_AT_ONCE)
 
     def offered(
@@ -83,6 +85,14 @@ def build(
     ) -> Callable[P, Awaitable[R]]:
         turns = changing if call.__name__ in CHANGING else looking
         return _in_turn(_telling(call, as_error), turns, memories.caller)
+
+    def writing(call: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(call)
+        def by_who_may(*args: P.args, **kwargs: P.kwargs) -> R:
+            require_writing(memories.caller())
+            return call(*args, **kwargs)
+
+        return by_who_may
 
     listed = (
         (tools.memory_wakeup, "What to know at the start", READS),
@@ -97,7 +107,8 @@ def build(
     )
     for tool, title, kind in listed:
         as_error = functools.partial(tool_error, tool.__name__)
-        server.add_tool(offered(tool, as_error), title=title, annotations=kind, description=_prose(tool))
+        call = tool if kind is READS else writing(tool)
+        server.add_tool(offered(call, as_error), title=title, annotations=kind, description=_prose(tool))
     server.resource(
         "memory://{memory_id}", name="memory", title="A memory, whole", mime_type="text/markdown"
     )(offered(resources.memory, resource_error))
@@ -111,14 +122,35 @@ def build(
     return server
 
 
+def require_writing(caller: Caller) -> None:
+    """Raise where somebody may only look.
+
+    Raises:
+        SlowwaveError: the token has the rights of a reader.
+    """
+    if caller.reads_only:
+        raise SlowwaveError(
+            "This token may only read (its rights are reader), so nothing was done. Tell the user: who runs "
+            "the memory can give another one."
+        )
+
+
 class _Server(MCPServer[Any]):
-    """A server that lists its tools in few words; they refuse an argument that they do not know."""
+    """A server that lists its tools in few words; they refuse an argument that they do not know.
+
+    Attributes:
+        caller: who is calling now; to who may only look it offers what looks.
+    """
+
+    caller: Callable[[], Caller]
 
     async def list_tools(self) -> list[Tool]:
         """The tools; the schemas of what they answer are a resource, as no assistant needs them to decide."""
+        looks = self.caller().reads_only
         return [
             tool.model_copy(update={"input_schema": short(tool.input_schema), "output_schema": None})
             for tool in await super().list_tools()
+            if not looks or (tool.annotations and tool.annotations.read_only_hint)
         ]
 
     async def call_tool(
@@ -132,14 +164,24 @@ class _Server(MCPServer[Any]):
         Raises:
             ToolError: it does not have such an argument; and as the SDK says.
         """
-        for tool in await self.list_tools():
+        tools = await self.list_tools()
+        for tool in tools:
             known = tool.input_schema.get("properties", {})
             if tool.name == name and (odd := sorted(set(arguments) - set(known))):
                 raise ToolError(
                     f"{name} has no argument {odd[0][:80]!a}, so nothing was done. It has {list(known)}."
                 )
+        told = name if name in {tool.name for tool in tools} else "unknown"  # a client may send anything
+        called = span(
+            f"tools/call {told}",
+            kind="server",
+            metric="slowwave.tool.duration",
+            method="tools/call",
+            tool=told,
+        )
         try:
-            return await super().call_tool(name, arguments, context)
+            with called:
+                return await super().call_tool(name, arguments, context)
         except ToolError as error:
             foreseen = not isinstance(error, UnexpectedToolError)  # of arguments, before the call
             if foreseen and isinstance(error.__cause__, ValidationError):

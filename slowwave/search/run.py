@@ -31,6 +31,7 @@ from slowwave.search.nothing import why_nothing
 from slowwave.search.opened import searcher_in
 from slowwave.search.results import NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
+from slowwave.telemetry import span
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -51,6 +52,7 @@ def search(
     explain: bool,
     principal: str,
     project: str = "",
+    log: bool = True,
 ) -> SearchResponse:
     """Search a namespace; see `slowwave.Memory.search`."""
     _check(query, limit, project)
@@ -64,10 +66,11 @@ def search(
         found = searcher.find(namespace, query, size, filters, moment)
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
-    other = _other(space, found, search_id) if as_of is None else None
+    other = _other(space, found, search_id) if log and as_of is None else None
     found = read_by_cross_encoder(space, found, _reader(policy, other), query, moment)
     found = _with_questions(space, namespace, found) if explain else found
-    ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
+    with span("slowwave.search.rank", candidates=len(found.candidates)):
+        ranking = rank(found.candidates, policy, as_of=moment, limit=limit)
     turns = None
     if other is not None:
         second = rank(found.candidates, other, as_of=moment, limit=limit)
@@ -84,7 +87,7 @@ def search(
         results = _explained(results, ranking, found, whose, terms, recent)
     ranked = time.perf_counter()
     warnings = found.warnings
-    if as_of is None and space.settings.journal.log_searches:
+    if log and as_of is None and space.settings.journal.log_searches:
         payload = logged(
             ranking, found, policy, query=query, limit=limit, as_of=moment, filters=_given(filters),
             turns=turns,
@@ -295,7 +298,8 @@ def _journal(
         payload=payload,
     )
     try:
-        space.journal.append([entry])
+        with span("slowwave.journal.append"):
+            space.journal.append([entry])
     except JournalError as error:
         return (f"This search is not in the journal, so feedback on it cannot be taken: {error}",)
     return ()

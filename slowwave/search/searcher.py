@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -32,6 +32,7 @@ from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_sh
 from slowwave.search.channels.base import DIGITS, Channels, Hits
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import Knowledge, condition, confidence_of
+from slowwave.telemetry import carried, span
 
 MAX_QUERY_CHARACTERS = 4_000
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
@@ -77,6 +78,9 @@ class Searcher:
         """Stop the threads."""
         self._pool.shutdown(wait=False)
 
+    def _beside(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:  # noqa: ANN401
+        return self._pool.submit(carried(work), *arguments)
+
     def find(
         self,
         namespace: str,
@@ -98,15 +102,17 @@ class Searcher:
         chunks = self._channels(namespace)
         promoted = self._knowledge.promoted(namespace)
         where = condition(self._knowledge, namespace, filters or Filters())
-        ask = self._pool.submit if chunks.waits else _at_once
-        text = ask(chunks.full_text, query, where, size)
+        ask = self._beside if chunks.waits else _at_once
+        text = ask(_full_text, chunks, query, where, size)
         triggered = ask(self._knowledge.triggered, namespace, query)
         asked = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         saying = ask(knows, self._embedder, query)
-        vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
+        with span("slowwave.search.embed"):
+            vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
         led = {} if now is None else self._knowledge.led(namespace, vector, now)
-        nearest = chunks.nearest(vector, where, size)
+        with span("slowwave.search.vector"):
+            nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
         learned = {} if asked is None else asked.result()
         others: list[Hits] = []
@@ -196,6 +202,11 @@ class Searcher:
         """BM25 of every word alone, by chunk: they sum to the score of the whole query."""
         where = condition(self._knowledge, namespace, filters or Filters())
         return self._channels(namespace).term_scores(query_words, chunk_ids, where)
+
+
+def _full_text(chunks: Channels[Any], query: str, where: str, size: int) -> Any:  # noqa: ANN401 - hits
+    with span("slowwave.search.text"):
+        return chunks.full_text(query, where, size)
 
 
 def _strongest(strength: Mapping[str, float], known: Collection[str]) -> list[str]:

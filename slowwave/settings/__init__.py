@@ -4,7 +4,14 @@ Values come from, strongest first: arguments, environment variables (``SLOWWAVE_
 ``slowwave.toml`` in the home folder, the defaults. ``slowwave settings`` prints which one won.
 """
 
-from slowwave.settings.groups import EmbeddingSettings, McpToken, NotesSettings
+from slowwave.settings.groups import (
+    EmbeddingSettings,
+    McpToken,
+    NotesSettings,
+    OAuthGrant,
+    OAuthSettings,
+    Rights,
+)
 from slowwave.settings.loading import load, require_home
 from slowwave.settings.rules import EvaluationSettings, JudgeSettings
 from slowwave.settings.shown import InForce, in_force
@@ -12,5 +19,5 @@ from slowwave.settings.tree import CONFIG_FILE, Settings
 
 __all__ = [
     "CONFIG_FILE", "EmbeddingSettings", "EvaluationSettings", "InForce", "JudgeSettings", "McpToken",
-    "NotesSettings", "Settings", "in_force", "load", "require_home",
+    "NotesSettings", "OAuthGrant", "OAuthSettings", "Rights", "Settings", "in_force", "load", "require_home",
 ]  # fmt: skip

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from slowwave.common.permissions import make_private
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 def editing(home: Path) -> Iterator[TOMLDocument]:
     """The settings file as a document to change; it is written when the block ends without an error.
 
+    Who reads it meanwhile finds the one or the other, and never half of one.
+
     Raises:
         SettingsError: the file is not TOML.
     """
@@ -32,4 +37,17 @@ def editing(home: Path) -> Iterator[TOMLDocument]:
         raise SettingsError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     yield document
     make_private(path, home)  # it may hold keys
-    path.write_text(tomlkit.dumps(document), encoding="utf-8")
+    _put(path.resolve(), tomlkit.dumps(document))
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file that is there, whole."""
+    new = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
+    try:
+        new.touch(mode=0o600)
+        new.write_text(text, encoding="utf-8")
+        shutil.copymode(path, new)
+        new.replace(path)
+    except OSError:  # a file that is mounted by itself has no place beside it
+        new.unlink(missing_ok=True)
+        path.write_text(text, encoding="utf-8")

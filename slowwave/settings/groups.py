@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Annotated, Literal
+from datetime import UTC, date, datetime
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -92,6 +93,10 @@ class NotesSettings(Group):
     )
 
 
+Rights = Literal["reader", "assistant", "person"]
+"""What somebody may do: look; also what an assistant's tools do; on the memory's page all that people do."""
+
+
 class McpToken(Group):
     """A bearer token of the MCP server: what it opens, and in whose name."""
 
@@ -100,15 +105,112 @@ class McpToken(Group):
     )
     namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(description="The one namespace that it opens")
     principal: str = Field(min_length=1, description="Who acts with it, recorded with every act")
-    rights: Literal["assistant", "person"] = Field(
-        "assistant", description="What it may do on the memory's page: what tools can, or all that people do"
+    rights: Rights = Field(
+        "assistant",
+        description="reader: looks and changes nothing; assistant: what tools can do; person: on the "
+        "memory's page also all that people do",
     )
+    name: str = Field(
+        "", max_length=100, description="What it is called where tokens are listed; empty: principal"
+    )
+    expires: datetime | None = Field(
+        None, description="Moment from which it is refused (without an offset: UTC); none: it does not expire"
+    )
+
+    @field_validator("expires")
+    @classmethod
+    def _with_an_offset(cls, value: datetime | None) -> datetime | None:
+        return value if value is None or value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return self.name or self.principal
+
+    def expired(self, now: datetime) -> bool:
+        """Whether it opens nothing any more."""
+        return self.expires is not None and now >= self.expires
+
+
+class OAuthGrant(Group):
+    """What a claim of an access token opens."""
+
+    claim: str = Field(
+        min_length=1,
+        description="Name of the claim; with dots, a claim inside another one: realm_access.roles",
+    )
+    value: str = Field(min_length=1, description="What it has to be, or to have in its list")
+    namespace: Annotated[str, Field(pattern=NAMESPACE)] = Field(
+        description="The one namespace that is opened"
+    )
+    rights: Rights = Field("reader", description="What may be done there: reader, assistant or person")
+
+
+Algorithm = Literal[
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+]  # fmt: skip
+"""Ways to sign that have a public key; with a shared secret whoever checks a token could make one."""
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+
+
+def is_safe(url: str) -> bool:
+    """Whether what comes from an address is from there: over TLS, or from this machine."""
+    parts = urlsplit(url)
+    near = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    return bool(parts.hostname) and (parts.scheme == "https" or near)
+
+
+class OAuthSettings(Group):
+    """Access tokens of an OpenID provider (OAuth 2.1, as a resource server)."""
+
+    issuer: str = Field(
+        "", description="URL of the provider, as its tokens say it (iss); empty: none is asked"
+    )
+    resource: str = Field("", description="URL by which clients reach this server: https://HOST/mcp")
+    audience: str = Field("", description="What tokens for it have to say (aud); empty: the resource")
+    jwks_url: str = Field("", description="Where the provider's keys are; empty: its metadata says so")
+    algorithms: tuple[Algorithm, ...] = Field(
+        ("RS256", "ES256"), min_length=1, description="Signatures that are taken"
+    )
+    leeway_seconds: float = Field(
+        30.0, ge=0, le=300, description="Seconds that clocks of the provider and of this machine may differ"
+    )
+    principal: str = Field(
+        "sub", min_length=1, description="Claim that says who acts; the provider has to keep it to one person"
+    )
+    scopes: bool = Field(
+        True,
+        description="The provider knows memory:read and memory:write, and a token has to have one of them",
+    )
+    grants: tuple[OAuthGrant, ...] = Field(
+        (), description="What opens which namespace; the first whose claim is there decides"
+    )
+
+    @field_validator("issuer", "resource", "jwks_url")
+    @classmethod
+    def _is_safe(cls, value: str) -> str:
+        if value and not is_safe(value):
+            raise ValueError("it has to be an https:// address (http:// for this machine alone)")
+        if value and ("#" in value or urlsplit(value).username is not None):
+            raise ValueError("an address with a fragment, or with a name in it, is not taken")
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.issuer and not (self.resource and self.grants):
+            raise ValueError(
+                "mcp.oauth needs resource and grants with its issuer: what is opened, and to whom?"
+            )
+        if not self.issuer and (self.resource or self.grants or self.audience or self.jwks_url):
+            raise ValueError("mcp.oauth has no issuer: whose tokens are to be taken?")
+        return self
 
 
 class McpSettings(Group):
     """The MCP server over HTTP."""
 
     tokens: tuple[McpToken, ...] = Field((), description="Bearer tokens; `slowwave mcp token` makes one")
+    oauth: OAuthSettings = OAuthSettings()
     allowed_hosts: tuple[str, ...] = Field(
         (), description="Names that clients reach the server by, beside those of this machine's loopback"
     )
@@ -143,12 +245,48 @@ class PageSettings(Group):
     )
 
 
+class TelemetrySettings(Group):
+    """What those see who watch; traces and metrics over OTLP have the standard variables (OTEL_…)."""
+
+    logs: Literal["plain", "json"] = Field(
+        "plain", description="json: log lines are JSON, with a line for each search, save, feedback and asset"
+    )
+    metrics_port: int = Field(
+        0, ge=0, le=65_535, description="Port of the servers' metrics for Prometheus (/metrics); 0: none"
+    )
+    metrics_host: str = Field(
+        "127.0.0.1", min_length=1, description="Address that /metrics listens on; it asks for no token"
+    )
+
+
 class AlertSettings(Group):
     """Who is told that something went wrong."""
 
     webhook: str = Field(
         "",
         description="URL that gets a JSON message when a run fails or learning is rolled back; empty: none",
+    )
+
+
+class BackupSettings(Group):
+    """Where backups of the home go, and how long they stay; without a place none is made by itself."""
+
+    uri: str = Field("", description="Folder (relative to the home) or s3:// URI of the backups; empty: none")
+    storage_options: dict[str, str] = Field(
+        default_factory=dict,
+        description="Options of their object store; empty: those of the tables (store.storage_options)",
+    )
+    key_file: str = Field(
+        "", description="File with the key that encrypts them; empty: they are not encrypted"
+    )
+    keep: int = Field(0, ge=0, le=100_000, description="How many of the newest stay (count); 0: all of them")
+    forget_erased: bool = Field(
+        False,
+        description="After an erasure, take away the backups that were made before it with the next one",
+    )
+    hour: int = Field(4, ge=0, le=23, description="Hour (UTC) at which the schedule makes one")
+    stale_days: float = Field(
+        2.0, gt=0, le=3_650, description="Days without a backup after which doctor and the check say so"
     )
 
 
@@ -171,6 +309,12 @@ class NightSettings(Group):
         "team:operators",
         pattern=r"^(team:[A-Za-z0-9_.-]+|[^@\s]+@[^@\s]+\.[^@\s]+)$",
         description="Who answers for the nights, as Dagster's page shows it: a mail address, or team:NAME",
+    )
+
+    dagster_url: str = Field(
+        "",
+        description="Address of a PostgreSQL database for Dagster's runs and schedules (postgresql://...); "
+        "empty: SQLite files in HOME/dagster",
     )
 
     @field_validator("first_day")

@@ -18,6 +18,7 @@ from slowwave.settings.finding import ENV_PREFIX, HOME_FOLDER
 from slowwave.settings.groups import (
     NAMESPACE,
     AlertSettings,
+    BackupSettings,
     ChunkSettings,
     EmbeddingSettings,
     JournalSettings,
@@ -26,6 +27,7 @@ from slowwave.settings.groups import (
     NotesSettings,
     PageSettings,
     StoreSettings,
+    TelemetrySettings,
 )
 from slowwave.settings.learning import LearningSettings, SearchKeySettings
 from slowwave.settings.rules import (
@@ -69,8 +71,10 @@ class Settings(BaseSettings):
     search_keys: SearchKeySettings = SearchKeySettings()
     alerts: AlertSettings = AlertSettings()
     night: NightSettings = NightSettings()
+    backup: BackupSettings = BackupSettings()
     mcp: McpSettings = McpSettings()
     page: PageSettings = PageSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     @classmethod
     def settings_customise_sources(

@@ -30,6 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.errors import ModelError, StoreError
+from slowwave.store.asking import asking
 from slowwave.store.connection import Connection, Identity
 from slowwave.store.damage import ERRORS, explained
 from slowwave.store.frames import one_of, quote, to_schema
@@ -297,13 +298,14 @@ class Store(Connection):
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
         logged = self._logged_frame(name, where)
         also = [self.specs[name].key] if not logged.is_empty() and self.specs[name].key not in wanted else []
-        with self._reading(name):
+        with asking("select", name) as asked, self._reading(name):
             if self.elsewhere:
                 query = self.table(name).search()
                 query = query if where is None else query.where(where)
                 found = query.select(wanted).limit(None).to_arrow()
             else:
                 found = self.committed(name).to_table(filter=where, columns=[*wanted, *also])
+            asked.set(rows=found.num_rows)
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
         if logged.is_empty():
@@ -340,8 +342,9 @@ class Store(Connection):
         tenth of the work when most of millions of rows match, and more work than `read` when few do.
         """
         wanted = list(columns) if columns is not None else list(self.specs[name].schema.names)
-        with self._reading(name):
+        with asking("scan", name) as asked, self._reading(name):
             found = self.dataset(name).to_table(filter=where, columns=wanted, late_materialization=False)
+            asked.set(rows=found.num_rows)
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)
         return frame
@@ -385,7 +388,7 @@ class Store(Connection):
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
         logged, key = self._logged_frame(name, where), self.specs[name].key
-        with self._reading(name):
+        with asking("count", name), self._reading(name):
             if self.elsewhere:
                 return int(self.table(name).count_rows(where))
             found = self.committed(name)
@@ -436,7 +439,8 @@ class Store(Connection):
             merge = merge.when_not_matched_by_source_delete(delete)
         # LanceDB calls a missing vector a bad one; a memory without text to embed has none.
         bad = "null" if name == "memories" else "error"
-        with self.explaining(name):
+        with asking("merge_insert", name) as asked, self.explaining(name):
+            asked.set(rows=data.num_rows)
             done = merge.use_index(False).execute(data, on_bad_vectors=bad)
         self._committed(name, done.version)
         return Written(done.version, done.num_inserted_rows, done.num_updated_rows, done.num_deleted_rows)
@@ -524,7 +528,7 @@ class Store(Connection):
         self.settle(name)
         if self.recorder is not None:
             self.recorder.delete(self, name, where)
-        with self.explaining(name):
+        with asking("delete", name), self.explaining(name):
             self._committed(name, self.table(name).delete(where).version)
 
     def _committed(self, name: str, version: int) -> None:

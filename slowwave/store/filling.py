@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from slowwave.store.asking import asking
 from slowwave.store.database import Written
 from slowwave.store.frames import one_of, to_schema
 
@@ -38,7 +39,8 @@ def append(store: Store, name: str, rows: pl.DataFrame, where: str) -> Written:
     data = to_schema(rows.unique(spec.key, keep="last", maintain_order=True), spec.schema)
     if store.recorder is not None:
         store.recorder.upsert(store, name, data, delete=where)
-    with store.explaining(name):
+    with asking("add", name) as asked, store.explaining(name):
+        asked.set(rows=data.num_rows)
         version = int(store.table(name).add(data).version)
     store._committed(name, version)
     return Written(version, data.num_rows, 0, 0)

@@ -50,6 +50,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("vaults", lambda: _vaults(space)),
         ("erasures", lambda: _erasures(space)),
         ("capture", lambda: _capture(space)),
+        ("backup", lambda: _backups(space)),
         ("running", lambda: _running(settings.home)),
     )
     findings: list[Finding] = []
@@ -247,6 +248,14 @@ def _running(home: Path) -> Iterator[Finding]:
     else:
         told = f"slowwave up runs since {known.started} (process {known.pid}) and answers commands"
         yield Finding("running", True, told)
+
+
+def _backups(space: Workspace) -> Iterator[Finding]:
+    """When the last backup was made, where one was or the settings say that there should be."""
+    from slowwave.backup import known
+
+    for one in known.standings(space.settings, space.now()):
+        yield Finding("backup", one.fresh, one.words, "" if one.fresh else "slowwave backup")
 
 
 def _erasures(space: Workspace) -> Iterator[Finding]:

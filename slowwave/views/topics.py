@@ -76,7 +76,8 @@ JSON always has whole ids.""",
        to be repeated, `slowwave night` takes it in
   130  it was stopped (Ctrl-C); what was finished is kept
 
-`slowwave doctor` ends with 1 where something is wrong with the home.""",
+`slowwave doctor` ends with 1 where something is wrong with the home, `slowwave
+verify` where a backup is damaged.""",
     ),
     "json": Topic(
         "For programs: --json, pipes and colours",

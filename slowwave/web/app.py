@@ -26,10 +26,12 @@ from starlette.staticfiles import StaticFiles
 from slowwave.common import ids
 from slowwave.common.boundary import boundary
 from slowwave.errors import ArgumentError, SlowwaveError
+from slowwave.mcp.access import Access
 from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import RETRY_S, Delays
 from slowwave.mcp.serving import LOOPBACK
-from slowwave.mcp.tokens import known_token
+from slowwave.mcp.tokens import digest
 from slowwave.mcp.turns import Turns
 from slowwave.settings import Settings
 from slowwave.store.reading import distinct
@@ -49,13 +51,19 @@ LOOK_AT_ONCE: Final = 4  # requests that read, of all who ask (count)
 CHANGE_AT_ONCE: Final = 1  # requests that write tables, which have one writer at a time (count)
 FIELDS: Final = 50  # of a form (count)
 _SEE_OTHER: Final = 303
+_A: Final = {"reader": "a reader", "assistant": "an assistant"}
 _OF_A_PICTURE: Final = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 """A drawing says with each line how that looks; nothing in it acts, and nothing is loaded for it."""
 Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
 def application(
-    memories: Memories, settings: Settings, entrances: Entrances, *, principal: str = "page"
+    memories: Memories,
+    settings: Settings,
+    entrances: Entrances,
+    *,
+    principal: str = "page",
+    details: Mapping[str, Detail] | None = None,
 ) -> Starlette:
     """The page of a home.
 
@@ -64,10 +72,12 @@ def application(
         settings: of the home.
         entrances: keys of the links by which the person at the machine comes in.
         principal: in whose name that person acts.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
     """
     site = Site(memories, settings, entrances, principal)
     routes: list[Route | Mount] = [
         Route("/health", _health),
+        *health_routes(memories.space, opening=memories.opening, details=details),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         Route("/sign-in", site.sign_in, methods=["GET", "POST"]),
         Route("/enter", site.enter),
@@ -103,6 +113,7 @@ class Site:
         self._principal = principal
         # Cookies know no ports: pages of several homes on this machine would sign one another out.
         self.cookie = f"slowwave_{ids.digest('page', str(settings.home))[:12]}"
+        self._access = Access(settings)
         self.sessions = Sessions(settings.page.session_hours * 3_600)
         self._waits = Waits()
         self._delays = Delays()
@@ -141,9 +152,9 @@ class Site:
         """Do what was asked, and say what came of it; in a thread."""
         try:
             with boundary():
-                _require_person(way, session)
+                _require_rights(way, caller)
                 asked = Asked(
-                    session=session, memory=self._memories.of(caller), waits=self._waits,
+                    session=session, caller=caller, memory=self._memories.of(caller), waits=self._waits,
                     path=request.path_params, query=request.query_params, form=form,
                 )  # fmt: skip
                 answer = way.call(asked)
@@ -177,11 +188,12 @@ class Site:
                 return RedirectResponse("/", _SEE_OTHER)
             return _alone("sign-in", "Sign in")
         token = (await self._form(request)).get("token", "").strip()
-        known = known_token(token, self._settings.mcp.tokens)
-        if known is None:
+        answer = self._access.of_home(token)
+        if answer.caller is None and answer.guessed:
             return await self._refuse_slowly(request, "No token that is known here.")
-        caller = Caller(known.namespace, known.principal)
-        return self._enter(request, caller, person=known.rights == "person")
+        if answer.caller is None:
+            return _alone("sign-in", "Sign in", status=403, problem=answer.why)
+        return self._enter(request, answer.caller, digest(token))
 
     async def enter(self, request: Request) -> Response:
         """Come in by a link that the command printed; a HEAD does not use it up."""
@@ -190,12 +202,11 @@ class Site:
         if not self._entrances.use(request.query_params.get("key", "")):
             told = "This link was used, or is older than ten minutes. Start the command again for a new one."
             return await self._refuse_slowly(request, told)
-        caller = Caller(self._settings.namespace, self._principal)
-        return self._enter(request, caller, person=True, at_home=True)
+        return self._enter(request, Caller(self._settings.namespace, self._principal, "person"))
 
-    def _enter(self, request: Request, caller: Caller, *, person: bool, at_home: bool = False) -> Response:
+    def _enter(self, request: Request, caller: Caller, token: str = "") -> Response:
         self.sessions.end(request.cookies.get(self.cookie, ""))
-        name = self.sessions.begin(caller, person=person, at_home=at_home)
+        name = self.sessions.begin(caller, token)
         response = RedirectResponse("/", _SEE_OTHER)
         response.set_cookie(
             self.cookie, name, path="/", httponly=True, samesite="strict", secure=self._settings.page.https
@@ -235,7 +246,7 @@ class Site:
             wanted = form.get("namespace", "")
             if wanted not in names:
                 return _failed(session, f"This home has no namespace {wanted!r}.", 404)
-            session.go_to(Caller(wanted, session.caller.principal))
+            session.go_to(session.caller._replace(namespace=wanted))
             session.notices.append(f"This is namespace {wanted}.")
             return RedirectResponse("/", _SEE_OTHER)
         return _page(Shown("namespaces", "Namespaces", {"names": names}), session, None)
@@ -249,7 +260,18 @@ class Site:
     # -- parts -----------------------------------------------------------------------------------
 
     def _session(self, request: Request) -> Session | None:
-        return self.sessions.find(request.cookies.get(self.cookie, ""))
+        """Whose request it is. A session ends with its token, and has the rights that it has now."""
+        name = request.cookies.get(self.cookie, "")
+        session = self.sessions.find(name)
+        if session is None or session.at_home:
+            return session
+        holder = self._access.holder(session.token)
+        if holder is None:
+            self.sessions.end(name)
+            return None
+        if holder != session.caller:
+            session.go_to(holder)
+        return session
 
     def _first_sign_in(self, request: Request) -> Response:
         if request.method in ("GET", "HEAD"):
@@ -305,15 +327,18 @@ class FormError(ArgumentError):
         self.status = status
 
 
-def _require_person(way: Way, session: Session) -> None:
-    """Raise where only people may.
+def _require_rights(way: Way, caller: Caller) -> None:
+    """Raise where only people may, or only those who may change something.
 
     Raises:
-        OnlyPeopleError: somebody with the rights of an assistant asks.
+        OnlyPeopleError: somebody with lesser rights asks.
     """
-    if way.person and not session.person:
+    if way.post and caller.reads_only:
+        raise OnlyPeopleError("This token may only read (its rights are reader), so nothing was done.")
+    if way.person and caller.rights != "person":
         raise OnlyPeopleError(
-            "Only a person may do that, and this token has the rights of an assistant. Nothing was done."
+            f"Only a person may do that, and this token has the rights of {_A[caller.rights]}. "
+            f"Nothing was done."
         )
 
 

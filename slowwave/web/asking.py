@@ -25,6 +25,7 @@ from slowwave.lifecycle.forgetting import ProtectedError
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from slowwave.mcp.callers import Caller
     from slowwave.memory import Memory
     from slowwave.web.sessions import Session
     from slowwave.web.waits import Waits
@@ -43,6 +44,7 @@ class Asked:
 
     Attributes:
         session: of who asks.
+        caller: who that is, and with what rights, for all of this request.
         memory: that is open to them.
         waits: what waits for a person there.
         path: parts of the address.
@@ -51,6 +53,7 @@ class Asked:
     """
 
     session: Session
+    caller: Caller
     memory: Memory
     waits: Waits
     path: Mapping[str, str]
@@ -60,7 +63,7 @@ class Asked:
     @property
     def person(self) -> bool:
         """Whether a person asks."""
-        return self.session.person
+        return self.caller.rights == "person"
 
     @property
     def viewer(self) -> Viewer | None:

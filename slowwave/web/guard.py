@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 
+from slowwave.mcp.health import PATHS
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -53,7 +55,8 @@ class Guard:
             await send(message)
 
         headers = Headers(scope=scope)
-        if name_of(headers.get("host", "")) not in self._names:
+        probed = scope["path"] in PATHS and scope["method"] in _READS  # by whatever address; nothing is told
+        if not probed and name_of(headers.get("host", "")) not in self._names:
             told = "This page is not known by that name. mcp.allowed_hosts has the names that it is known by."
             await PlainTextResponse(told, 421)(scope, receive, with_headers)
         elif scope["method"] not in _READS and not own(headers, https=self._https):

@@ -32,7 +32,9 @@ def look(asked: Asked) -> Shown:
     if not query:
         known = asked.memory.count()
         return _shown(asked, {"query": "", "filters": _typed(asked), "memories": known})
-    response = asked.memory.search(query, limit=RESULTS, explain=True, **_chosen(_typed(asked)))
+    response = asked.memory.search(
+        query, limit=RESULTS, explain=True, log=not asked.caller.reads_only, **_chosen(_typed(asked))
+    )
     found = FoundOnce(response, {"q": query, **_typed(asked)})
     asked.session.keep(found)
     return again(asked, found)
@@ -166,7 +168,7 @@ def _nothing(asked: Asked, response: SearchResponse) -> str:
         return ""
     if asked.person:
         return response.nothing.message
-    return mcp_wording.next_step(response.search_id, response.nothing)
+    return mcp_wording.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only)
 
 
 WAYS: Final = (

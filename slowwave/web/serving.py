@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,17 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
     from slowwave.home.workspace import Workspace
+    from slowwave.mcp.health import Detail
     from slowwave.settings import Settings
 
 
 def server(
-    settings: Settings, host: str, port: int, principal: str, space: Workspace | None = None
+    settings: Settings,
+    host: str,
+    port: int,
+    principal: str,
+    space: Workspace | None = None,
+    details: Mapping[str, Detail] | None = None,
 ) -> tuple[Server, Memories, Callable[[], str]]:
     """A server of the page, not yet started, the memories that it shows, and what makes links to come in by.
 
@@ -31,6 +37,7 @@ def server(
         port: to listen on.
         principal: in whose name the person at the machine acts.
         space: the parts of that home where they are open already.
+        details: that readiness tells of other parts; see :mod:`slowwave.mcp.health`.
 
     Raises:
         SettingsError: other machines can reach it, and it is not said by which names.
@@ -38,7 +45,7 @@ def server(
     require_names(settings, host)
     entrances = Entrances()
     memories = Memories(settings, lambda: Caller(settings.namespace, principal), space=space)
-    app = application(memories, settings, entrances, principal=principal)
+    app = application(memories, settings, entrances, principal=principal, details=details)
     where = address(settings, host, port)
     return serving(app, settings, host, port), memories, lambda: f"{where}/enter?key={entrances.make()}"
 

@@ -38,9 +38,9 @@ class Session:
     """Somebody who is signed in.
 
     Attributes:
-        caller: who acts, in which namespace.
-        person: may do what only people do; else what an assistant's tools can.
-        at_home: came in by the link: any namespace of the home is open.
+        caller: who acts, in which namespace, with what rights.
+        token: hash of the token that it rests on; empty: it came in by the link, and any namespace of the
+            home is open.
         csrf: is in every form, and known to nobody else.
         last: moment of the last request (seconds of a clock).
         notices: what the next page says first.
@@ -48,12 +48,26 @@ class Session:
     """
 
     caller: Caller
-    person: bool
-    at_home: bool
+    token: str
     csrf: str
     last: float
     notices: list[str] = field(default_factory=list)
     searches: OrderedDict[str, FoundOnce] = field(default_factory=OrderedDict)
+
+    @property
+    def at_home(self) -> bool:
+        """Whether the person at the machine is it."""
+        return not self.token
+
+    @property
+    def person(self) -> bool:
+        """Whether it may do what only people do; else what an assistant's tools can."""
+        return self.caller.rights == "person"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything."""
+        return not self.caller.reads_only
 
     def go_to(self, caller: Caller) -> None:
         """Look into another namespace; forms that are open of the former one are not taken any more."""
@@ -79,11 +93,16 @@ class Sessions:
         self._idle, self._clock = idle, clock
         self._open: OrderedDict[str, Session] = OrderedDict()
 
-    def begin(self, caller: Caller, *, person: bool, at_home: bool = False) -> str:
-        """Sign somebody in; the id that a cookie carries."""
+    def begin(self, caller: Caller, token: str = "") -> str:
+        """Sign somebody in; the id that a cookie carries.
+
+        Args:
+            caller: who it is.
+            token: hash of their token; empty: the person at the machine.
+        """
         name = secrets.token_urlsafe(BYTES)
         csrf = secrets.token_urlsafe(BYTES)
-        self._open[_hashed(name)] = Session(caller, person, at_home, csrf, self._clock())
+        self._open[_hashed(name)] = Session(caller, token, csrf, self._clock())
         while len(self._open) > MOST:
             self._open.popitem(last=False)
         return name

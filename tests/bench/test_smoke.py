@@ -28,6 +28,7 @@ SMOKE: dict[str, Argv] = {
         "--data", made.harbour(at / "harbour"), "--attackers", 1, "--people", 3, "--days", 1, "--targets", 1,
         "--others", 2, "--what", "both", "--quick",
     ),
+    "backup": lambda at: ("--notes", 3, "--searches", 1),
     "contrast": lambda at: ("--data", made.shared(at / "shared"), "--each", 1, "--show", 1),
     "density": lambda at: (
         "--vault", made.vault(at / "vault"), "--xquad", made.harbour(at / "harbour"), "--each", 1

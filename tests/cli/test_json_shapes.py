@@ -58,6 +58,8 @@ report feedback
 warehouse tables
 settings
 doctor
+backups
+upgrade --dry-run
 checkpoint create one
 checkpoint list
 checkpoint delete one

@@ -531,6 +531,27 @@ def test_assistants_are_served_by_the_same_process(own):
     assert own.stop() == (0, "")
 
 
+def test_the_http_api_is_served_by_the_same_process(own):
+    token = own.run("mcp", "token", "-n", "default", "--principal", "ada").out.strip()
+    where = own.start("--port", free_port(), "--api-port", free_port())["api"]
+
+    def ask(path: str, **body: str) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(where + path, json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return json.load(answer)
+
+    saved = ask("/v1/memories", content="The heron stands by the weir at dawn, all through March.")
+    found = own.run("search", "where is the heron?", "--json")
+    assert found.asked
+    assert json.loads(found.out)["results"][0]["memory_id"] == saved["memory_id"]
+    assert own.run("save", "The otter came back to the mill pond on the ninth of April.").asked
+    assert "otter" in str(ask("/v1/search", query="when did the otter come back?")["results"][0])
+    with urllib.request.urlopen(f"{where}/docs", timeout=300) as page:
+        assert "/v1/search" in page.read().decode()
+    assert own.stop() == (0, "")
+
+
 def test_the_page_is_served_by_the_same_process(own):
     """A link opens one session, `slowwave page` makes as many as are wanted; all see what others do."""
     own.run("mcp", "token", "-n", "default", "--principal", "ada")
@@ -572,7 +593,9 @@ def test_without_a_wish_the_page_takes_another_port_where_its_own_is_taken():
             parts.enter_context(listening("203.0.113.7", port, or_any=True))  # an address of another machine
 
 
-@pytest.mark.parametrize(("option", "other"), [("--port", "--page-port"), ("--page-port", "--port")])
+@pytest.mark.parametrize(
+    ("option", "other"), [("--port", "--page-port"), ("--page-port", "--port"), ("--api-port", "--port")]
+)
 def test_a_port_that_is_taken_is_told_before_anything_starts(own, option, other):
     own.run("mcp", "token", "-n", "default", "--principal", "ada")
     with socket.socket() as taken:
@@ -621,6 +644,44 @@ def test_a_child_that_dies_is_started_again_and_ends_when_it_is_told_to(tmp_path
     assert len(runs.read_text()) == 3
 
 
+KEEPS = """
+import os, sys, time
+from slowwave.cli.child import Kept
+Kept([sys.executable, "-c", sys.argv[1]], os.environ, print).start()
+time.sleep(600)
+"""
+RUNS = """
+import os, sys
+from slowwave.orchestration.processes import run_whole
+program = "import os, time; open(os.environ['TOLD'], 'w').write(str(os.getpid())); time.sleep(600)"
+run_whole([sys.executable, "-c", program], os.environ, grace=1.0, with_input=True)
+"""
+
+
+def test_the_child_of_a_killed_memory_ends_with_all_that_it_started(tmp_path):
+    told = tmp_path / "told"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TOLD": str(told)}
+    parent = subprocess.Popen([sys.executable, "-c", KEEPS, RUNS], env=environment)
+    try:
+        while not told.exists() or not told.read_text():
+            assert parent.poll() is None
+            time.sleep(0.05)
+    finally:
+        parent.kill()
+        parent.wait()
+    started = int(told.read_text())
+    while _is_there(started):  # the limit of the test is the limit of this
+        time.sleep(0.05)
+
+
+def _is_there(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     """`slowwave ui` is started with this home and its port, and asked to end at the end."""
     from slowwave.cli import up
@@ -640,8 +701,8 @@ def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     monkeypatch.setattr("slowwave.cli.child.Kept", Child)
     monkeypatch.setenv("SLOWWAVE_HOME", str(own.path))
     with ExitStack() as parts:
-        where = up._run_night(3999, threading.Event(), parts)
+        where = up._run_night("127.0.0.1", 3999, threading.Event(), parts)
         assert where.url == "http://127.0.0.1:3999"
-        assert up._run_night(None, threading.Event(), parts).why_not == "not run: --no-night"
-    words = [sys.executable, "-m", "slowwave", "ui", "--port", "3999"]
+        assert up._run_night("127.0.0.1", None, threading.Event(), parts).why_not == "not run: --no-night"
+    words = [sys.executable, "-m", "slowwave", "ui", "--host", "127.0.0.1", "--port", "3999", "--with-input"]
     assert seen == [(words, str(own.path)), "start", "stop"]

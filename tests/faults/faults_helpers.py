@@ -181,7 +181,7 @@ def make_home(home: Path, **groups: Mapping[str, object]) -> Path:
 
 def with_dagster(home: Path) -> Path:
     """A home that has had a night's Dagster instance already: making its tables takes as long as a night."""
-    with dg.DagsterInstance.from_config(str(dagster_home(home))):
+    with dg.DagsterInstance.from_config(str(dagster_home(load(home)))):
         return home
 
 

@@ -47,7 +47,7 @@ def test_nights_that_are_run_again_over_all_days_do_not_bring_it_back(home: Path
         memory.judge(f"where is the {CANARY} relay?", saved.memory_id, 3)
         memory.search("how long does the battery last?")
     nights(settings)
-    with dg.DagsterInstance.from_config(str(dagster_home(home))) as instance:  # as older versions told
+    with dg.DagsterInstance.from_config(str(dagster_home(load(home)))) as instance:  # as older versions told
         told = dg.AssetMaterialization(
             "memories", metadata={"examples": dg.MetadataValue.md(f"| {CANARY} |")}
         )

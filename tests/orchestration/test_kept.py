@@ -9,6 +9,7 @@ from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorag
 
 from slowwave.orchestration import kept
 from slowwave.orchestration.instance import dagster_home
+from slowwave.settings import load
 
 
 @dg.asset
@@ -17,7 +18,7 @@ def something() -> dg.MaterializeResult:
 
 
 def test_a_run_is_there_for_every_other_instance(tmp_path: Path):
-    folder = dagster_home(tmp_path)
+    folder = dagster_home(load(tmp_path))
     ids = []
     for _ in range(2):
         with kept.instance(folder) as instance:
@@ -37,7 +38,7 @@ def test_a_run_is_there_for_every_other_instance(tmp_path: Path):
 
 
 def test_an_instance_that_says_where_it_keeps_its_runs_is_left_alone(tmp_path: Path):
-    folder = dagster_home(tmp_path)
+    folder = dagster_home(load(tmp_path))
     elsewhere = tmp_path / "elsewhere"
     config = folder / "dagster.yaml"
     config.write_text(f"{config.read_text()}storage:\n  sqlite: {{base_dir: {elsewhere}}}\n")

@@ -14,15 +14,14 @@ from prepared import take_over
 
 from slowwave.assets.partitions import home_first_day
 from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.run_process import PROCESS_TAG, end_dead_runs, is_dead, process
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal
 from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.night import (
-    _PROCESS_TAG,
     choose_days,
-    end_dead_runs,
     left_out,
     pending_days,
     run_night,
@@ -426,9 +425,9 @@ def test_a_run_whose_process_is_gone_is_marked_failed():
         made = {
             name: instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED, tags=tags).run_id
             for name, tags in {
-                "dead": {_PROCESS_TAG: f"{host}:{process.pid}"},
-                "mine": {_PROCESS_TAG: f"{host}:{os.getpid()}"},
-                "elsewhere": {_PROCESS_TAG: f"another-host:{process.pid}"},
+                "dead": {PROCESS_TAG: f"{host}:{process.pid}"},
+                "mine": {PROCESS_TAG: f"{host}:{os.getpid()}"},
+                "elsewhere": {PROCESS_TAG: f"another-host:{process.pid}"},
                 "unknown": {},
             }.items()
         }
@@ -437,6 +436,15 @@ def test_a_run_whose_process_is_gone_is_marked_failed():
         assert found.pop("dead") == dg.DagsterRunStatus.FAILURE
         assert set(found.values()) == {dg.DagsterRunStatus.STARTED}
         assert end_dead_runs(instance) == []
+
+
+def test_a_number_that_came_again_is_another_process():
+    mine = process()
+    assert not is_dead(mine)
+    host, number, began = mine.split(":")
+    assert is_dead(f"{host}:{number}:{int(began) - 1}")  # of the container before this one
+    assert not is_dead(f"another:{number}:{int(began) - 1}")
+    assert not is_dead("")
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from slowwave.orchestration.instance import dagster_home
+from slowwave.settings import load
 from slowwave.upkeep.erasure.files import clean_dagster, quoting_pages
 from slowwave.upkeep.erasure.words import Needles
 
@@ -28,7 +29,7 @@ def test_texts_that_quote(text):
 
 
 def test_dagsters_record_of_a_run_loses_what_quotes(tmp_path):
-    with dg.DagsterInstance.from_config(str(dagster_home(tmp_path))) as instance:
+    with dg.DagsterInstance.from_config(str(dagster_home(load(tmp_path)))) as instance:
         for key, text in (("told", f"a {CANARY}"), ("titled", "Battery life"), ("other", "Rota")):
             made = dg.AssetMaterialization(key, metadata={"example": dg.MetadataValue.md(f"| {text} |")})
             instance.report_runless_asset_event(made)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
+import servers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import inspect
@@ -69,20 +70,29 @@ def entry(event_id: str, **changes: object) -> Entry:
     return Entry(**{**fields, **changes})
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """A server of the tests' own, or the one that a variable names."""
+    if POSTGRES:
+        yield POSTGRES
+        return
+    with servers.postgres() as address:
+        yield address.replace("+psycopg", "")
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """An empty database of each kind; of PostgreSQL, a schema of its own."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'journal.db'}"
         return
-    if not POSTGRES:
-        pytest.skip("SLOWWAVE_TEST_POSTGRES_URL is not set")
     import psycopg
 
+    postgres: str = request.getfixturevalue("postgres")
     schema = f"journal_{uuid.uuid4().hex}"
-    with psycopg.connect(POSTGRES, autocommit=True) as server:
+    with psycopg.connect(postgres, autocommit=True) as server:
         server.execute(f"CREATE SCHEMA {schema}")
-        yield f"{POSTGRES}?options=-csearch_path%3D{schema}"
+        yield f"{postgres}{'&' if '?' in postgres else '?'}options=-csearch_path%3D{schema}"
         server.execute(f"DROP SCHEMA {schema} CASCADE")
 
 

@@ -152,6 +152,19 @@ def test_there_is_nothing_else_to_ask_for(server):
         assert "slowwave" not in body.lower()
 
 
+def test_probes_by_any_address_are_told_of_health_and_of_nothing_else(server):
+    root = server.url.removesuffix("/mcp")
+    for path, said in (("/healthz", "ok\n"), ("/readyz", None)):
+        request = urllib.request.Request(root + path, headers={"Host": "10.1.2.3:8765"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            told = answer.read().decode()
+        assert told == said or json.loads(told) == {
+            "ready": True, "parts": {"journal": "ok", "tables": "ok", "model": "ok"},
+        }  # fmt: skip
+    status = server.post(Authorization=f"Bearer {server.tokens['ada']}", Host="10.1.2.3:8765")[0]
+    assert status == 421
+
+
 # -- what they get ---------------------------------------------------------------------------------
 
 
@@ -219,22 +232,26 @@ def test_eight_searches_at_once_of_two_namespaces(server):
             )
 
 
-def test_a_revoked_token_is_refused_after_a_restart(server, tmp_path):
-    assert server.post(Authorization=f"Bearer {server.tokens['bob']}")[0] == 200
-    text = (server.home / "slowwave.toml").read_text()
-    assert text.count("[[mcp.tokens]]") == 2
-    home = tmp_path / "home"
-    shutil.copytree(server.home, home)
-    (home / "slowwave.toml").write_text(text[: text.rindex("[[mcp.tokens]]")])
-    from starlette.testclient import TestClient
+def test_a_token_counts_at_once_and_a_revoked_or_expired_one_no_more(server):
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            command("mcp", *words), env=environment(server.home), capture_output=True, check=True,
+            timeout=PATIENCE_S, text=True,
+        )  # fmt: skip
+        return done.stdout.strip()
 
-    from slowwave.mcp.http import application
-    from slowwave.settings import load
-
-    with TestClient(application(load(home), "127.0.0.1"), base_url="http://localhost") as client:
-        for namespace, status in (("ada", 200), ("bob", 401)):
-            headers = {
-                "Authorization": f"Bearer {server.tokens[namespace]}",
-                "Accept": "application/json, text/event-stream",
-            }
-            assert client.post("/mcp", json=LIST, headers=headers).status_code == status
+    token = run("token", "-n", "ada", "--principal", "guest", "--name", "laptop", "--rights", "reader")
+    assert server.post(Authorization=f"Bearer {token}")[0] == 200
+    file = server.home / "slowwave.toml"
+    text = file.read_text()
+    file.write_text(text + "\n[broken")  # a slip of a person changes nothing
+    assert server.post(Authorization=f"Bearer {token}")[0] == 200
+    file.write_text(text.replace('name = "laptop"', 'name = "laptop"\nexpires = 2020-01-01T00:00:00Z'))
+    status, headers, body = server.post(Authorization=f"Bearer {token}")
+    assert (status, json.loads(body)["error"]) == (401, "invalid_token")
+    assert "This token expired at 2020-01-01 00:00 UTC" in headers["www-authenticate"]
+    file.write_text(text)
+    assert server.post(Authorization=f"Bearer {token}")[0] == 200
+    run("revoke", "laptop")
+    assert server.post(Authorization=f"Bearer {token}")[0] == 401
+    assert server.post(Authorization=f"Bearer {server.tokens['ada']}")[0] == 200

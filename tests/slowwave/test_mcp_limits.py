@@ -14,12 +14,13 @@ from typing import Any
 import anyio
 import pytest
 
-from slowwave.mcp.callers import Caller
+from slowwave.mcp.access import UNKNOWN
+from slowwave.mcp.callers import Answer, Caller
 from slowwave.mcp.http import server
 from slowwave.mcp.limits import DELAYED, FREE, LONGEST_DELAY_S, Limits
-from slowwave.mcp.tokens import add_token, digest
+from slowwave.mcp.tokens import add_token
 from slowwave.mcp.turns import Turns
-from slowwave.settings import McpToken, load
+from slowwave.settings import load
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 HALF_SENT = 4
@@ -164,8 +165,12 @@ class Asked:
         self.slept: list[float] = []
         self.go = anyio.Event()
         self.status = 401
-        tokens = [McpToken(token_sha256=digest("right"), namespace="ada", principal="claude")]
-        self.limits = Limits(self, tokens, requests, self._sleep)
+        self.limits = Limits(self, self, requests, self._sleep)
+
+    async def answer(self, bearer: str) -> Answer:
+        """Who calls: one token is right, one has expired, and others may have been guessed."""
+        known = {"right": Answer(Caller("ada", "claude")), "old": Answer(None, 'It "expired" ä.')}
+        return known.get(bearer, UNKNOWN)
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
@@ -202,6 +207,22 @@ def test_wrong_tokens_are_answered_slower_and_slower():
         await asked.ask("right")
         await asked.ask("")
         assert len(asked.slept) == 8
+
+    asyncio.run(run())
+
+
+def test_who_had_a_right_to_come_is_told_at_once_why_it_is_over():
+    async def run() -> None:
+        asked = Asked()
+        asked.go.set()
+        for _ in range(FREE + 8):
+            said = await asked.ask("old")
+        assert asked.slept == []
+        assert said[b":status"] == 401
+        expected = b'Bearer error="invalid_token", error_description="It ?expired? ?."'
+        assert said[b"www-authenticate"] == expected
+        asked.status = 404
+        assert (await asked.ask("old"))[b":status"] == 404
 
     asyncio.run(run())
 

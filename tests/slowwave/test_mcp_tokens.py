@@ -6,11 +6,17 @@ from hashlib import sha256
 import pytest
 
 from slowwave.errors import SettingsError
-from slowwave.mcp.callers import Caller
-from slowwave.mcp.tokens import add_token, caller_of
-from slowwave.settings import in_force, load
+from slowwave.mcp.tokens import add_token, known_token
+from slowwave.settings import McpToken, in_force, load
 
 OLD = f'token_sha256 = "{"0" * 64}"\nnamespace = "old"\nprincipal = "p"'
+
+
+def opens(token: str, tokens: tuple[McpToken, ...]) -> tuple[str, str]:
+    """What a token opens, and in whose name."""
+    known = known_token(token, tokens)
+    assert known is not None
+    return known.namespace, known.principal
 
 
 def test_a_token_opens_its_namespace_and_only_its_hash_is_kept(home):
@@ -22,8 +28,8 @@ def test_a_token_opens_its_namespace_and_only_its_hash_is_kept(home):
     assert second not in text
     assert sha256(first.encode()).hexdigest() in text
     tokens = load(home).mcp.tokens
-    assert caller_of(first, tokens) == Caller("ada", "claude")
-    assert caller_of(second, tokens) == Caller("bob/notes", "cursor")
+    assert opens(first, tokens) == ("ada", "claude")
+    assert opens(second, tokens) == ("bob/notes", "cursor")
 
 
 @pytest.mark.parametrize(
@@ -33,10 +39,10 @@ def test_what_is_nearly_a_token_opens_nothing(home, change):
     home.mkdir()
     token = add_token(load(home), "ada", "claude")
     tokens = load(home).mcp.tokens
-    assert caller_of(token, tokens)
-    assert caller_of(change(token), tokens) is None
-    assert caller_of(tokens[0].token_sha256, tokens) is None
-    assert caller_of(token, ()) is None
+    assert known_token(token, tokens)
+    assert known_token(change(token), tokens) is None
+    assert known_token(tokens[0].token_sha256, tokens) is None
+    assert known_token(token, ()) is None
 
 
 def test_two_tokens_are_never_the_same(home):
@@ -68,7 +74,7 @@ def test_a_token_leaves_the_rest_of_the_settings_file_as_it_is(home, before):
     was.get("mcp", {}).pop("tokens", None)
     assert now | {"mcp": now["mcp"] or was.get("mcp", {})} == was | {"mcp": was.get("mcp", {})}
     assert all(line in text for line in before.splitlines() if line.startswith(("#", "mode", "allowed")))
-    assert caller_of(token, load(home).mcp.tokens) == Caller("ada", "claude")
+    assert opens(token, load(home).mcp.tokens) == ("ada", "claude")
 
 
 @pytest.mark.parametrize(("namespace", "principal"), [("a b", "claude"), ("", "claude"), ("ada", "")])
@@ -84,6 +90,7 @@ def test_the_settings_show_who_has_a_token_but_not_the_token(home):
     token = add_token(load(home), "ada", "claude")
     (row,) = [row for row in in_force(load(home)) if row.name == "mcp.tokens"]
     shown = {"token_sha256": "***", "namespace": "ada", "principal": "claude", "rights": "assistant"}
+    shown |= {"name": "", "expires": None}
     assert row.shown == [shown]
     assert row.origin == "slowwave.toml"
     assert sha256(token.encode()).hexdigest() not in repr(row.shown)

@@ -7,6 +7,7 @@ import re
 import pytest
 from page_home import words
 
+from slowwave.journal.entry import OF_TENANTS
 from slowwave.web.app import WAYS
 
 SECRET = "The code of the safe in the cellar is 4711 since Tuesday."
@@ -118,3 +119,43 @@ def test_an_assistant_cannot_undo_what_waits_for_a_person(make_site, open_memory
     assistant = make_site(reconsolidation={"policy": "guarded"}).with_token("claude")
     assert "waits for" in assistant.refused(f"/decisions/{one}/undo", 403)
     assert len(memory.decisions(waiting=True)) == 1
+
+
+# -- readers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way.post], ids=lambda way: way.path)
+def test_a_reader_can_send_no_form(site, memory, saved, way):
+    one = saved(LAMP, title="Lamp")
+    before = memory.journal.read(kinds=OF_TENANTS).height
+    path = re.sub(r"\{\w+\}", "words", way.path.replace("{memory}", one))
+    told = site.with_token("eve").refused(path, 403, content="x", memory=one, rating="helpful")
+    assert "This token may only read" in told
+    assert memory.get(one).content == LAMP
+    assert memory.journal.read(kinds=OF_TENANTS).height == before
+
+
+def test_a_reader_looks_and_leaves_nothing(site, memory, saved):
+    one = saved(LAMP, title="Lamp")
+    before = memory.journal.read(kinds=OF_TENANTS).height
+    reader = site.with_token("eve")
+    for path in ("/", "/?q=lamp+on+the+pier", "/lately", f"/memory/{one}"):
+        page = reader.text(path)
+        assert page.count('method="post"') == 1, path  # to sign out
+    assert LAMP in reader.words("/?q=lamp+on+the+pier")
+    assert memory.journal.read(kinds=OF_TENANTS).height == before
+    for path in ("/decisions", "/quarantine", "/learning", "/trend", "/judge"):
+        assert reader.get(path).status_code == 403
+
+
+def test_a_session_has_the_rights_of_its_token_and_ends_with_it(site, memory, home):
+    eve = site.with_token("eve")
+    file = home / "slowwave.toml"
+    text = file.read_text()
+    assert eve.get("/decisions").status_code == 403
+    file.write_text(text.replace('rights = "reader"', 'rights = "person"'))
+    assert eve.get("/decisions").status_code == 200
+    file.write_text(text.replace('rights = "reader"', "expires = 2020-01-01T00:00:00Z"))
+    assert eve.get("/").headers["location"] == "/sign-in"
+    file.write_text(text)
+    assert eve.get("/").headers["location"] == "/sign-in"

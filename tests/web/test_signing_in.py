@@ -35,7 +35,7 @@ class Clock:
 def test_a_session_ends_when_it_is_idle_and_an_id_is_of_one_alone():
     clock = Clock()
     sessions = Sessions(100, clock)
-    ada, bob = (sessions.begin(Caller(name, "p"), person=True) for name in ("ada", "bob"))
+    ada, bob = (sessions.begin(Caller(name, "p")) for name in ("ada", "bob"))
     assert ada != bob
     assert len(ada) >= 43  # 256 bits
     clock.now = 90
@@ -52,7 +52,7 @@ def test_a_session_ends_when_it_is_idle_and_an_id_is_of_one_alone():
 
 def test_what_is_kept_does_not_let_anybody_in():
     sessions = Sessions(100)
-    name = sessions.begin(Caller("ada", "p"), person=True)
+    name = sessions.begin(Caller("ada", "p"))
     (kept,) = sessions._open
     assert name not in repr(sessions._open)
     assert sessions.find(kept) is None
@@ -60,9 +60,9 @@ def test_what_is_kept_does_not_let_anybody_in():
 
 def test_sessions_are_so_many_at_most_and_the_idle_one_goes():
     sessions = Sessions(100)
-    names = [sessions.begin(Caller("ada", str(at)), person=False) for at in range(MOST)]
+    names = [sessions.begin(Caller("ada", str(at))) for at in range(MOST)]
     assert sessions.find(names[0])
-    sessions.begin(Caller("ada", "one more"), person=False)
+    sessions.begin(Caller("ada", "one more"))
     assert sessions.find(names[0])
     assert sessions.find(names[1]) is None
 
@@ -298,7 +298,7 @@ def test_who_asks_too_much_at_once_is_told_to_come_back(site, person):
     pages = next(one for one in site.app.routes if getattr(one, "path", "") == "/lately")
     place = pages.endpoint.__closure__
     shared = next(cell.cell_contents for cell in place if hasattr(cell.cell_contents, "_working"))
-    shared._working[Caller("ada", "page")] = 16
+    shared._working[Caller("ada", "page", "person")] = 16
     assert person.get("/lately").status_code == 429
     shared._working.clear()
     assert person.get("/lately").status_code == 200

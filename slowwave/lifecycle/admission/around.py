@@ -32,6 +32,7 @@ from slowwave.quality.admission import (
 from slowwave.quality.neighbours import SLACK, Neighbours
 from slowwave.scoring.days import from_microseconds, to_microseconds
 from slowwave.store import one_of, quote
+from slowwave.store.asking import asking
 from slowwave.store.labels import own
 from slowwave.store.tenancy import within
 from slowwave.store.vectors import mean_vectors
@@ -334,7 +335,7 @@ class Around:
             .limit(count)
             .select([*RECORD, "_distance"])
         )
-        with self.store.explaining("memories"):
+        with asking("vector_search", "memories"), self.store.explaining("memories"):
             found = query.to_arrow()
         frame = pl.from_arrow(found)
         assert isinstance(frame, pl.DataFrame)

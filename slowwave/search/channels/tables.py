@@ -16,6 +16,7 @@ from slowwave.scoring.ranking.bm25 import K1, idf
 from slowwave.search.channels.base import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
 from slowwave.search.channels.vocabulary import query_words
 from slowwave.store import one_of
+from slowwave.store.asking import asking
 from slowwave.store.tenancy import within
 from slowwave.store.text import Tables as TextTables
 from slowwave.store.text import full_text
@@ -68,7 +69,9 @@ class TableChannels:
     def full_text(self, query: str, where: str, size: int) -> Rows:
         """See `Channels`."""
         search = full_text(self._store, "chunks", "search_text", query)
-        found = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
+        with asking("full_text_search", "chunks") as asked:
+            found = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
+            asked.set(rows=found.num_rows)
         return Rows(found, self._bound(query))
 
     def _bound(self, query: str) -> float:
@@ -85,7 +88,9 @@ class TableChannels:
     def _best_of(self, word: str) -> float:
         """The best that a chunk of the namespace scores for a word; 0 for one that the index leaves out."""
         search = full_text(self._store, "chunks", "search_text", word).where(self._mine)
-        found: list[float] = search.limit(1).select(["_score"]).to_arrow().column("_score").to_pylist()
+        with asking("full_text_search", "chunks"):
+            best = search.limit(1).select(["_score"]).to_arrow()
+        found: list[float] = best.column("_score").to_pylist()
         if found or not list(self._store.table("chunks").tokenize(word, column="search_text")):
             return found[0] if found else 0.0
         return float(idf(self._store.count("chunks", self._mine), 0)) * (K1 + 1)
@@ -93,14 +98,18 @@ class TableChannels:
     def nearest(self, vector: Vector, where: str, size: int) -> Rows:
         """See `Channels`."""
         search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
-        found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
+        with asking("vector_search", "chunks") as asked:
+            found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
+            asked.set(rows=found.num_rows)
         return Rows(found.slice(0, found.num_rows if vector.any() else 0))
 
     def of(self, memory_ids: Sequence[str], where: str, most: int) -> Rows:
         """See `Channels`."""
         search = self._store.table("chunks").search()
         these = f"{where} AND {one_of('memory_id', list(memory_ids))}"
-        found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
+        with asking("select", "chunks") as asked:
+            found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
+            asked.set(rows=found.num_rows)
         return Rows(found.sort_by("chunk_id"))
 
     def best_of_each(self, hits: Rows, vector: Vector) -> Rows:
@@ -148,7 +157,8 @@ class TableChannels:
         """See `Channels`."""
         wanted = one_of("chunk_id", [ids.chunk_id(memory, 0) for memory in memory_ids])
         found = self._store.table("chunks").search().where(wanted).limit(len(memory_ids))
-        columns = found.select(["memory_id", "text"]).to_arrow().to_pydict()
+        with asking("select", "chunks"):
+            columns = found.select(["memory_id", "text"]).to_arrow().to_pydict()
         return dict(zip(*columns.values(), strict=True))
 
     def term_scores(
@@ -162,7 +172,8 @@ class TableChannels:
         found: dict[str, dict[str, float]] = {chunk: {} for chunk in chunk_ids}
         for word in dict.fromkeys(words if chunk_ids else ()):
             search = full_text(self._store, "chunks", "search_text", word)
-            rows = search.where(where).limit(MAX_MATCHES).select(["chunk_id", "_score"]).to_arrow()
+            with asking("full_text_search", "chunks"):
+                rows = search.where(where).limit(MAX_MATCHES).select(["chunk_id", "_score"]).to_arrow()
             rows = rows.filter(pc.is_in(rows.column("chunk_id"), pa.array(list(chunk_ids))))
             for chunk, score in zip(*rows.to_pydict().values(), strict=True):
                 found[chunk][word] = float(score)

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from slowwave.backup import known
 from slowwave.errors import StoreError
 from slowwave.scoring.ranking.words import as_asked, words
 from slowwave.upkeep.erasure.words import Needles, plain, vocabulary
@@ -87,7 +88,11 @@ def quoting_pages(home: Path, needles: Needles, memories: Collection[str], spare
             continue
         if path.suffix.lower() not in PAGES:
             continue
-        if inside.name.startswith("erasing-") or any(path.is_relative_to(one) for one in spared):
+        if (
+            inside.name.startswith("erasing-")
+            or inside.name == known.FILE
+            or any(path.is_relative_to(one) for one in spared)
+        ):
             continue
         text = plain(path.read_text(encoding="utf-8", errors="replace"))
         there = vocabulary([text])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slowwave.backup.known import still_there
 from slowwave.common import ids, progress
 from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
@@ -169,6 +170,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             f"{young} files of the tables belong to writes that may still be going on; were they killed, a "
             f"later erasure removes them."
         )
+    remains += still_there(home, space.journal.rows.erasures())
     done = Finished(finished=True, remains=remains)
     space.journal.append([_act(space, begun, "slowwave", done, "finished")])
     work.remove(home, begun.erasure)

@@ -1,0 +1,136 @@
+"""Who asks, with which rights, and the memory that is open to them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+import anyio.to_thread
+from fastapi import Depends, Request, Response, Security
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from slowwave.api.problems import ProblemError
+from slowwave.common.arguments import bounded
+from slowwave.common.boundary import boundary
+from slowwave.home.visibility import Viewer
+from slowwave.mcp.access import Access
+from slowwave.mcp.callers import Caller, Memories
+from slowwave.mcp.turns import Turns
+from slowwave.memory import Memory
+
+LOOK_AT_ONCE: Final = 4  # requests that read or note something, of all callers (count)
+CHANGE_AT_ONCE: Final = 1  # requests that write tables, which have one writer at a time (count)
+_BEARER = HTTPBearer(
+    auto_error=False, scheme_name="token", description="A token of `slowwave mcp token`, or of the provider."
+)
+_ASK: Final = {"WWW-Authenticate": 'Bearer realm="slowwave"'}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all requests share."""
+
+    access: Access
+    memories: Memories
+    looking: Turns = field(default_factory=lambda: Turns(LOOK_AT_ONCE))
+    changing: Turns = field(default_factory=lambda: Turns(CHANGE_AT_ONCE))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request.
+
+    Attributes:
+        caller: who asks.
+        memory: that is open to them.
+    """
+
+    caller: Caller
+    memory: Memory
+
+    @property
+    def person(self) -> bool:
+        """Whether a person asks."""
+        return self.caller.rights == "person"
+
+    @property
+    def viewer(self) -> Viewer | None:
+        """Who asks, as calls of `Memory` want it: None is the owner."""
+        return None if self.person else Viewer.ASSISTANT
+
+    @property
+    def lists(self) -> Viewer:
+        """Who looks at a list."""
+        return Viewer.REPORT if self.person else Viewer.ASSISTANT
+
+
+class Way(APIRoute):
+    """A route inside the boundary where errors of libraries become errors for people."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        answers = super().get_route_handler()
+
+        async def within(request: Request) -> Response:
+            with boundary():
+                return await answers(request)
+
+        return within
+
+
+def _open(*, changes: bool = False, writes: bool = False, person: bool = False) -> Any:  # noqa: ANN401
+    """A dependency that lets in who may ask, when it is their turn.
+
+    Args:
+        changes: whether tables are written, which have one writer at a time.
+        writes: whether anything is, so that readers may not.
+        person: whether only people may.
+    """
+
+    async def opened(
+        request: Request, given: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+    ) -> AsyncIterator[Asked]:
+        site: Site = request.app.state.site
+        caller = await _caller(site.access, given)
+        if person and caller.rights != "person":
+            raise ProblemError(
+                403, "Only a person may do that: it takes a token with the rights of a person."
+            )
+        if (changes or writes) and caller.reads_only:
+            raise ProblemError(403, "This token has the rights of a reader: it looks, and changes nothing.")
+        turns = site.changing if changes else site.looking
+        async with turns.of(caller):
+            memory = await anyio.to_thread.run_sync(site.memories.of, caller)
+            yield Asked(caller, memory)
+
+    return Depends(opened)
+
+
+def named(name: str, value: str) -> str:
+    """An id that a request brings, if it may be one.
+
+    Raises:
+        ArgumentError: it is too long, or no text that can be stored.
+    """
+    bounded(name, value)
+    return value
+
+
+async def _caller(access: Access, given: HTTPAuthorizationCredentials | None) -> Caller:
+    if given is None:
+        told = "Send a token with every request, as `Authorization: Bearer TOKEN`."
+        raise ProblemError(401, told, _ASK)
+    answer = await access.answer(given.credentials)
+    if answer.caller is None:
+        said = f'Bearer realm="slowwave", error="{answer.error}"'
+        raise ProblemError(answer.status, answer.why, {"WWW-Authenticate": said})
+    return answer.caller
+
+
+Looks = Annotated[Asked, _open()]
+Notes = Annotated[Asked, _open(writes=True)]
+Changes = Annotated[Asked, _open(changes=True)]
+PersonLooks = Annotated[Asked, _open(person=True)]
+PersonChanges = Annotated[Asked, _open(person=True, changes=True)]

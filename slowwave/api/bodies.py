@@ -1,0 +1,199 @@
+"""What requests bring, with examples, and answers that only HTTP has; the others are those of the tools."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+
+from slowwave.mcp.tools import MemoryType
+from slowwave.views.answers import HistoryEvent, Quoted, Rating
+
+Query = Annotated[str, Field(description="A whole question, or words.", max_length=4_000)]
+SearchId = Annotated[str, Field(description="Of the search that is meant.", max_length=200)]
+Name = Annotated[str, Field(max_length=200)]
+
+
+class _Body(BaseModel):
+    """A body; what it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def _example(**values: JsonValue) -> ConfigDict:
+    return ConfigDict(extra="forbid", json_schema_extra={"examples": [values]})
+
+
+class SearchBody(_Body):
+    """A search."""
+
+    model_config = _example(query="When do we deploy?", limit=5, project="spring release")
+
+    query: Query
+    limit: int = Field(5, ge=1, le=50, description="How many memories, at most.")
+    project: str = Field("", description="What it is for; /v1/outcome says how that ended.", max_length=200)
+    memory_type: list[MemoryType] = Field([], description="Only these kinds; empty: all.")
+    tags: list[Name] = Field([], description="Only what has one of these tags; empty: all.", max_length=100)
+    since: AwareDatetime | None = Field(None, description="Only what was created then or later.")
+    until: AwareDatetime | None = Field(None, description="Only what was created before then.")
+    superseded: bool = Field(False, description="Also what a newer memory has superseded.")
+    as_of: date | None = Field(None, description="A past day (UTC): what was known at its end.")
+
+
+class SaveBody(_Body):
+    """A note to save."""
+
+    model_config = _example(
+        content="We deploy on Thursday since 2 March; Friday is for repairs only.",
+        title="Deploy day",
+        memory_type="decision",
+        tags=["operations"],
+    )
+
+    content: str = Field(description="The note, in whole sentences.")
+    title: str = Field("", description="What it is about; else its first heading or words.", max_length=1_000)
+    key: str = Field(
+        "", description="Your own name for it: saving it again replaces the text.", max_length=1_000
+    )
+    memory_type: MemoryType = Field("note", description="What kind of memory it is.")
+    tags: list[Name] = Field([], description="Words to filter by and to find it by.", max_length=100)
+    follows: str = Field("", description="Key of the note that this one comes after.", max_length=1_000)
+    labels: dict[str, Any] = Field(
+        {},
+        description="For people only: any other label of a note, such as sensitivity or importance_tier.",
+    )
+
+
+class CorrectBody(_Body):
+    """What a memory is to say instead."""
+
+    model_config = _example(content="We deploy on Tuesday since 4 May; Friday is for repairs only.")
+
+    content: str = Field(description="The new text, whole.")
+    title: str = Field("", description="Empty: as it is.", max_length=1_000)
+
+
+class FeedbackBody(_Body):
+    """What one result of a search was worth."""
+
+    model_config = _example(search_id="SEARCH_ID", result=1, rating="helpful")
+
+    search_id: SearchId
+    result: int | Name = Field(description="Its rank (from 1), or its memory's id.")
+    rating: Rating
+
+
+class ObserveBody(_Body):
+    """An answer that was made from the results of a search."""
+
+    model_config = _example(
+        search_id="SEARCH_ID", response="On Thursday; Friday is for repairs only.", cited=[1]
+    )
+
+    search_id: SearchId
+    response: str = Field(description="The answer, whole. It is not kept.")
+    cited: list[int | Name] = Field(
+        [], description="Results that it relied on: ranks or ids.", max_length=100
+    )
+
+
+class OutcomeBody(_Body):
+    """How a project ended."""
+
+    model_config = _example(project="spring release", outcome="success")
+
+    project: str = Field(description="That searches were made for.", max_length=200)
+    outcome: Literal["success", "failure"]
+
+
+class WakeupBody(_Body):
+    """What to know when a session starts."""
+
+    model_config = _example(budget=1_000)
+
+    budget: int = Field(2_000, ge=50, le=20_000, description="Tokens that it may take, about.")
+
+
+class Me(BaseModel):
+    """Who a token is."""
+
+    namespace: str
+    principal: str
+    rights: Literal["reader", "assistant", "person"]
+
+
+class Record(BaseModel):
+    """One memory, whole."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    memory_id: str
+    status: str = Field(description="live, merged, superseded or retired (forgotten).")
+    replaced_by: str | None = None
+    title: Quoted
+    content: Quoted
+    memory_type: str
+    importance_tier: str
+    sensitivity: str
+    tags: list[str]
+    source: str
+    created_at: datetime
+    updated_at: datetime
+    revision: str = Field("", description="Of its text; the ETag, for If-Match.")
+
+
+class Listed(BaseModel):
+    """A memory in a list."""
+
+    memory_id: str
+    title: Quoted | None
+    beginning: Quoted
+    status: str
+    memory_type: str | None
+    tags: list[str] | None
+    principal: str | None
+    updated_at: datetime
+
+
+class Page(BaseModel):
+    """Memories, the newest first."""
+
+    memories: list[Listed]
+    total: int
+    next: str | None = Field(description="Address of the next page; null: this is the last one.")
+
+
+class Events(BaseModel):
+    """What happened to a memory, the oldest first."""
+
+    memory_id: str
+    events: list[HistoryEvent]
+    total: int
+    next: str | None = Field(description="Address of the next page; null: this is the last one.")
+
+
+class Decisions(BaseModel):
+    """Decisions about notes, the newest first."""
+
+    decisions: list[dict[str, Any]]
+
+
+class Decision(BaseModel):
+    """A decision, as it stands now."""
+
+    decision: dict[str, Any]
+
+
+class Held(BaseModel):
+    """What the gate refused, the newest first."""
+
+    quarantine: list[dict[str, Any]]
+    next: str | None = Field(description="Address of the next page; null: this is the last one.")
+
+
+class Remembered(BaseModel):
+    """A forgetting that was taken back."""
+
+    memory_id: str
+    new: bool = Field(description="false: it was not forgotten.")

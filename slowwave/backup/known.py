@@ -1,0 +1,153 @@
+"""What a home knows of its backups: a file in it, for `doctor`, `erase` and the next backup."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from slowwave.common.permissions import make_private
+from slowwave.settings import Settings
+
+FILE = "backup.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last backup at a place.
+
+    Attributes:
+        name: of it.
+        at: when its state was taken.
+        erasures: how much had been erased (count).
+        oldest_erasures: how much had been erased when the oldest one there was made (count).
+        backups: that are there (count).
+        sent: bytes that were new.
+        seconds: that it took.
+        verified_at: when the place was last found whole.
+    """
+
+    name: str
+    at: datetime
+    erasures: int
+    oldest_erasures: int
+    backups: int
+    sent: int
+    seconds: float
+    verified_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a home knows of its backups.
+
+    Attributes:
+        home: its id.
+        places: the last backup by place.
+    """
+
+    home: str
+    places: Mapping[str, Last] = field(default_factory=dict)
+
+
+def read(home: Path) -> Known:
+    """What the home knows; a new id where it knows nothing."""
+    try:
+        told = orjson.loads((home / FILE).read_bytes())
+        places = {uri: _last(one) for uri, one in told["places"].items()}
+        return Known(str(told["home"]), places)
+    except (OSError, ValueError, KeyError, TypeError):  # it is made anew; nothing rests on it but words
+        return Known(secrets.token_hex(16))
+
+
+def _last(told: dict[str, Any]) -> Last:
+    verified = told.get("verified_at")
+    return Last(**{
+        **told,
+        "at": datetime.fromisoformat(told["at"]),
+        "verified_at": datetime.fromisoformat(verified) if verified else None,
+    })  # fmt: skip
+
+
+def write(home: Path, known: Known) -> None:
+    """Keep it, whole or not at all."""
+    beside = home / f".{FILE}.partial"
+    beside.unlink(missing_ok=True)
+    make_private(beside, home)
+    beside.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
+    beside.replace(home / FILE)
+
+
+def note(home: Path, known: Known, uri: str, last: Last) -> None:
+    """Keep what became of a place."""
+    write(home, replace(known, places={**known.places, uri: last}))
+
+
+def note_verified(home: Path, uri: str, at: datetime) -> None:
+    """Keep that a place was found whole, if the home knows of it."""
+    known = read(home)
+    if (last := known.places.get(uri)) is not None:
+        note(home, known, uri, replace(last, verified_at=at))
+
+
+def still_there(home: Path, erasures: int) -> list[str]:
+    """Sentences about places whose backups are older than the last erasure.
+
+    Args:
+        home: the folder.
+        erasures: how much is erased now (count).
+    """
+    return [
+        f"Backups at {uri} still have what was erased (the last one is of {last.at:%F %H:%M} UTC): "
+        f"slowwave backup {uri} --forget-erased"
+        for uri, last in read(home).places.items()
+        if last.oldest_erasures < erasures
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How backups at a place stand.
+
+    Attributes:
+        uri: the place.
+        fresh: whether the last one is young enough; a place that the settings do not name always is.
+        words: that say so.
+        last: the last one, if there is one.
+    """
+
+    uri: str
+    fresh: bool
+    words: str
+    last: Last | None
+
+
+def standings(settings: Settings, now: datetime) -> list[Standing]:
+    """How backups stand at every place that the home knows of, and at the one that the settings name.
+
+    Args:
+        settings: of the home.
+        now: the present moment.
+    """
+    told, own = read(settings.home).places, place_of(settings)
+    found = []
+    for uri in [*filter(None, [own]), *(one for one in told if one != own)]:
+        last = told.get(uri)
+        if last is None:
+            found.append(Standing(uri, fresh=False, words=f"none was made at {uri} yet", last=None))
+            continue
+        old = now - last.at > timedelta(days=settings.backup.stale_days)
+        words = f"the last one at {uri} is of {last.at:%F %H:%M} UTC ({last.backups} there)"
+        found.append(Standing(uri, uri != own or not old, words, last))
+    return found
+
+
+def place_of(settings: Settings) -> str:
+    """The place of backups that the settings name, as backups are known by it; empty: none."""
+    uri = settings.backup.uri
+    return uri if "://" in uri or not uri else str(settings.in_home(Path(uri)).absolute())

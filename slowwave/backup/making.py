@@ -1,0 +1,330 @@
+"""Making a backup of a home that is in use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slowwave.backup import files, known, rows
+from slowwave.backup.archive import Archive, new_name, pieces_of
+from slowwave.backup.cut import Cut, MovedError, files_of, held
+from slowwave.backup.keys import Key
+from slowwave.backup.model import Backup, File, JournalPart, Page, TablePart
+from slowwave.backup.place import Found, Place
+from slowwave.common import progress
+from slowwave.common.version import VERSION
+from slowwave.errors import BackupError
+from slowwave.journal.carrying import Digest
+from slowwave.journal.schema import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+PIECE_BYTES = 16 * 2**20
+"""Largest piece: a larger file is several (bytes)."""
+
+WORKERS = 4
+"""Files that are read and sent at a time (count)."""
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of making a backup.
+
+    Attributes:
+        backup: the new one.
+        place: where it is.
+        backups: how many are there now (count).
+        removed: names of those that were taken away.
+        freed: bytes that this gave free.
+        encrypted: whether nobody can read it without the key.
+    """
+
+    backup: Backup
+    place: str
+    backups: int
+    removed: tuple[str, ...]
+    freed: int
+    encrypted: bool
+
+
+def make(
+    space: Workspace, place: Place, key: Key | None, *, keep: int = 0, forget_erased: bool = False,
+    spared: Sequence[Path] = (),
+) -> Made:  # fmt: skip
+    """Make a backup, and take old ones away.
+
+    Args:
+        space: the home; it may be in use.
+        place: where backups of this home are, or an empty one.
+        key: that they are encrypted with, if they are.
+        keep: how many of the newest stay (count); 0: all.
+        forget_erased: also take away those that were made before something was erased.
+        spared: files that are in no backup: the key.
+
+    Raises:
+        BackupError: another backup of this home is under way, or the place cannot be used.
+        UnfinishedError: a work on the whole home has begun and not ended.
+    """
+    if keep < 0:
+        raise BackupError(f"keep is {keep}; give a count of backups, or 0 to keep them all")
+    with space.journal.exclusive("backup", until=lambda: True) as mine:
+        if not mine:
+            raise BackupError("Another backup of this home is being made. Wait for it, then run it again.")
+        home = space.settings.home
+        remembered = known.read(home)
+        archive = Archive.make(place, key, remembered.home)
+        known.write(home, remembered)  # its id, before anything is there
+        made = _whole(space, archive, [*spared, *_own(space, place)])
+        removed, freed = _prune(archive, made, keep, forget_erased=forget_erased)
+        left, _ = archive.backups()
+        known.note(home, remembered, place.uri, known.Last(
+            made.name, made.at, made.journal.erasures, min(one.journal.erasures for one in left), len(left),
+            made.sent, made.seconds,
+        ))  # fmt: skip
+    return Made(made, place.uri, len(left), removed, freed, key is not None)
+
+
+def _own(space: Workspace, place: Place) -> list[Path]:
+    """What is in the home's folder and is kept otherwise, or is no part of it."""
+    tables = space.settings.store_uri
+    mine = [] if "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
+    return mine if place.folder is None else [*mine, place.folder]
+
+
+def _whole(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
+    """A backup of one state; begun anew where an erasure or a rebuilding came in between."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return _copied(space, archive, spared)
+        except MovedError:
+            if not left:
+                raise
+    raise AssertionError
+
+
+def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backup:
+    begun, at = time.monotonic(), space.now()
+    before = _before(archive)
+    name = new_name(at, next(reversed(archive.names()), ""))
+    with held(space, name) as cut:
+        tables, table_bytes, table_sent = _tables(space, archive, cut, before)
+        journal, journal_bytes, journal_sent = _journal(space, archive, cut, before)
+        kept, kept_bytes, kept_sent = _files(space, archive, spared, before)
+        if space.journal.rows.erasures() != cut.erasures:
+            raise MovedError("Something was erased while it was copied. Run the backup again.")
+    settings = space.settings
+    backup = Backup(
+        name=name,
+        at=at,
+        home=archive.home,
+        folder=str(settings.home),
+        places={"store": settings.store.uri or "lance", "journal": _shown(settings.journal.url)},
+        slowwave=VERSION,
+        journal=journal,
+        tables=tables,
+        files=kept,
+        size=table_bytes + journal_bytes + kept_bytes,
+        sent=table_sent + journal_sent + kept_sent,
+        seconds=round(time.monotonic() - begun, 3),
+    )
+    archive.add(backup)
+    return backup
+
+
+def _shown(url: str) -> str:
+    from slowwave.settings.shown import covered
+
+    return str(covered(url)) if url else "journal.db"
+
+
+def _before(archive: Archive) -> Backup | None:
+    """The last backup that can be read: what has not changed since is not read again."""
+    backups, _ = archive.backups()
+    there = archive.stored()
+    return next(
+        (one for one in reversed(backups) if all(piece in there for piece, _ in one.pieces())),
+        None,
+    )
+
+
+# -- the parts -----------------------------------------------------------------------------------
+
+
+def _tables(
+    space: Workspace, archive: Archive, cut: Cut, before: Backup | None
+) -> tuple[dict[str, TablePart], int, int]:
+    store = space.store
+    source = Place(store.uri, store.storage_options)
+    wanted: list[tuple[str, str]] = []
+    try:
+        for table, version in cut.tables.items():
+            wanted += [(table, name) for name in files_of(store, table, version)]
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _moved(space, cut, error) from error
+    there = source.list()
+    old = {
+        (table, file.name): file
+        for table, part in (before.tables.items() if before else ())
+        for file in part.files
+    }
+
+    def kept(one: tuple[str, str]) -> tuple[File, int]:
+        table, name = one
+        path = f"{table}.lance/{name}"
+        found = there.get(path)
+        if found is None:
+            raise FileNotFoundError(path)
+        return _same_or_sent(name, found, old.get(one), lambda: source.parts(path, PIECE_BYTES), archive)
+
+    try:
+        done = _side_by_side("tables", kept, wanted)
+    except FileNotFoundError as error:
+        raise _moved(space, cut, error) from error
+    parts: dict[str, list[File]] = {table: [] for table in cut.tables}
+    for (table, _), (file, _) in zip(wanted, done, strict=True):
+        parts[table].append(file)
+    made = {table: TablePart(cut.tables[table], tuple(parts[table])) for table in parts}
+    return made, sum(file.size for file, _ in done), sum(sent for _, sent in done)
+
+
+def _moved(space: Workspace, cut: Cut, error: Exception) -> BackupError:
+    """What a file that went away means: a table was made anew, or its files are damaged."""
+    rows = space.journal.rows
+    if rows.erasures() != cut.erasures or rows.last_seq() != cut.until:
+        return MovedError(
+            f"The tables were changed as a whole while they were copied ({error}). Run it again."
+        )
+    return BackupError(f"A file of the tables is missing: {error}. slowwave doctor says what to do.")
+
+
+def _same_or_sent(
+    name: str, found: Found, old: File | None, parts: Callable[[], Iterator[bytes]], archive: Archive,
+    mode: int = 0o600,
+) -> tuple[File, int]:  # fmt: skip
+    """A file that has not changed since the last backup is not read again; how many bytes were sent."""
+    if old is not None and old.mark == found.mark and old.size == found.size:
+        return replace(old, mode=mode), 0
+    pieces, size, sent = pieces_of(parts(), archive)
+    return File(name, size, pieces, found.mark, mode), sent
+
+
+def _side_by_side(
+    what: str, work: Callable[[tuple[str, str]], tuple[File, int]], items: Sequence[tuple[str, str]]
+) -> list[tuple[File, int]]:
+    done = []
+    with progress.task(what, len(items)) as advance, ThreadPoolExecutor(WORKERS) as workers:
+        try:
+            for one in workers.map(work, items):
+                done.append(one)
+                advance(1)
+        except BaseException:
+            workers.shutdown(wait=True, cancel_futures=True)
+            raise
+    return done
+
+
+def _journal(
+    space: Workspace, archive: Archive, cut: Cut, before: Backup | None
+) -> tuple[JournalPart, int, int]:
+    source = space.journal.rows
+    old = _unchanged(space, cut, before)
+    pages, size, sent, last = list[Page](), 0, 0, ""
+    places = list(rows.bounds(cut.until))
+    with progress.task("journal", len(places)) as advance:
+        for first, end in places:
+            known_page = old.get((first, end))
+            if known_page is not None and end != cut.until:
+                pages.append(known_page)
+            else:
+                found = rows.page_of(source, first, end)
+                pieces, bytes_of, new = pieces_of(_slices(rows.packed(found)), archive)
+                pages.append(Page(first, end, len(found), pieces))
+                size, sent = size + bytes_of, sent + new
+                if found:
+                    last = _hash(found[-1])
+            advance(1)
+    part = JournalPart(
+        until=cut.until,
+        rows=sum(page.rows for page in pages),
+        erasures=cut.erasures,
+        schema=SCHEMA_VERSION,
+        last=last,
+        pages=tuple(pages),
+        sources=tuple(source.sources()),
+    )
+    return part, size, sent
+
+
+def _unchanged(space: Workspace, cut: Cut, before: Backup | None) -> dict[tuple[int, int], Page]:
+    """Pages of the last backup that are as they were: nothing was erased, and the journal is the same."""
+    if before is None or before.journal.erasures != cut.erasures or before.journal.schema != SCHEMA_VERSION:
+        return {}
+    told = before.journal
+    row = rows.page_of(space.journal.rows, told.until, told.until)
+    if not row or _hash(row[0]) != told.last:
+        return {}
+    return {(page.first, page.last): page for page in told.pages}
+
+
+def _hash(row: tuple[object, ...]) -> str:
+    digest = Digest()
+    digest.add([row])
+    return digest.value()
+
+
+def _slices(content: bytes) -> Iterator[bytes]:
+    for start in range(0, len(content), PIECE_BYTES):
+        yield content[start : start + PIECE_BYTES]
+
+
+def _files(
+    space: Workspace, archive: Archive, spared: Sequence[Path], before: Backup | None
+) -> tuple[tuple[File, ...], int, int]:
+    home = space.settings.home
+    old = {file.name: file for file in before.files} if before else {}
+    kept, sent = list[File](), 0
+    for inside in files.of_home(space.settings, spared):
+        path = home / inside
+        try:
+            told = path.stat()
+            found = Found(told.st_size, f"{told.st_ino}-{told.st_mtime_ns}")
+            file, new = _same_or_sent(
+                str(inside), found, old.get(str(inside)), lambda path=path: _parts(path), archive,  # type: ignore[misc]
+                told.st_mode & 0o777,
+            )  # fmt: skip
+        except FileNotFoundError:  # whoever had it took it away meanwhile
+            continue
+        except PermissionError as error:
+            raise BackupError(f"{path} cannot be read: {error.strerror}. Check its owner.") from None
+        kept.append(file)
+        sent += new
+    return tuple(kept), sum(file.size for file in kept), sent
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        part = file.read(PIECE_BYTES)
+        yield part
+        while part and (part := file.read(PIECE_BYTES)):
+            yield part
+
+
+# -- old ones ------------------------------------------------------------------------------------
+
+
+def _prune(archive: Archive, made: Backup, keep: int, *, forget_erased: bool) -> tuple[tuple[str, ...], int]:
+    """Take old backups away, and what nobody names; their names, and the bytes that it gave free."""
+    backups, _ = archive.backups()
+    old = backups[: max(len(backups) - keep, 0)] if keep else []
+    if forget_erased:
+        old += [one for one in backups if one.journal.erasures != made.journal.erasures]
+    names = sorted({one.name for one in old} - {made.name})
+    archive.remove(names)
+    return tuple(names), archive.sweep()

@@ -1,0 +1,67 @@
+"""Serving the memory over HTTP, for any language."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from slowwave.cli.app import Json, app, home_settings
+from slowwave.errors import SlowwaveError
+from slowwave.views.terminal import err, print_json, reports_errors
+
+PORT = 8780
+INSTALL = "pip install '.[api,mcp]' in Slowwave's folder"
+_NEEDED = ("fastapi", "uvicorn", "mcp")
+
+ApiPort = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65_535, help=f"Port of the HTTP API; default: {PORT}, or another where that is taken."
+    ),
+]
+
+
+@app.command()
+@reports_errors
+def api(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on.")] = PORT,
+    json: Json = False,
+) -> None:
+    """Serve the memory over HTTP with JSON, for any language; /docs describes it.
+
+    Who may come in, and how far, the tokens say (`slowwave mcp token`), each for its one namespace.
+    """
+    from slowwave.settings import require_home
+
+    settings = require_home(home_settings())
+    if not installed():
+        raise SlowwaveError(f"The HTTP API needs FastAPI, uvicorn and the MCP SDK: {INSTALL}")
+    from slowwave.api.app import server
+    from slowwave.home.workspace import Workspace
+    from slowwave.mcp.metrics import metrics_served
+    from slowwave.mcp.serving import listening
+    from slowwave.telemetry.logs import begin_logs
+
+    begin_logs(settings.telemetry.logs)
+    space = Workspace(settings)
+    made = server(settings, host, port, space)
+    with closing(space), listening(host, port) as end, metrics_served(space):
+        if json:
+            print_json({"url": address(host, port)})
+        err.print(f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)", highlight=False)
+        made.run([end])
+
+
+def installed() -> bool:
+    """Whether everything is there that the API needs."""
+    from importlib.util import find_spec
+
+    return all(find_spec(name) is not None for name in _NEEDED)
+
+
+def address(host: str, port: int) -> str:
+    """Where it is."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

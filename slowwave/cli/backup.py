@@ -1,0 +1,250 @@
+"""The commands about backups: backup, backups, verify, restore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.common.plurals import counted
+from slowwave.common.sizes import size
+from slowwave.views.terminal import bars, out, print_json, reports_errors, warn
+
+if TYPE_CHECKING:
+    from slowwave.backup.making import Made
+    from slowwave.backup.model import Backup
+    from slowwave.backup.verifying import Verified
+
+_FROM = typer.Argument(metavar="FROM", help="Folder or s3:// URL; default: the setting backup.uri.")
+_KEY = typer.Option("--key-file", help="File with the key; default: the setting backup.key_file.")
+_AT = typer.Option("--at", help="Which one: its name, or the last before a day or moment (UTC).")
+_SHOWN = 20
+_NAMED = 3
+
+
+@app.command()
+@reports_errors
+def backup(
+    to: Annotated[
+        str, typer.Argument(metavar="TO", help="Folder or s3:// URL; default: the setting backup.uri.")
+    ] = "",
+    key_file: Annotated[Path | None, _KEY] = None,
+    keep: Annotated[
+        int | None, typer.Option(help="How many of the newest stay; 0: all. Default: backup.keep.")
+    ] = None,
+    forget_erased: Annotated[
+        bool, typer.Option("--forget-erased", help="Take away those made before something was erased.")
+    ] = False,
+    new_key: Annotated[
+        Path | None, typer.Option("--new-key", help="Only make a key, in this new file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Back the home up while it is in use; what has not changed since the last time is not sent again."""
+    if new_key is not None:
+        _make_key(new_key, json=json)
+        return
+    from slowwave.backup.making import make
+    from slowwave.backup.opening import where
+
+    with open_home() as space, bars(quiet=json):
+        own = space.settings.backup
+        at = where(space.settings, to, key_file, make=True)
+        made = make(
+            space, at.place, at.key, keep=own.keep if keep is None else keep,
+            forget_erased=forget_erased or own.forget_erased, spared=at.spared,
+        )  # fmt: skip
+    if json:
+        print_json(_of(made.backup) | {
+            "place": made.place, "encrypted": made.encrypted, "backups": made.backups,
+            "removed": list(made.removed), "freed": made.freed,
+        })  # fmt: skip
+        return
+    _show_made(made)
+
+
+def _make_key(path: Path, *, json: bool) -> None:
+    from slowwave.backup.keys import make_key_file
+
+    key = make_key_file(path)
+    if json:
+        print_json({"file": str(path), "key": key.number})
+        return
+    out.print(f"The key [bold]{key.number}[/] is in {path}, for its owner alone.", highlight=False)
+    out.print("Keep a copy of it away from this machine: without it nobody reads the backups.")
+
+
+def _show_made(made: Made) -> None:
+    one = made.backup
+    out.print(f"Backup [bold]{one.name}[/] of {one.folder} is at {made.place}.", highlight=False)
+    what = f"{counted(one.journal.rows, 'act')}, {counted(len(one.tables), 'table')}, {size(one.size)}"
+    out.print(f"{what}; {size(one.sent)} were new, in {one.seconds:.1f} s.", highlight=False)
+    if made.removed:
+        out.print(
+            f"{counted(len(made.removed), 'older one')} went, {size(made.freed)} are free.", highlight=False
+        )
+    out.print(
+        f"{counted(made.backups, 'backup is', 'backups are')} there. Next: slowwave verify {made.place}"
+    )
+
+
+def _of(one: Backup) -> dict[str, object]:
+    """A backup as data for programs."""
+    return {
+        "name": one.name, "at": one.at, "home": one.folder, "slowwave": one.slowwave,
+        "acts": one.journal.rows, "until": one.journal.until,
+        "tables": {name: part.version for name, part in one.tables.items()}, "files": len(one.files),
+        "bytes": one.size, "sent": one.sent, "seconds": one.seconds,
+    }  # fmt: skip
+
+
+@app.command()
+@reports_errors
+def backups(
+    at_place: Annotated[str, _FROM] = "", key_file: Annotated[Path | None, _KEY] = None, json: Json = False
+) -> None:
+    """List the backups at a place, the oldest first."""
+    from datetime import UTC, datetime
+
+    from slowwave.backup.opening import where
+    from slowwave.views.moments import since
+    from slowwave.views.tables import print_table
+
+    settings = home_settings()
+    if not at_place and not settings.backup.uri:
+        _none(json=json)
+        return
+    at = where(settings, at_place, key_file)
+    found, wrong = at.archive().backups()
+    if json:
+        print_json(
+            [_of(one) for one in found] + [{"name": name, "problem": why} for name, why in wrong.items()]
+        )
+        return
+    now = datetime.now(UTC)
+    cells = [
+        [
+            one.name,
+            since(one.at, now),
+            f"{one.journal.rows:,}",
+            size(one.size),
+            size(one.sent),
+            f"{one.seconds:.1f}",
+        ]
+        for one in found
+    ]
+    print_table(f"Backups at {at.place.uri}", ["name", "when", "acts", "size", "new", "seconds"], cells)
+    for name, why in wrong.items():
+        warn(f"The list of backup {name} {why}.")
+
+
+def _none(*, json: bool) -> None:
+    if json:
+        print_json([])
+    else:
+        out.print("No place of backups is set. `slowwave backup FOLDER` makes one there.")
+
+
+@app.command()
+@reports_errors
+def verify(
+    at_place: Annotated[str, _FROM] = "",
+    key_file: Annotated[Path | None, _KEY] = None,
+    at: Annotated[str, _AT] = "",
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Take damaged files away: the next backup sends them again.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Read every piece of the backups at a place and say which can be restored; ends with 1 if one cannot."""
+    from datetime import UTC, datetime
+
+    from slowwave.backup import known, verifying
+    from slowwave.backup.opening import where
+
+    settings = home_settings()
+    with bars(quiet=json):
+        archive = where(settings, at_place, key_file).archive()
+        found = verifying.verify(archive, at)
+        mended = verifying.mend(archive, found) if mend else 0
+    if found.sound and not at and settings.home.is_dir():
+        known.note_verified(settings.home, found.place, datetime.now(UTC))
+    if json:
+        print_json(
+            {
+                "sound": found.sound,
+                "mended": mended,
+                **{name: getattr(found, name) for name in found.__slots__},
+            }
+        )
+    else:
+        _show_verified(found)
+        if not found.sound:
+            out.print(
+                f"{counted(mended, 'damaged file')} taken away. Next: slowwave backup" if mend else
+                "slowwave verify --mend takes damaged files away, and the next backup sends them again where "
+                "the home still has them."
+            )  # fmt: skip
+    raise typer.Exit(0 if found.sound else 1)
+
+
+def _few(names: tuple[str, ...]) -> str:
+    """The newest of some backups, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _show_verified(found: Verified) -> None:
+    from slowwave.views.tables import print_table
+
+    read = f"{counted(found.pieces, 'piece')} ({size(found.bytes_read)})"
+    if found.sound:
+        out.print(
+            f"{counted(len(found.backups), 'backup')} at {found.place}: {read}, all as written.",
+            highlight=False,
+        )
+    else:
+        cells = [[one.where, one.problem, one.what, _few(one.backups)] for one in found.faults[:_SHOWN]]
+        more = len(found.faults) - len(cells)
+        print_table(
+            "What is wrong", ["file", "problem", "what it is of", "harms"], cells, left_out=max(more, 0)
+        )
+        whole = ", ".join(found.whole[-3:]) or "none"
+        out.print(f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.", highlight=False)
+    if found.unused:
+        total = size(sum(found.unused.values()))
+        out.print(
+            f"{counted(len(found.unused), 'file')} ({total}) that no backup needs: the next backup takes "
+            f"pieces away.",
+            highlight=False,
+        )
+
+
+@app.command()
+@reports_errors
+def restore(
+    at_place: Annotated[str, typer.Argument(metavar="FROM", help="Folder or s3:// URL of the backups.")],
+    key_file: Annotated[Path | None, _KEY] = None,
+    at: Annotated[str, _AT] = "",
+    json: Json = False,
+) -> None:
+    """Make an empty home (--home FOLDER before the command) equal to the one that a backup is of."""
+    from slowwave.backup.opening import where
+    from slowwave.backup.restoring import restore as run
+
+    settings = home_settings()
+    with bars(quiet=json):
+        done = run(settings, where(settings, at_place, key_file).archive(), at)
+    if json:
+        print_json(_of(done.backup) | {
+            "home": done.home, "of": done.backup.folder, "store": done.tables, "journal": done.journal,
+            "digest": done.digest, "changed": list(done.changed),
+        })  # fmt: skip
+        return
+    out.print(f"{done.home} is as {done.backup.folder} was at {done.backup.at:%F %T} UTC.", highlight=False)
+    out.print(f"Tables: {done.tables}. Journal: {done.journal}.", highlight=False, markup=False)
+    if done.changed:
+        out.print(f"Other than in the backup, as they say where things are: {', '.join(done.changed)}.")
+    out.print("Next: slowwave doctor. Dagster's history of runs is not in a backup; nights go on without it.")

@@ -1,0 +1,91 @@
+"""The command `slowwave move`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from slowwave.cli.app import Json, app, home_settings, open_home
+from slowwave.common.plurals import counted
+from slowwave.common.sizes import size
+from slowwave.views.terminal import bars, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from slowwave.upkeep.moving.running import Moved
+
+_TO = typer.Option(
+    "--to",
+    metavar="PLACE",
+    help="s3://… or a folder: the tables; postgresql://…: the journal; files: both into the home; a .toml "
+    "file with [store] and [journal]. Several times.",
+)
+_ONLY = typer.Option("--only", help="One part alone: tables, or journal.")
+
+
+@app.command()
+@reports_errors
+def move(
+    to: Annotated[list[str] | None, _TO] = None,
+    only: Annotated[Literal["tables", "journal"] | None, _ONLY] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be moved.")] = False,
+    remove_source: Annotated[
+        bool, typer.Option("--remove-source", help="Remove what is left where the home was before.")
+    ] = False,
+    give_up: Annotated[
+        bool, typer.Option("--give-up", help="End a move that was begun: the home stays where it is.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Move the tables, the journal, or both to another place; compared there before the home is switched."""
+    from slowwave.upkeep.moving import left, running
+    from slowwave.upkeep.moving.targets import Targets
+
+    if give_up:
+        with open_home() as space:
+            ended = running.give_up(space)
+        _say("given_up", ended, "Given up. The home stays where it is; remove what was copied to", json=json)
+        return
+    if to or not remove_source:
+        with open_home() as space, bars(quiet=json):
+            moved = running.move(space, Targets(space.settings, to or (), only), dry_run=dry_run)
+        if json:
+            print_json(moved)
+        else:
+            _show(moved, dry_run=dry_run)
+    if remove_source and not dry_run:
+        removed = left.remove(home_settings())
+        if not (to and json):
+            _say("removed", removed, "Removed", json=json)
+
+
+def _say(name: str, places: dict[str, str], words: str, *, json: bool) -> None:
+    if json:
+        print_json({name: places})
+    else:
+        out.print(f"{words}: {', '.join(places.values())}.", highlight=False, markup=False)
+
+
+def _show(moved: Moved, *, dry_run: bool) -> None:
+    if moved.source == moved.target:
+        out.print("The home is there already.")
+        return
+    for part, place in moved.target.items():
+        out.print(f"{part}: {moved.source[part]} -> {place}", highlight=False, markup=False, soft_wrap=True)
+    said = []
+    if "tables" in moved.target:
+        said.append(
+            f"{counted(len(moved.rows), 'table')} with {counted(sum(moved.rows.values()), 'row')} "
+            f"({size(moved.size)})"
+        )
+    if "journal" in moved.target:
+        said.append(f"a journal of {counted(moved.acts, 'act')}")
+    what = " and ".join(said)
+    if dry_run:
+        out.print(f"Would be moved: {what}. Nothing was written.", highlight=False)
+        return
+    out.print(f"Moved: {what}, the same at both places.", highlight=False)
+    out.print(
+        "The old place is as it was. Next: slowwave doctor; slowwave move --remove-source removes what is "
+        "left there."
+    )

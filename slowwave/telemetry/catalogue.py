@@ -1,0 +1,107 @@
+"""Everything that telemetry may say: the names of its attributes and measurements, and what a value may be.
+
+What is not listed here is not said, and a text that is no id, name or day is not said either. So a query, a
+note, a namespace, a token, a path or an address cannot come into a span, a metric or a log line by mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+Value = str | int | float | bool
+
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "system": "db.system.name",
+    "operation": "db.operation.name",
+    "table": "db.collection.name",
+    "rows": "db.response.returned_rows",
+    "method": "mcp.method.name",
+    "tool": "gen_ai.tool.name",
+    "error": "error.type",
+    "search_id": "slowwave.search.id",
+    "event_id": "slowwave.event.id",
+    "act": "slowwave.act",
+    "outcome": "slowwave.outcome",
+    "results": "slowwave.results",
+    "candidates": "slowwave.candidates",
+    "notes": "slowwave.notes",
+    "texts": "slowwave.texts",
+    "asset": "slowwave.asset",
+    "job": "slowwave.job",
+    "run_id": "slowwave.run.id",
+    "first_day": "slowwave.day.first",
+    "last_day": "slowwave.day.last",
+    "seconds": "slowwave.seconds",
+    "day": "slowwave.day",
+}
+"""Names in our code, and what they are called outside: by OpenTelemetry's conventions where it has some."""
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/+\-]{0,79}")
+WITHHELD: Final = "withheld"
+"""In the place of a text that is no id, name or day."""
+
+BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+LONG_BUCKETS: Final = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 4 * 3_600.0)
+
+
+class Measure(NamedTuple):
+    """What is measured.
+
+    Attributes:
+        kind: histogram (seconds) or counter.
+        about: in a sentence.
+        labels: attributes that tell its series apart; each has few values.
+        buckets: upper bounds of a histogram (seconds).
+    """
+
+    kind: str
+    about: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = BUCKETS
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    "slowwave.search.duration": Measure("histogram", "Time of a search.", ("outcome",)),
+    "slowwave.save.duration": Measure("histogram", "Time of a call that saves notes.", ("outcome",)),
+    "slowwave.feedback.duration": Measure("histogram", "Time of taking feedback.", ("act", "outcome")),
+    "slowwave.notes": Measure("counter", "Notes saved, by what became of them.", ("outcome",)),
+    "slowwave.tool.duration": Measure("histogram", "Time of a tool's call over MCP.", ("tool", "outcome")),
+    "slowwave.asset.duration": Measure(
+        "histogram", "Time of an asset of the night.", ("asset", "outcome"), LONG_BUCKETS
+    ),
+    "slowwave.night.duration": Measure(
+        "histogram", "Time of a run of the night.", ("job", "outcome"), LONG_BUCKETS
+    ),
+    "db.client.operation.duration": Measure(
+        "histogram", "Time of a query of LanceDB.", ("system", "operation", "table", "outcome")
+    ),
+}
+
+GAUGES: Final[Mapping[str, str]] = {
+    "slowwave.ready": "Whether the server can answer: 1 or 0.",
+    "slowwave.quarantine.held": "Notes that wait in quarantine, of all namespaces.",
+}
+"""What is looked up when somebody asks for metrics."""
+
+
+def label(name: str) -> str:
+    """What an attribute is called in Prometheus, as OpenTelemetry translates names."""
+    return ATTRIBUTES[name].replace(".", "_")
+
+
+def prometheus_name(name: str) -> str:
+    """What a measurement is called there, without what a histogram's parts add."""
+    flat = name.replace(".", "_")
+    if name in GAUGES:
+        return flat
+    return f"{flat}_seconds" if MEASURES[name].kind == "histogram" else f"{flat}_total"
+
+
+def plain(value: object) -> Value:
+    """A value that may be said: a number as it is, a text only where it looks like an id, a name or a day."""
+    if isinstance(value, bool | int | float):
+        return value
+    text = str(value)
+    return text if _PLAIN.fullmatch(text) else WITHHELD

@@ -1,0 +1,181 @@
+"""Spans and measurements for OpenTelemetry: exported by its SDK, to where its own variables say."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from slowwave.common.version import VERSION
+from slowwave.telemetry.catalogue import ATTRIBUTES, MEASURES, Value
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+FLUSH_S: Final = 2.0
+"""What is left at the end is waited for so long (seconds): a collector that is down holds nobody up."""
+_PREFIX: Final = "OTEL_EXPORTER_OTLP_"
+
+
+def wanted(signal: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Which exporter the standard variables ask for: otlp, console, or empty for none.
+
+    Args:
+        signal: TRACES or METRICS.
+        environment: the variables.
+    """
+    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return ""
+    said = environment.get(f"OTEL_{signal}_EXPORTER", "").strip().lower()
+    if said:
+        return said if said in ("otlp", "console") else ""
+    addressed = any(environment.get(f"{_PREFIX}{name}ENDPOINT") for name in ("", f"{signal}_"))
+    return "otlp" if addressed else ""
+
+
+def resource() -> Any:  # noqa: ANN401 - a Resource of the SDK
+    """What this program is; ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` win."""
+    from opentelemetry.sdk.resources import Resource
+
+    name = os.environ.get("OTEL_SERVICE_NAME") or "slowwave"
+    return Resource.create({"service.name": name, "service.version": VERSION})
+
+
+def quiet() -> None:
+    """Let the SDK not fill the log with the traces of a collector that is down: they name its address."""
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
+
+
+class OtelTracer:
+    """Begins spans of the SDK.
+
+    Args:
+        exporter: takes them; in batches, from a thread of its own.
+        at_once: hand each over when it ends, for tests.
+    """
+
+    def __init__(self, exporter: SpanExporter, *, at_once: bool = False) -> None:
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+
+        self._provider = TracerProvider(resource=resource(), shutdown_on_exit=False)
+        processor = SimpleSpanProcessor(exporter) if at_once else BatchSpanProcessor(exporter)
+        self._provider.add_span_processor(processor)
+        self._tracer = self._provider.get_tracer("slowwave", VERSION)
+
+    def begin(self, name: str, kind: str, parent: OtelSpan | None, started: int) -> OtelSpan:
+        """See `slowwave.telemetry.recording.Tracer`."""
+        from opentelemetry import context, trace
+
+        within = None if parent is None else trace.set_span_in_context(parent.span)
+        kinds = {"client": trace.SpanKind.CLIENT, "server": trace.SpanKind.SERVER}
+        made = self._tracer.start_span(
+            name, context=within, kind=kinds.get(kind, trace.SpanKind.INTERNAL), start_time=started,
+            record_exception=False, set_status_on_exception=False,
+        )  # fmt: skip
+        return OtelSpan(made, context.attach(trace.set_span_in_context(made, within)))
+
+    def close(self) -> None:
+        """Hand over what is left, for `FLUSH_S` at most."""
+        _at_most(self._provider.shutdown)
+
+
+class OtelSpan:
+    """A span of the SDK, the current one until it ends."""
+
+    def __init__(self, made: Any, token: Any) -> None:  # noqa: ANN401 - of the SDK
+        self.span, self._token = made, token
+
+    def ids(self) -> tuple[str, str]:
+        """Trace and span, in hex."""
+        context = self.span.get_span_context()
+        return f"{context.trace_id:032x}", f"{context.span_id:016x}"
+
+    def end(self, attributes: dict[str, Value], error: str) -> None:
+        """End it; of an error its kind is told, and not its words."""
+        from opentelemetry import context
+        from opentelemetry.trace import Status, StatusCode
+
+        context.detach(self._token)
+        self.span.set_attributes(attributes)
+        if error:
+            self.span.set_attribute("error.type", error)
+            self.span.set_status(Status(StatusCode.ERROR))
+        self.span.end()
+
+
+class OtelMeter:
+    """Instruments of the SDK.
+
+    Args:
+        reader: exports what they measure.
+    """
+
+    def __init__(self, reader: MetricReader) -> None:
+        from opentelemetry.sdk.metrics import MeterProvider
+
+        self._provider = MeterProvider([reader], resource=resource(), shutdown_on_exit=False)
+        meter = self._provider.get_meter("slowwave", VERSION)
+        self._instruments: dict[str, Any] = {}
+        for name, one in MEASURES.items():
+            if one.kind == "histogram":
+                self._instruments[name] = meter.create_histogram(
+                    name, "s", one.about, explicit_bucket_boundaries_advisory=list(one.buckets)
+                )
+            else:
+                self._instruments[name] = meter.create_counter(name, "1", one.about)
+
+    def record(self, name: str, value: float, labels: dict[str, Value]) -> None:
+        """See `slowwave.telemetry.recording.Meter`."""
+        told = {ATTRIBUTES[key]: text for key, text in labels.items() if text != ""}
+        instrument = self._instruments[name]
+        (instrument.record if MEASURES[name].kind == "histogram" else instrument.add)(value, told)
+
+    def close(self) -> None:
+        """Hand over what is left, for `FLUSH_S` at most."""
+        _at_most(self._provider.shutdown)
+
+
+def _at_most(work: Any) -> None:  # noqa: ANN401 - a method of the SDK
+    thread = threading.Thread(target=work, name="slowwave-telemetry-end", daemon=True)
+    thread.start()
+    thread.join(FLUSH_S)
+
+
+def tracer(exporter: str) -> OtelTracer:
+    """The tracer that the variables ask for.
+
+    Args:
+        exporter: otlp or console.
+    """
+    if exporter == "console":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+        return OtelTracer(ConsoleSpanExporter(out=_stderr()))
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OtelTracer(OTLPSpanExporter())
+
+
+def meter(exporter: str) -> OtelMeter:
+    """The meter that they ask for.
+
+    Args:
+        exporter: otlp or console.
+    """
+    from opentelemetry.sdk.metrics.export import ConsoleMetricExporter, PeriodicExportingMetricReader
+
+    if exporter == "console":
+        return OtelMeter(PeriodicExportingMetricReader(ConsoleMetricExporter(out=_stderr())))
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+
+    return OtelMeter(PeriodicExportingMetricReader(OTLPMetricExporter()))
+
+
+def _stderr() -> Any:  # noqa: ANN401 - a stream
+    import sys
+
+    return sys.stderr  # standard output is a command's answer, and the wire of MCP

@@ -1,0 +1,246 @@
+"""One move of a home, from the announcement to the switch of its settings.
+
+The order is what makes it safe to kill: the move is announced in the old journal, the tables are copied
+under the locks, then the journal, which takes no more acts from then on; both are compared; and one
+replacement of the settings file lets the home be at its new place. Before it, the home is whole at the old
+place, after it at the new one, and the same command goes on in both cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slowwave.asking.place import is_held
+from slowwave.backup.place import Place
+from slowwave.common import progress
+from slowwave.errors import StoreError
+from slowwave.journal import works as underway
+from slowwave.settings import Settings
+from slowwave.store import Store
+from slowwave.upkeep.moving import left
+from slowwave.upkeep.moving.files import Carried, carry, of_tables
+from slowwave.upkeep.moving.targets import Targets, places
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Journal
+
+WHAT = "the move of this home"
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a move did, or would do.
+
+    Attributes:
+        source: where each part was, without a password.
+        target: where it is now.
+        tables: by table, what was carried; empty where they stayed, and for what was not done.
+        rows: of each table (count).
+        size: of the tables' files, in bytes.
+        acts: of the journal that were carried (count).
+        digest: hash of these acts, the same at both places; empty where the journal stayed.
+        done: whether anything was written.
+    """
+
+    source: dict[str, str]
+    target: dict[str, str]
+    tables: dict[str, Carried]
+    rows: dict[str, int]
+    size: int
+    acts: int
+    digest: str
+    done: bool
+
+
+def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
+    """Move a home, or say what would be moved.
+
+    Args:
+        space: the home as its settings are now.
+        targets: where its parts go.
+        dry_run: only look.
+
+    Raises:
+        StoreError: the target has something, somebody uses the home, or the copy is another one.
+        UnfinishedError: another work on the whole home has begun and not ended.
+    """
+    was, to = places(space.settings, targets.parts), targets.places()
+    begun = _begun(space.journal)
+    if was == to:
+        return _already(space, targets, begun)
+    if begun is not None and begun.facts["to"] != to:
+        raise StoreError(
+            f"A move to {', '.join(begun.facts['to'].values())} was begun and has not ended. Give the same "
+            f"--to again, or end it with slowwave move --give-up."
+        )
+    if same := [part for part in targets.parts if was[part] == to[part]]:
+        raise StoreError(
+            f"The {same[0]} are at {to[same[0]]} already. Leave them out: --only says what to move."
+        )
+    if begun is None:
+        _refuse_what_is_there(targets)
+    if dry_run:
+        return _would(space, targets)
+    if is_held(space.settings.home):
+        raise StoreError(
+            "Something runs on this home (slowwave up, page, or mcp). Stop it, then run it again."
+        )
+    with space.exclusively():
+        underway.refuse(space.journal, but=targets.command)
+        return _moved(space, targets, was, to)
+
+
+def give_up(space: Workspace) -> dict[str, str]:
+    """End a move that was begun: the home stays where it is; where it would have gone, by part.
+
+    Raises:
+        StoreError: none was begun.
+    """
+    begun = _begun(space.journal)
+    if begun is None:
+        raise StoreError("No move was begun here; there is nothing to give up.")
+    with space.exclusively():
+        space.journal.rows.reopen()
+        with underway.announced(space.journal, WHAT, begun.command, space.now()):
+            pass
+    return dict(begun.facts["to"])
+
+
+def _begun(journal: Journal) -> underway.Work | None:
+    return next((work for work in underway.unfinished(journal) if work.what == WHAT), None)
+
+
+def _already(space: Workspace, targets: Targets, begun: underway.Work | None) -> Moved:
+    """The home is there: what was killed after the switch is ended."""
+    if begun is not None:
+        with space.exclusively(), underway.announced(space.journal, WHAT, begun.command, space.now()):
+            pass
+    to = targets.places()
+    return Moved(to, to, {}, {}, 0, 0, "", done=begun is not None)
+
+
+def _refuse_what_is_there(targets: Targets) -> None:
+    settings = targets.settings
+    if "tables" in targets.parts:
+        place = Place(settings.store_uri, settings.store.storage_options)
+        if there := place.list():
+            raise StoreError(
+                f"{place.uri} is not empty ({sorted(there)[0]}): another home may be there. Give an "
+                f"empty place; one that this home has left is emptied by slowwave move --remove-source."
+            )
+    if "journal" in targets.parts and (settings.journal.url or settings.journal_file.exists()):
+        with journal_of(settings) as journal:
+            if journal.rows.count():
+                raise StoreError(
+                    f"The journal {targets.places()['journal']} has acts already: it is of another home. "
+                    f"Give an empty one; one that this home has left is emptied by "
+                    f"slowwave move --remove-source."
+                )
+
+
+@contextmanager
+def journal_of(settings: Settings) -> Iterator[Journal]:
+    """The journal that settings name, made where there is none."""
+    from slowwave.common.permissions import make_private
+    from slowwave.journal import Journal
+
+    if settings.journal.url:
+        with Journal(settings.journal.url, durability="full") as journal:
+            yield journal
+        return
+    make_private(settings.journal_file, settings.home)
+    with Journal.open_path(settings.journal_file, durability="full") as journal:
+        yield journal
+
+
+def _counts(store: Store) -> dict[str, int]:
+    return {
+        name: int(store.bare_db.open_table(name).count_rows())
+        for name in sorted(store.bare_db.list_tables().tables)
+    }
+
+
+def _would(space: Workspace, targets: Targets) -> Moved:
+    settings, size, rows = space.settings, 0, {}
+    if "tables" in targets.parts:
+        found = of_tables(Place(settings.store_uri, settings.store.storage_options))
+        size, rows = sum(one.size for one in found.values()), _counts(space.store)
+    acts = space.journal.rows.count() if "journal" in targets.parts else 0
+    return Moved(places(settings, targets.parts), targets.places(), {}, rows, size, acts, "", done=False)
+
+
+def _moved(space: Workspace, targets: Targets, was: dict[str, str], to: dict[str, str]) -> Moved:
+    journal, command, now = space.journal, targets.command, space.now()
+    facts = {"from": was, "to": to}
+    tables: dict[str, Carried] = {}
+    rows: dict[str, int] = {}
+    acts, digest = 0, ""
+    with ExitStack() as stack:
+        if "tables" in targets.parts:
+            space.open_store(during=command).settle()
+        if "journal" in targets.parts:  # its end is written to the new journal alone: the old one stays shut
+            underway.begin(journal, WHAT, command, now, facts)
+        else:
+            stack.enter_context(underway.announced(journal, WHAT, command, now, facts=facts))
+        if "tables" in targets.parts:
+            tables, rows = _tables(space, targets.settings)
+        if "journal" in targets.parts:
+            acts, digest = _acts(space, targets, now)
+        left.switch(space.settings, targets)
+    size = sum(one.size for one in tables.values())
+    return Moved(was, to, tables, rows, size, acts, digest, done=True)
+
+
+def _tables(space: Workspace, settings: Settings) -> tuple[dict[str, Carried], dict[str, int]]:
+    from slowwave.common.permissions import make_private
+
+    if "://" not in settings.store_uri:
+        make_private(Path(settings.store_uri), settings.home, folder=True)
+    own = space.settings
+    carried = carry(
+        Place(own.store_uri, own.store.storage_options),
+        Place(settings.store_uri, settings.store.storage_options, make=True),
+    )
+    rows = _counts(space.store)
+    there = Store.bare(settings.store_uri, space.store.identity, settings.store.storage_options)
+    if (found := _counts(there)) != rows:
+        other = next(name for name in rows if found.get(name) != rows[name])
+        raise StoreError(
+            f"The table {other} has {found.get(other, 0):,} rows at {settings.store_uri} and {rows[other]:,} "
+            f"where it was. Nothing was switched; run it again."
+        )
+    return carried, rows
+
+
+def _acts(space: Workspace, targets: Targets, now: datetime) -> tuple[int, str]:
+    source = space.journal.rows
+    with journal_of(targets.settings) as journal:
+        total = source.count()
+        with progress.task("journal", total) as advance:
+            last = 0
+            for page in source.pages():
+                journal.rows.put(page)
+                last = int(page[-1][0])
+                advance(len(page))
+        # Searches write their acts without a lock; from here on they are refused.
+        with source.closing():
+            for page in source.pages(after=last):
+                journal.rows.put(page)
+        journal.rows.put_sources(source.sources())
+        until, count, digest = source.last_seq(), source.count(), source.digest()
+        there = journal.rows
+        if (there.count(until=until), there.digest(until=until)) != (count, digest):
+            raise StoreError(
+                f"The journal {targets.places()['journal']} is another one than that of the home: somebody "
+                f"wrote to it. Nothing was switched; give an empty one."
+            )
+        if _begun(journal) is not None:
+            with underway.announced(journal, WHAT, targets.command, now):
+                pass
+    return count, digest

@@ -1,0 +1,130 @@
+"""Where a home is to go: what a person says, as settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from slowwave.errors import SettingsError
+from slowwave.settings import Settings
+from slowwave.settings.shown import covered, variable_of
+
+FILES = "files"
+Part = Literal["tables", "journal"]
+_JOURNALS = ("postgresql", "postgres")
+_PLACES: dict[Part, tuple[tuple[str, str], ...]] = {
+    "tables": (("store", "uri"), ("store", "storage_options")),
+    "journal": (("journal", "url"),),
+}
+
+
+class Targets:
+    """The places of what is moved.
+
+    Args:
+        settings: of the home as it is.
+        to: `files`, a place of tables, the URL of a journal, or a TOML file that has `[store]` and
+            `[journal]` as the settings will have them.
+        only: one part alone; None: all that `to` names.
+
+    Raises:
+        SettingsError: two words say where the same part goes, a file cannot be read, or an environment
+            variable says where a part is.
+    """
+
+    def __init__(self, settings: Settings, to: Sequence[str], only: Part | None = None) -> None:
+        found: dict[Part, dict[str, Any]] = {}
+        for word in to:
+            for part, values in _meant(word).items():
+                if part in found:
+                    raise SettingsError(
+                        f"--to {covered(word)}: where the {part} go is said twice. Say it once."
+                    )
+                found[part] = values
+        if only is not None:
+            found = {part: values for part, values in found.items() if part == only}
+        if not found:
+            raise SettingsError(
+                "Where to? --to s3://bucket/prefix for the tables, --to postgresql://… for the journal, "
+                "--to files for both back into the home."
+            )
+        _refuse_variables(found)
+        self.values = dict(sorted(found.items(), reverse=True))
+        self.settings = _with(settings, self.values)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What is moved."""
+        return tuple(self.values)
+
+    @property
+    def command(self) -> str:
+        """What goes on with it, without a password."""
+        return f"slowwave move --only {self.parts[0]}" if len(self.parts) == 1 else "slowwave move"
+
+    def places(self) -> dict[str, str]:
+        """Where each part goes, without a password."""
+        return places(self.settings, self.parts)
+
+
+def places(settings: Settings, parts: Sequence[Part]) -> dict[str, str]:
+    """Where parts of a home are, without a password."""
+    known = {"tables": settings.store_uri, "journal": settings.journal.url or str(settings.journal_file)}
+    return {part: str(covered(known[part])) for part in parts}
+
+
+def _meant(word: str) -> dict[Part, dict[str, Any]]:
+    if word == FILES:
+        return {"tables": {"uri": "", "storage_options": {}}, "journal": {"url": ""}}
+    if word.endswith(".toml"):
+        return _of_file(Path(word))
+    if word.split(":")[0].split("+")[0] in _JOURNALS:
+        return {"journal": {"url": word}}
+    where = word if "://" in word else str(Path(word).expanduser().absolute())
+    return {"tables": {"uri": where, "storage_options": {}}}
+
+
+def _of_file(path: Path) -> dict[Part, dict[str, Any]]:
+    import tomllib
+
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"--to {path} cannot be read: {error}. Give a TOML file.") from None
+    if strange := {f"{group}.{name}" for group in told for name in _names(told[group])} - {
+        f"{group}.{name}" for known in _PLACES.values() for group, name in known
+    }:
+        raise SettingsError(
+            f"--to {path} says {', '.join(sorted(strange))}, which is not where tables or journal are."
+        )
+    found: dict[Part, dict[str, Any]] = {}
+    if "store" in told:
+        found["tables"] = {"uri": "", "storage_options": {}, **told["store"]}
+    if "journal" in told:
+        found["journal"] = {"url": "", **told["journal"]}
+    return found
+
+
+def _names(group: object) -> Sequence[str]:
+    return list(group) if isinstance(group, dict) else ["?"]
+
+
+def _refuse_variables(parts: Mapping[Part, object]) -> None:
+    """What a variable says is stronger than the settings file that a move changes."""
+    upper = {name.upper() for name in os.environ}
+    for part in parts:
+        for path in _PLACES[part]:
+            for name in (variable_of(path), variable_of(path[:1])):
+                if name in upper:
+                    raise SettingsError(
+                        f"{name} says where the {part} are, and a move changes slowwave.toml. Write it "
+                        f"there, take the variable away, and run it again."
+                    )
+
+
+def _with(settings: Settings, values: Mapping[Part, Mapping[str, Any]]) -> Settings:
+    store = settings.store.model_copy(update=dict(values.get("tables", {})))
+    journal = settings.journal.model_copy(update=dict(values.get("journal", {})))
+    return settings.model_copy(update={"store": store, "journal": journal})

@@ -1,0 +1,244 @@
+"""The upgrade of a home to the schema of this Slowwave: seen before, done, and taken back.
+
+Whoever opens a home upgrades it, without a question: each step adds what is new, keeps a checkpoint, and can
+be run again. Here it is seen beforehand, and a copy is made by which the former Slowwave opens the home
+again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slowwave.common.permissions import make_private
+from slowwave.errors import StoreError
+from slowwave.journal import schema
+from slowwave.journal.entry import UPGRADE
+from slowwave.settings import Settings
+from slowwave.store import Store
+from slowwave.store.checkpoints import (
+    create_checkpoint,
+    delete_checkpoint,
+    list_checkpoints,
+    restore_checkpoint,
+)
+from slowwave.store.connection import Identity
+from slowwave.store.database import SCHEMA_VERSION
+from slowwave.store.migrations import MIGRATIONS
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+BEFORE = "before-upgrade"
+"""Checkpoint of all tables as they were."""
+_COPY = ".before-upgrade"
+_UNDER_WAY = "upgrading"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an upgrade.
+
+    Attributes:
+        part: of the home: tables or journal.
+        version: that it leads to.
+        name: what it is about.
+        tables: that it changes, with their rows (count).
+    """
+
+    part: str
+    version: int
+    name: str
+    tables: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What stands between a home and this Slowwave.
+
+    Attributes:
+        tables: version of the tables' schema.
+        journal: version of the journal's schema.
+        steps: to come, in their order.
+        undoable: whether the upgrade before can be taken back.
+    """
+
+    tables: int
+    journal: int
+    steps: tuple[Step, ...]
+    undoable: bool
+
+
+def look(settings: Settings) -> Upgrade:
+    """What an upgrade would change; nothing is written.
+
+    Raises:
+        StoreError: there is no home, or it is of a newer Slowwave.
+    """
+    store = _bare(settings)
+    there = store.bare_db.list_tables().tables
+    if "meta" not in there:
+        raise StoreError(f"There are no tables at {settings.store_uri}; there is nothing to upgrade.")
+    known = store.get_meta("schema")
+    tables = SCHEMA_VERSION if known is None else int(known["version"])
+    journal = _journal_version(settings)
+    for what, version, most in (
+        ("tables", tables, SCHEMA_VERSION),
+        ("journal", journal, schema.SCHEMA_VERSION),
+    ):
+        if version > most:
+            raise StoreError(
+                f"The {what} have schema version {version}, this Slowwave knows up to {most}. Install a "
+                f"newer Slowwave, or restore a backup that an older one made."
+            )
+    steps = (
+        []
+        if journal == schema.SCHEMA_VERSION
+        else [Step("journal", schema.SCHEMA_VERSION, "order of acts", {})]
+    )
+    for step in MIGRATIONS:
+        if step.version > tables:
+            rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in there}
+            steps.append(Step("tables", step.version, step.name, rows))
+    undoable = BEFORE in {one.name for one in list_checkpoints(store)}
+    return Upgrade(tables, journal, tuple(steps), undoable)
+
+
+def upgrade(settings: Settings) -> Upgrade:
+    """Upgrade a home, with what a way back needs made before; killed, the same call goes on.
+
+    Raises:
+        StoreError: as in `look`, or the journal cannot be copied here.
+    """
+    from slowwave.home.workspace import Workspace
+
+    found = look(settings)
+    store = _bare(settings)
+    if not found.steps:
+        _ended(store)
+        return found
+    if found.journal < schema.SCHEMA_VERSION:
+        _copy_journal(settings)
+    if found.tables < SCHEMA_VERSION and store.get_meta(_UNDER_WAY) != {"to": SCHEMA_VERSION}:
+        if found.undoable:
+            delete_checkpoint(store, BEFORE)
+        create_checkpoint(store, BEFORE, Workspace(settings).now())
+        store.put_meta(_UNDER_WAY, {"to": SCHEMA_VERSION})
+    space = Workspace(settings)
+    try:
+        space.open_store()
+    finally:
+        space.close()
+    _ended(_bare(settings))
+    return found
+
+
+def _ended(store: Store) -> None:
+    if store.get_meta(_UNDER_WAY) is not None:
+        store.delete("meta", f"name = '{_UNDER_WAY}'")
+
+
+def undo(settings: Settings) -> Upgrade:
+    """Take the last upgrade back, so that the former Slowwave opens the home.
+
+    Raises:
+        StoreError: there was none, or acts came since, which the former tables would not have.
+    """
+    found = look(settings)
+    if not found.undoable:
+        raise StoreError("No upgrade by `slowwave upgrade` is known here, so there is none to take back.")
+    from slowwave.home.workspace import Workspace
+
+    space = Workspace(settings)
+    try:
+        _refuse_acts_since(space)
+        with space.exclusively():
+            restore_checkpoint(_bare(settings), BEFORE)
+    finally:
+        space.journal.close()
+    copy = _copy_of(settings.journal_file)
+    if not settings.journal.url and copy.exists():
+        for end in ("-wal", "-shm"):
+            settings.journal_file.with_name(settings.journal_file.name + end).unlink(missing_ok=True)
+        copy.replace(settings.journal_file)
+    return look(settings)
+
+
+def _refuse_acts_since(space: Workspace) -> None:
+    made = next(one for one in list_checkpoints(_bare(space.settings)) if one.name == BEFORE).created_at
+    rows = space.journal.rows
+    acts = 0
+    for page in rows.pages():
+        acts += sum(_is_later(row, made.timestamp()) for row in page)
+    if acts:
+        raise StoreError(
+            f"{acts:,} acts came since the upgrade, and the former tables would not have them. Restore a "
+            f"backup into another folder, or keep this Slowwave."
+        )
+
+
+def _is_later(row: tuple[Any, ...], moment_s: float) -> bool:
+    from slowwave.journal.carrying import COLUMNS
+
+    told = dict(zip(COLUMNS, row, strict=True))
+    own = told["kind"] in (UPGRADE, "work", "record")
+    return not own and int(told["occurred_at"]) > moment_s * 1e6
+
+
+def _bare(settings: Settings) -> Store:
+    uri = settings.store_uri
+    if "://" not in uri and not Path(uri).is_dir():
+        raise StoreError(f"There are no tables at {uri}; there is nothing to upgrade.")
+    store = Store.bare(uri, Identity("", 0, {}), settings.store.storage_options)
+    known = store.get_meta("embedding")
+    identity = Identity("", 0, {}) if known is None else Identity(
+        known["model"], known["dimension"], known.get("tables", {})
+    )  # fmt: skip
+    return Store.bare(uri, identity, settings.store.storage_options)
+
+
+def _rows(store: Store, name: str) -> int:
+    return int(store.bare_db.open_table(store.physical(name)).count_rows())
+
+
+def _journal_version(settings: Settings) -> int:
+    import sqlalchemy as sa
+
+    from slowwave.journal.connection import Connections
+
+    if not settings.journal.url:
+        if not settings.journal_file.exists():
+            return schema.SCHEMA_VERSION
+        with closing(_readonly(settings.journal_file)) as raw:
+            row = raw.execute("SELECT value FROM journal_meta WHERE key = 'schema_version'").fetchone()
+            return int(row[0])
+    connections = Connections(settings.journal.url, "normal")
+    try:
+        with connections.reading() as connection:
+            query = sa.select(schema.meta.c.value).where(schema.meta.c.key == "schema_version")
+            return int(connection.execute(query).scalar_one())
+    finally:
+        connections.close()
+
+
+def _readonly(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
+def _copy_of(path: Path) -> Path:
+    return path.with_name(path.name + _COPY)
+
+
+def _copy_journal(settings: Settings) -> None:
+    if settings.journal.url:
+        return  # of a server: its own backup is the way back
+    copy = _copy_of(settings.journal_file)
+    beside = copy.with_name(f".{copy.name}.partial")
+    beside.unlink(missing_ok=True)
+    make_private(beside, settings.home)
+    with closing(_readonly(settings.journal_file)) as source, closing(sqlite3.connect(beside)) as target:
+        source.backup(target)
+    beside.replace(copy)

@@ -1,0 +1,88 @@
+"""The commands about backups, as a person and a program call them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from slowwave.cli import app
+from slowwave.memory import Memory
+
+
+@pytest.fixture
+def made(memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a note; commands are about it."""
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    memory.save("The harbour light is lit at six in the evening, and put out at seven.", key="light")
+    monkeypatch.setenv("SLOWWAVE_HOME", str(home))
+    monkeypatch.setenv("COLUMNS", "100")
+    return home
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
+def data(*words: object) -> object:
+    done = run(*words, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_backup_is_made_listed_read_and_restored(made: Path, tmp_path: Path) -> None:
+    place, new = tmp_path / "backups", tmp_path / "new"
+    assert "No place of backups is set" in run("backups").stdout
+    told = data("backup", place)
+    assert told["backups"] == 1
+    assert told["sent"] > 0
+    assert not told["encrypted"]
+    assert "1 backup is there" in run("backup", place, "--keep", 1).stdout
+    (listed,) = data("backups", place)
+    assert listed["acts"] == told["acts"]
+    assert data("verify", place)["sound"]
+    assert "all as written" in run("verify", place).stdout
+    restored = data("--home", new, "restore", place)
+    assert restored["home"] == str(new)
+    assert restored["changed"] == []
+    found = data("--home", new, "search", "when is the light lit", "-n", "ada")
+    assert found["results"][0]["source"] == "light"
+    again = run("--home", new, "restore", place)
+    assert again.exit_code == 1
+    assert "is not empty" in again.stderr
+
+
+def test_verify_ends_with_1_names_what_is_wrong_and_takes_it_away(made: Path, tmp_path: Path) -> None:
+    place = tmp_path / "backups"
+    run("backup", place)
+    piece = sorted((place / "pieces").rglob("*"))[-1]
+    piece.write_bytes(piece.read_bytes() + b"x")
+    done = run("verify", place)
+    assert done.exit_code == 1
+    assert "is damaged" in done.stdout
+    assert "these are whole: none" in done.stdout
+    told = json.loads(run("verify", place, "--json").stdout)
+    assert told["faults"][0]["where"] == str(piece.relative_to(place))
+    assert "1 damaged file taken away" in run("verify", place, "--mend").stdout
+    run("backup", place)
+    assert run("verify", place).exit_code == 0
+
+
+def test_keys_and_places_that_cannot_be(made: Path, tmp_path: Path) -> None:
+    key, place = tmp_path / "key", tmp_path / "backups"
+    assert "for its owner alone" in run("backup", "--new-key", key).stdout
+    assert data("backup", place, "--key-file", key)["encrypted"]
+    for words, told in (
+        (("backup",), "Which place?"),
+        (("verify",), "Which place?"),
+        (("backup", "--new-key", key), "is there already"),
+        (("backup", place), "give it with --key-file"),
+        (("verify", tmp_path / "none"), "There are no backups"),
+        (("restore", place, "--key-file", tmp_path / "none"), "cannot be read"),
+        (("backup", place, "--key-file", key, "--keep", "-1"), "keep is -1"),
+    ):
+        done = run(*words)
+        assert done.exit_code == 1, words
+        assert told in done.stderr, words

@@ -1,0 +1,133 @@
+"""Backups of homes on S3 and PostgreSQL, to S3, and into homes with other places: real servers."""
+
+from __future__ import annotations
+
+import importlib.util
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from backup_helpers import FAST_MODEL, NOTES, QUESTIONS, answers, assert_equal_homes
+
+from slowwave.backup.archive import Archive
+from slowwave.backup.keys import derived
+from slowwave.backup.making import make
+from slowwave.backup.place import Place
+from slowwave.backup.restoring import restore
+from slowwave.backup.verifying import verify
+from slowwave.errors import BackupError
+from slowwave.memory import Memory
+from slowwave.settings import load
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
+KEY = derived(b"k" * 32)
+MODEL = {"embedding": {"model": FAST_MODEL}}
+
+
+@pytest.fixture(scope="module")
+def options() -> Iterator[dict[str, str]]:
+    """Options of a server with the bucket ``memories``."""
+    boto3 = pytest.importorskip("boto3")
+    moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        endpoint = f"http://{host}:{port}"
+        client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS)
+        client.create_bucket(Bucket="memories")
+        yield {**KEYS, "endpoint": endpoint, "allow_http": "true", "region": "us-east-1"}
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    spec = importlib.util.spec_from_file_location("_postgres_of_backups", ROOT / "bench" / "_postgres.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not list(Path("/usr/lib/postgresql").glob("*/bin")):
+        pytest.skip("PostgreSQL is not installed")
+    with module.server() as url:
+        yield url
+
+
+def schema(postgres: str) -> str:
+    """URL of an empty schema of its own."""
+    import psycopg
+
+    name = f"j{uuid.uuid4().hex}"
+    with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{postgres}&options=-csearch_path%3D{name}"
+
+
+def test_a_team_s_home_is_backed_up_to_s3_and_comes_back_into_files_and_the_other_way(
+    options: dict[str, str], postgres: str, tmp_path: Path
+) -> None:
+    def team(tables: str) -> dict:
+        """Settings of a home on the servers."""
+        return {
+            **MODEL, "store": {"uri": f"s3://memories/{tables}", "storage_options": options},
+            "journal": {"url": schema(postgres)},
+        }  # fmt: skip
+
+    first = team("first")
+    with Memory(load(tmp_path / "team", **first), namespace="ada") as memory:
+        memory.save_many([{"content": text, "key": text[:9]} for text in NOTES])
+        memory.search(QUESTIONS[0])
+        place = Place("s3://memories/backups", options)
+        made = make(memory.home, place, KEY)
+        assert made.encrypted
+        assert make(memory.home, place, KEY).backup.sent == 0
+        with pytest.raises(BackupError, match="no such bucket"):
+            make(memory.home, Place("s3://other/backups", options), KEY)
+        archive = Archive(Place("s3://memories/backups", options), KEY)
+        assert verify(archive).sound
+
+        files = load(tmp_path / "files", **MODEL)
+        done = restore(files, archive)
+        assert done.digest == memory.journal.rows.digest()
+        with Memory(files, namespace="ada") as again:
+            assert_equal_homes(memory, again)
+            again.save("A rule that only the home of files has, about the spare oars.", key="oars")
+            make(again.home, Place(str(tmp_path / "backups"), make=True), None)
+
+    second = team("second")
+    back = load(tmp_path / "again", **second)
+    restore(back, Archive(Place(str(tmp_path / "backups")), None))
+    with Memory(back, namespace="ada") as one, Memory(files, namespace="ada") as other:
+        assert_equal_homes(one, other)
+    with pytest.raises(BackupError, match="There are tables at s3://memories/second already"):
+        restore(load(tmp_path / "third", **second), archive)
+    other_journal = {**second, "store": {"uri": "s3://memories/fourth", "storage_options": options}}
+    with pytest.raises(BackupError, match="has acts already"):
+        restore(load(tmp_path / "fourth", **other_journal), archive)
+    assert not Place("s3://memories/fourth", options).list()
+    assert answers(tmp_path / "files")[0]
+
+
+def test_a_piece_that_is_damaged_in_a_bucket_is_found(options: dict[str, str], tmp_path: Path) -> None:
+    place = Place("s3://memories/damaged", options)
+    with Memory(load(tmp_path / "home", **MODEL), namespace="ada") as memory:
+        memory.save("The spare keys of the boat shed hang behind its door, on the left.", key="keys")
+        make(memory.home, place, None)
+    name = sorted(place.list("pieces"))[3]
+    whole = place.get(name)
+    place.put(name, whole[:-1] + bytes([whole[-1] ^ 1]))
+    (fault,) = verify(Archive(place, None)).faults
+    assert fault.where == name
+    place.delete([name, "pieces/none"])
+    (fault,) = verify(Archive(place, None)).faults
+    assert fault.problem == "is missing"
+
+
+def test_a_server_that_does_not_answer_and_bad_options_are_told(options: dict[str, str]) -> None:
+    with pytest.raises(BackupError, match="cannot be reached"):
+        Place("s3://memories/x", {**options, "endpoint": "http://127.0.0.1:1"}).list()
+    with pytest.raises(BackupError, match="endpoint2"):
+        Place("s3://memories/x", {**options, "endpoint2": "http://127.0.0.1:1"})

@@ -1,0 +1,283 @@
+"""A home that goes to S3 and PostgreSQL and back, in parts, and is killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backup_helpers import FAST_MODEL, answers, live
+
+from bench import _postgres as postgres
+from slowwave.backup.place import Place
+from slowwave.errors import SettingsError, SlowwaveError, StoreError
+from slowwave.home.workspace import Workspace
+from slowwave.memory import Memory
+from slowwave.settings import load
+from slowwave.upkeep.moving import left, running
+from slowwave.upkeep.moving.targets import Targets
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+ROOT = Path(__file__).parents[2]
+KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
+
+
+@pytest.fixture(scope="module")
+def options() -> Iterator[dict[str, str]]:
+    """Storage options of an S3 server of this machine, with a bucket."""
+    module = pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    import boto3
+
+    server = module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        endpoint = f"http://{host}:{port}"
+        boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS).create_bucket(
+            Bucket="moved"
+        )
+        yield {**KEYS, "endpoint": endpoint, "allow_http": "true", "region": "us-east-1"}
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    try:
+        with postgres.server() as url:
+            yield url
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("lived") / "home"
+    home.mkdir()
+    home.joinpath("slowwave.toml").write_text(
+        f'# Mine.\nnamespace = "ada"\n\n[embedding]\nmodel = "{FAST_MODEL}"\n'
+    )
+    with Memory(load(home), namespace="ada") as memory:
+        live(memory)
+        vault = home.parent / "vault"
+        vault.mkdir()
+        memory.journal.add_source("ada", "vault", str(vault), added_at=memory.home.now(), principal="ada")
+    return home
+
+
+@pytest.fixture
+def home(lived: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(lived, tmp_path / "home"))
+
+
+def target_file(path: Path, options: dict[str, str], prefix: str, url: str = "") -> str:
+    lines = ["[store]", f'uri = "s3://moved/{prefix}"', "[store.storage_options]"]
+    lines += [f'{name} = "{value}"' for name, value in options.items()]
+    lines += ["[journal]", f'url = "{url}"'] if url else []
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.Moved:
+    space = Workspace(load(home))
+    try:
+        return running.move(space, Targets(space.settings, to, only), dry_run=dry_run)
+    finally:
+        space.close()
+
+
+def by_name(found: list[Any]) -> list[Any]:
+    """Answers without the order of those that score the same, which tables elsewhere give in another one."""
+    return [sorted((name, round(score, 5), text) for name, score, text in one) for one in found]
+
+
+def fresh(database: str, name: str) -> str:
+    """The URL of a new database of the server."""
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(database, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return database.replace("/postgres?", f"/{name}?")
+
+
+def test_to_s3_and_postgresql_and_back(
+    home: Path, lived: Path, tmp_path: Path, options: dict[str, str], database: str
+) -> None:
+    before = answers(home)
+    to = target_file(tmp_path / "target.toml", options, "whole", fresh(database, "whole"))
+    would = move(home, to, dry_run=True)
+    assert not would.done
+    assert would.acts > 0
+    assert not Place("s3://moved/whole", options).list()
+
+    done = move(home, to)
+    assert done.rows == would.rows
+    assert done.size > 0
+    settings = load(home)
+    assert settings.store.uri == "s3://moved/whole"
+    assert (home / "slowwave.toml").read_text().startswith("# Mine.\n")
+    assert (home / "slowwave.toml").stat().st_mode & 0o077 == 0
+    assert by_name(answers(home)) == by_name(before)
+    with Memory(load(home), namespace="ada") as memory:
+        assert memory.journal.sources()[0].name == "vault"
+        memory.save("The kettle in the kitchen of the harbour office was new in May.", key="kettle")
+
+    with pytest.raises(StoreError, match=r"is not empty .*--remove-source"):
+        move(home, "files")
+    assert (home / "journal.db").exists()
+    left.remove(load(home))
+    assert not (home / "lance").exists()
+    assert not (home / "journal.db").exists()
+
+    there = shutil.copytree(home, tmp_path / "there")
+    back = move(home, "files")
+    assert back.rows["memories"] == done.rows["memories"] + 1
+    assert load(home).store.uri == ""
+    assert load(home).journal.url == ""
+    assert "storage_options" not in (home / "slowwave.toml").read_text()
+    with Memory(load(home), namespace="ada") as memory:
+        assert memory.search("kettle in the harbour office").results[0].source == "kettle"
+    with (
+        pytest.raises(SlowwaveError, match="this home is moved to another place"),
+        Memory(load(there), namespace="ada") as old,
+    ):
+        old.save("Who still has the old settings is told of the move.", key="late")
+    left.remove(load(home))
+    assert not Place("s3://moved/whole", options).list()
+    with Memory(load(home), namespace="ada") as memory:
+        assert memory.save("And saves go on after all that moving about.", key="on").status == "live"
+
+
+def test_the_copy_is_equal_to_the_original(home: Path, lived: Path, tmp_path: Path) -> None:
+    """All versions, tags and acts: only the announcement of the move and its end are new."""
+    move(home, str(tmp_path / "elsewhere"), only="tables")
+    left.remove(load(home))
+    move(home, "files", only="tables")
+    with Memory(load(home), namespace="ada") as one, Memory(load(lived), namespace="ada") as other:
+        until = other.journal.rows.last_seq()
+        assert one.journal.rows.digest(until=until) == other.journal.rows.digest()
+        assert one.journal.rows.count() == until + 4
+        names = sorted(other.store.db.list_tables().tables)
+        for name in names:
+            mine, original = (store.db.open_table(name) for store in (one.store, other.store))
+            assert mine.version == original.version
+            assert mine.to_arrow() == original.to_arrow()
+            assert mine.list_versions() == original.list_versions()
+
+
+def test_only_the_journal(home: Path, database: str) -> None:
+    before, url = answers(home), fresh(database, "acts")
+    done = move(home, url, only="journal")
+    assert done.tables == {}
+    assert done.digest
+    assert load(home).store.uri == ""
+    assert answers(home) == before
+
+
+def test_a_place_that_holds_another_home_is_refused(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("of somebody else")
+    with pytest.raises(StoreError, match="is not empty"):
+        move(home, str(tmp_path / "other"))
+    with pytest.raises(SettingsError, match="Where to"):
+        move(home)
+    assert not Workspace(load(home)).journal.read(kinds=["work"], namespace="*").height
+
+
+def test_variables_that_say_where_the_tables_are_are_refused(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_STORE__URI", str(home / "lance"))
+    with pytest.raises(SettingsError, match="SLOWWAVE_STORE__URI"):
+        move(home, str(tmp_path / "new"))
+
+
+def test_who_has_the_tables_open_still_is_told(home: Path, tmp_path: Path) -> None:
+    with Memory(load(home), namespace="ada") as memory:
+        memory.search("when do we deploy?")
+        assert move(home, str(tmp_path / "new"), only="tables").done
+        with pytest.raises(StoreError, match=r"at .*new now"):
+            memory.save("What is saved by an old process must not be lost.", key="old")
+    assert not list((home / "lance").glob("*.wal/*.arrows"))
+
+
+KILL = """
+import os, sys
+from slowwave.upkeep.moving import files, left, running
+from slowwave.journal import carrying
+from slowwave.backup import place
+
+def killed(self, *arguments, **named):
+    global left_over
+    left_over -= 1
+    if left_over < 0:
+        os._exit(137)
+    return original(self, *arguments, **named)
+
+where, left_over = sys.argv[1], int(sys.argv[2])
+owner, name = {"put": (place.Place, "put"), "acts": (carrying.Rows, "put"), "end": (carrying.Rows, "reopen"),
+               "switch": (left, "switch"), "closing": (carrying.Rows, "put_sources")}[where]
+original = getattr(owner, name)
+setattr(owner, name, killed)
+sys.argv = ["slowwave", *sys.argv[3:]]
+from slowwave.cli import main
+main()
+"""
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SLOWWAVE_")}
+    return subprocess.run(
+        [sys.executable, *arguments], env={**clean, "PYTHONPATH": str(ROOT), "SLOWWAVE_HOME": str(home)},
+        cwd=home.parent, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("where", "after"), [("put", 3), ("put", 60), ("acts", 0), ("closing", 0), ("switch", 0)]
+)
+def test_a_move_that_is_killed_goes_on_by_the_same_command(
+    home: Path, tmp_path: Path, where: str, after: int, database: str
+) -> None:
+    before = answers(home)
+    url = fresh(database, f"killed_{where}_{after}")
+    command = ["move", "--to", str(tmp_path / "tables"), "--to", url]
+    assert run(home, "-c", KILL, where, str(after), *command).returncode == 137
+    assert load(home).store.uri == ""
+    refused = run(home, "-m", "slowwave", "save", "Nobody writes in the middle of a move.")
+    if where in ("closing", "switch"):  # nobody can write to the old journal any more
+        assert refused.returncode == 1, refused.stderr
+        assert "moved to another place" in refused.stderr
+    else:
+        assert refused.returncode == 4, refused.stderr
+        assert "finish it: slowwave move" in refused.stderr
+    done = run(home, "-m", "slowwave", *command, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["done"]
+    assert load(home).store.uri == str(tmp_path / "tables")
+    assert answers(home) == before
+    again = run(home, "-m", "slowwave", *command)
+    assert "there already" in again.stdout
+    if refused.returncode == 1:  # else the note that was saved meanwhile waits for the night
+        doctor = run(home, "-m", "slowwave", "doctor")
+        assert doctor.returncode == 0, doctor.stdout
+
+
+def test_a_move_that_was_killed_can_be_given_up(home: Path, tmp_path: Path, database: str) -> None:
+    before = answers(home)
+    command = ["move", "--to", str(tmp_path / "tables"), "--to", fresh(database, "given_up")]
+    assert run(home, "-c", KILL, "switch", "0", *command).returncode == 137
+    assert "Given up" in run(home, "-m", "slowwave", "move", "--give-up").stdout
+    assert answers(home) == before
+    assert (
+        run(home, "-m", "slowwave", "save", "The home goes on in its old place after that.").returncode == 0
+    )

@@ -1,0 +1,98 @@
+"""An upgrade is seen before it is made, made, and taken back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from slowwave.cli import app
+from slowwave.errors import StoreError
+from slowwave.memory import Memory
+from slowwave.settings import load
+from slowwave.store.database import SCHEMA_VERSION
+from slowwave.upkeep import upgrading
+
+KEYS = ("search_views", "question_vectors", "search_keys")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A home as the schema before search keys had it, with a journal of version 2."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
+    with Memory(load(home), namespace="default") as memory:
+        memory.save("We deploy on Thursday at nine in the morning, and Friday is for repairs.", key="deploy")
+        store = memory.store
+        store.recorder = None
+        for name in KEYS:
+            store.db.drop_table(name)
+        store.table("learned_matches").drop_columns(["of"]) if "of" in store.table(
+            "learned_matches"
+        ).schema.names else None
+        store.put_meta("schema", {"version": 12})
+    with sqlite3.connect(home / "journal.db") as raw:
+        raw.execute("DROP INDEX journal_entries_by_order")
+        raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
+        raw.execute("DROP INDEX journal_entries_by_feedback")
+        raw.execute("DROP INDEX journal_entries_by_project")
+        raw.execute("UPDATE journal_meta SET value = '1' WHERE key = 'schema_version'")
+    raw.close()
+    return home
+
+
+def command(home: Path, *arguments: str) -> dict[str, object]:
+    done = CliRunner().invoke(app, ["--home", str(home), "upgrade", *arguments, "--json"], env={})
+    assert done.exit_code == 0, done.output
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def versions(home: Path) -> tuple[int, int]:
+    found = upgrading.look(load(home))
+    return found.tables, found.journal
+
+
+def test_it_is_seen_made_and_taken_back(old: Path) -> None:
+    would = command(old, "--dry-run")
+    assert [(step["part"], step["version"]) for step in would["steps"]] == [("journal", 3), ("tables", 13)]
+    assert versions(old) == (12, 1)
+    assert command(old)["steps"] == would["steps"]
+    assert versions(old) == (SCHEMA_VERSION, 3)
+    assert command(old)["steps"] == []
+    command(old, "--undo")
+    assert versions(old) == (12, 1)
+    with Memory(load(old), namespace="default") as memory:  # whoever opens it upgrades it again
+        assert memory.search("when do we deploy?").results[0].source == "deploy"
+    assert versions(old) == (SCHEMA_VERSION, 3)
+
+
+def test_what_was_saved_since_is_not_taken_back(old: Path) -> None:
+    upgrading.upgrade(load(old))
+    with Memory(load(old), namespace="default") as memory:
+        memory.save("The ferry of noon was full of sheep and of hay for the island.", key="ferry")
+    with pytest.raises(StoreError, match="1 acts came since"):
+        upgrading.undo(load(old))
+    assert versions(old) == (SCHEMA_VERSION, 3)
+
+
+def test_a_home_of_a_newer_version_is_refused_by_all(old: Path) -> None:
+    with Memory(load(old), namespace="default") as memory:
+        memory.store.put_meta("schema", {"version": 99})
+    for run in (upgrading.look, upgrading.upgrade, upgrading.undo):
+        with pytest.raises(StoreError, match="newer"):
+            run(load(old))
+
+
+def test_a_home_without_an_upgrade_has_none_to_take_back(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="nothing to upgrade"):
+        upgrading.look(load(tmp_path))
+    with Memory(load(tmp_path, embedding={"model": "wordllama-256"}), namespace="default") as memory:
+        memory.save("The battery of the northern gauge lasts eleven weeks in winter.", key="gauge")
+    assert command(tmp_path)["steps"] == []
+    with pytest.raises(StoreError, match="none to take back"):
+        upgrading.undo(load(tmp_path))
