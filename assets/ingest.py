@@ -267,6 +267,8 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
             store,
             int(space.settings.store.snapshot_mb * 2**20),
             erasures=lambda name: space.journal.count(name, ERASURE),
+            parted_from=space.settings.store.vector_index_from,
+            wanted_recall=space.settings.store.vector_index_recall,
         )
     for name, why in left.failed.items():
         context.log.warning(f"Processes make the snapshot of {name} themselves: {why}")

@@ -19,6 +19,9 @@ import numpy.typing as npt
 
 K1, B = 1.2, 0.75
 
+MOST_PEAKS = 65_536
+"""Terms of a block whose best rows are kept (count)."""
+
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -33,12 +36,14 @@ class Postings:
         starts: where the rows of each term begin, and the end of the last, (t + 1,).
         rows: (p,).
         counts: times that the row says the term, (p,).
+        peaks: what `peak` has found, by term.
     """
 
     terms: npt.NDArray[np.int32]
     starts: Ints
     rows: npt.NDArray[np.int32]
     counts: npt.NDArray[np.float32]
+    peaks: dict[int, npt.NDArray[np.int32]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, terms: npt.ArrayLike, rows: npt.ArrayLike, counts: npt.ArrayLike | None = None) -> Postings:
@@ -64,6 +69,38 @@ class Postings:
         if at == len(self.terms) or self.terms[at] != term:
             return None
         return slice(int(self.starts[at]), int(self.starts[at + 1]))
+
+    def peak(self, term: int, place: slice, lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Rows of a term of which one scores best for it, whatever the mean length is: a handful.
+
+        They are those that no other exceeds in being short and in saying it often.
+
+        Args:
+            term: the term.
+            place: where it stands.
+            lengths: of every row.
+        """
+        if (known := self.peaks.get(term)) is not None:
+            return known
+        rows, times = self.rows[place], self.counts[place].astype(np.int64)
+        own = lengths[rows]
+        shortest = np.full(int(times.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32)
+        np.minimum.at(shortest, times, own)
+        found, least = [], np.iinfo(np.int32).max
+        for often in range(len(shortest) - 1, 0, -1):
+            if shortest[often] < least:
+                least = shortest[often]
+                found.append(rows[np.flatnonzero((times == often) & (own == least))[0]])
+        if len(self.peaks) >= MOST_PEAKS:
+            self.peaks.clear()
+        self.peaks[term] = np.array(found, dtype=np.int32)
+        return self.peaks[term]
+
+    def times(self, place: slice, rows: Ints) -> npt.NDArray[np.float32]:
+        """How often some rows say the term that stands at a place."""
+        theirs = self.rows[place]
+        at = np.minimum(np.searchsorted(theirs, rows), len(theirs) - 1)
+        return np.where(theirs[at] == rows, self.counts[place][at], np.float32(0))
 
     def with_(self, other: Postings) -> Postings:
         """Both as one; no row is in both."""
@@ -103,6 +140,26 @@ class WordIndex:
         return replace(self, blocks=tuple(blocks), lengths=np.concatenate([self.lengths, lengths]))
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A term of a query, as some rows say it.
+
+    Attributes:
+        places: where it stands, by block; no row is in two of them.
+        weight: what its share of a row is multiplied with.
+        best: share of the row that scores best for it; 1 where none says it.
+    """
+
+    places: tuple[tuple[Postings, slice], ...]
+    weight: float
+    best: float
+
+    @property
+    def most(self) -> float:
+        """What no row exceeds for it."""
+        return self.weight * self.best
+
+
 class Bm25:
     """What rows score that are alive: the statistics are theirs.
 
@@ -117,8 +174,8 @@ class Bm25:
     def __init__(self, index: WordIndex, alive: Flags) -> None:
         self.index, self._count = index, int(np.count_nonzero(alive))
         self._alive = None if self._count == len(alive) else alive
-        mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
-        self._norm = K1 * (1 - B + B * index.lengths / mean) if mean else np.zeros(len(alive))
+        self._dead = np.flatnonzero(~alive) if self._alive is not None else np.empty(0, np.int64)
+        self._mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
 
     def scores(self, terms: Iterable[int], unsaid: int = 0) -> tuple[Floats, float]:
         """Of every row for some terms, (n,); 0 where a row is not alive or says none of them.
@@ -131,25 +188,49 @@ class Bm25:
             The scores, and their bound: no row exceeds it. It is the sum of the best that any row scores for
             each term alone, and of what the first row to say it would, where none does.
         """
-        scores, bound = np.zeros(len(self._norm)), unsaid * idf(self._count, 0) * (K1 + 1)
-        for term, said in Counter(terms).items():
-            found = [(block, place) for block in self.index.blocks if (place := block.find(term)) is not None]
-            if self._alive is not None:
-                count = sum(int(np.count_nonzero(self._alive[block.rows[place]])) for block, place in found)
-            else:
-                count = sum(place.stop - place.start for _, place in found)
-            weight = said * idf(self._count, count) * (K1 + 1)
-            best = 0.0 if count else 1.0
-            for block, place in found:  # no row is in two of them
-                rows, times = block.rows[place], block.counts[place]
-                share = times / (times + self._norm[rows])
-                scores[rows] += weight * share
-                best = max(best, float(share.max(where=self._there(rows), initial=0.0)))
-            bound += weight * best
-        return scores if self._alive is None else np.where(self._alive, scores, 0.0), float(bound)
+        said, bound = self.said(terms, unsaid)
+        scores = np.zeros(len(self.index.lengths))
+        for one in said:
+            for block, place in one.places:
+                rows = block.rows[place]
+                scores[rows] += one.weight * self.shares(rows, block.counts[place])
+        return scores if self._alive is None else np.where(self._alive, scores, 0.0), bound
 
-    def _there(self, rows: npt.NDArray[np.int32]) -> Flags | np.bool_:
-        return np.True_ if self._alive is None else self._alive[rows]
+    def said(self, terms: Iterable[int], unsaid: int = 0) -> tuple[list[Said], float]:
+        """The terms of a query, each once and in their order, and the bound; see `scores`."""
+        found, bound = [], unsaid * idf(self._count, 0) * (K1 + 1)
+        for term, often in Counter(terms).items():
+            blocks = ((block, block.find(term)) for block in self.index.blocks)
+            places = tuple((block, place) for block, place in blocks if place is not None)
+            count = sum(place.stop - place.start - self._dead_in(block, place) for block, place in places)
+            best = max((self._best(term, *one) for one in places), default=0.0) if count else 1.0
+            found.append(Said(places, often * idf(self._count, count) * (K1 + 1), best))
+            bound += found[-1].most
+        return found, float(bound)
+
+    def shares(self, rows: npt.NDArray[np.integer], times: npt.NDArray[np.float32]) -> Floats:
+        """Of some rows for a term that they say so often: what its weight is multiplied with."""
+        if not self._mean:
+            return np.zeros(len(rows))
+        norm = K1 * (1 - B + B * self.index.lengths[rows] / self._mean)
+        shares: Floats = times / (times + norm)
+        return shares
+
+    def _dead_in(self, block: Postings, place: slice) -> int:
+        """How many rows that are not alive say a term."""
+        if self._alive is None:
+            return 0
+        if len(self._dead) < (place.stop - place.start) // 8:
+            return int(np.count_nonzero(block.times(place, self._dead)))
+        return int(np.count_nonzero(~self._alive[block.rows[place]]))
+
+    def _best(self, term: int, block: Postings, place: slice) -> float:
+        rows = block.peak(term, place, self.index.lengths)
+        if self._alive is None or self._alive[rows].all():
+            return float(self.shares(rows, block.times(place, rows.astype(np.int64))).max(initial=0.0))
+        rows = block.rows[place]
+        shares = self.shares(rows, block.counts[place])
+        return float(shares.max(where=self._alive[rows], initial=0.0))
 
 
 def idf(count: float, said: float) -> np.float64:

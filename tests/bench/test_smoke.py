@@ -75,6 +75,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "reconsolidate": lambda at: ("--memories", 30, "--notes", "2,3"),
     "retrieval": lambda at: ("--data", made.harbour(at / "harbour"), made.chats(at / "chats"), *FAST),
+    "scale": lambda at: ("--chunks", "8,16,24", "--searches", 2, "--saves", 2, "--repeat", 1),
     "selections": lambda at: ("--seeds", 1, "--queries", 4, "--searches", 5, "--days", 2),
     "shadow_logging": lambda at: ("--data", made.chats(at / "chats")),
     "soak": lambda at: ("--one-by-one", 10, "--folder", at),

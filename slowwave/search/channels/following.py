@@ -14,6 +14,7 @@ import pyarrow as pa
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN
+from slowwave.search.channels.partitions import Partitions, parted
 from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows, Snapshot, Vectors
 from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.store import Store
@@ -32,6 +33,10 @@ ROW_BYTES = 2_500
 
 FEWEST_ROWS = 500
 """Of a namespace that a file is left of: a smaller one is read from the table as fast (count)."""
+
+PARTED_FROM, WANTED_RECALL = 20_000, 0.99
+"""Rows from which vectors are parted, and the recall that visiting partitions has to have: the defaults of
+``store.vector_index_from`` and ``store.vector_index_recall``."""
 
 MOST_PIECES = 32
 """Pieces of the columns' memory, from which they are made one again (count)."""
@@ -82,6 +87,7 @@ class _Followed(Following):
         self._vocabulary = Vocabulary()
         self._words = WordIndex()
         self._asked = self._asked_since = _asked(self.kept.take([]))
+        self._partitions: Partitions | None = None
         self._mapped: Matrix = np.empty((0, self._store.identity.dimension), np.float32)
         self._vectors = Growing(self._store.identity.dimension)
 
@@ -95,11 +101,15 @@ class _Followed(Following):
         self._parts, self.kept, self._asked = left.parts, Pieces(left.kept), left.asked
         self.alive = np.ones(left.kept.num_rows, dtype=np.bool_)
         self._words, self._vocabulary, self._rows_of = left.words, left.vocabulary, left.rows_of
-        self._mapped = left.vectors
+        self._mapped, self._partitions = left.vectors, left.partitions
         return True
 
-    def leave(self) -> None:
+    def leave(self, parted_from: int = PARTED_FROM, wanted_recall: float = WANTED_RECALL) -> None:
         """Leave a file of what is committed now for all processes, unless that is too much.
+
+        Args:
+            parted_from: rows from which vectors are parted (count).
+            wanted_recall: see `parted`.
 
         Raises:
             ValueError: a column is too large for one piece of memory.
@@ -110,9 +120,13 @@ class _Followed(Following):
             self._come_to(data, ())
             if self.too_large or not len(self):
                 return mapped.forget(self._store, self._namespace)
+            vectors, partitions = self._vectors.first(len(self)), None
+            if len(self) >= parted_from:
+                partitions = parted(vectors, wanted_recall)
+                vectors = vectors[partitions.order]
             left = mapped.Left(
-                self.kept.take(np.arange(len(self))), self._asked_since, self._vectors.first(len(self)),
-                self._words, self._vocabulary, self._rows_of, self._parts,
+                self.kept.take(np.arange(len(self))), self._asked_since, vectors,
+                self._words, self._vocabulary, self._rows_of, self._parts, partitions,
             )  # fmt: skip
             return mapped.write(self._store, self._namespace, left, data)
 
@@ -124,7 +138,10 @@ class _Followed(Following):
                 self._snapshot = Snapshot(
                     columns=self.kept.select(SHOWN),
                     asked=pl.concat([self._asked, self._asked_since], rechunk=False),
-                    vectors=Vectors(self._mapped, self._vectors.first(len(self) - len(self._mapped))),
+                    vectors=Vectors(
+                        self._mapped, self._vectors.first(len(self) - len(self._mapped)),
+                        partitions=self._partitions,
+                    ),
                     words=Bm25(self._words, self.alive), alive=self.alive,
                     rows_of=self._rows_of, vocabulary=self._vocabulary,
                     table=self._store.handle("chunks"), passed={} if old is None else dict(old.passed),
@@ -155,8 +172,9 @@ class LeftFiles:
 
 
 def leave_files(
-    store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS, erasures: Callable[[str], int] = lambda _: 0
-) -> LeftFiles:
+    store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS, erasures: Callable[[str], int] = lambda _: 0,
+    parted_from: int = PARTED_FROM, wanted_recall: float = WANTED_RECALL,
+) -> LeftFiles:  # fmt: skip
     """Leave a file of each namespace that is worth one, and take the others away.
 
     Args:
@@ -165,6 +183,8 @@ def leave_files(
         fewest: rows of a namespace that is worth one.
         erasures: how many a namespace has had; one that comes meanwhile may have looked before its file was
             there, so the file goes again.
+        parted_from: rows of a namespace from which its vectors are parted (count).
+        wanted_recall: recall@10 that the partitions have to have.
     """
     rows, failed = dict[str, int](), dict[str, str]()
     if store.elsewhere:
@@ -177,7 +197,7 @@ def leave_files(
         try:
             before = erasures(name)
             if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE)):
-                _Followed(store, name, most_bytes, recalls=False).leave()
+                _Followed(store, name, most_bytes, recalls=False).leave(parted_from, wanted_recall)
             if erasures(name) == before:
                 rows[name] = count
             else:

@@ -18,10 +18,11 @@ import pyarrow as pa
 
 from slowwave.common.ids import digest
 from slowwave.scoring.ranking.bm25 import Postings, WordIndex
+from slowwave.search.channels.partitions import Partitions
 from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows
 from slowwave.search.channels.vocabulary import WORD, Lexicon, Vocabulary
 from slowwave.store.following import Part, fragments_of
-from slowwave.store.mapped import Putting, opened, remove
+from slowwave.store.mapped import Mapped, Putting, opened, remove
 from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 FOLDER = "_search"
-FORMAT = 1
+FORMAT = 2
 TABLE = "chunks"
 Facts = dict[str, Any]
 
@@ -47,6 +48,7 @@ class Left:
         vocabulary: numbers of terms.
         rows_of: rows of each memory.
         parts: where rows are in the table, by the files of a fragment.
+        partitions: of the vectors, which are in their order then; None of few rows.
     """
 
     kept: pa.Table
@@ -56,6 +58,7 @@ class Left:
     vocabulary: Vocabulary
     rows_of: MemoryRows
     parts: dict[str, Part]
+    partitions: Partitions | None = None
 
 
 def path_of(store: Store, namespace: str) -> Path:
@@ -107,6 +110,8 @@ def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset) ->
     names = left.kept.column("memory_id").to_pylist()
     with Putting(path_of(store, namespace)) as made:
         made.array("vectors", left.vectors)
+        for name in ("centres", "starts", "order", "place") if left.partitions else ():
+            made.array(f"partitions:{name}", getattr(left.partitions, name))
         made.table("kept", left.kept)
         made.table("asked", left.asked.rechunk().to_arrow(compat_level=pl.CompatLevel.newest()))
         for name in ("terms", "starts", "rows", "counts"):
@@ -127,6 +132,9 @@ def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset) ->
                 **_identity(store, namespace, left.kept.column_names),
                 **_version(store, data),
                 "rows": left.kept.num_rows,
+                "partitions": None
+                if left.partitions is None
+                else {"probes": left.partitions.probes, "recall": left.partitions.recall},
                 "parts": [[path, len(part.rows), part.deletions] for path, part in parts],
             }
         )
@@ -158,8 +166,17 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
         ),
         rows_of=MemoryRows(found.texts("memory"), found.array("memory:starts"), found.array("memory:rows")),
         parts=dict(_parts(found.facts["parts"], found.array("part:rows"), found.array("part:offsets"))),
+        partitions=_partitions(found),
     )  # fmt: skip
     return left if _agrees(left, found.facts["rows"], store.identity.dimension) else None
+
+
+def _partitions(found: Mapped) -> Partitions | None:
+    told = found.facts["partitions"]
+    if told is None:
+        return None
+    arrays = (found.array(f"partitions:{name}") for name in ("centres", "starts", "order", "place"))
+    return Partitions(*arrays, probes=int(told["probes"]), recall=float(told["recall"]))
 
 
 def _parts(listed: list[Any], rows: Any, offsets: Any) -> list[tuple[str, Part]]:  # noqa: ANN401 - arrays
@@ -180,6 +197,9 @@ def _frame(rows: pa.Table) -> pl.DataFrame:
 def _agrees(left: Left, count: int, dimension: int) -> bool:
     """Whether all that was left is of as many rows."""
     parts = sum(len(part.rows) for part in left.parts.values())
+    parted = left.partitions
+    if parted is not None and {len(parted.order), len(parted.place), int(parted.starts[-1])} != {count}:
+        return False
     counts = {len(left.vectors), left.asked.height, left.kept.num_rows, len(left.words.lengths), parts}
     return counts == {count} and left.vectors.shape[1] == dimension and left.asked.columns == list(ASKED)
 

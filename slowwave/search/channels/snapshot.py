@@ -10,8 +10,10 @@ import numpy.typing as npt
 import polars as pl
 
 from slowwave.common.ids import memory_of
+from slowwave.scoring.ranking.best_rows import best_rows
 from slowwave.scoring.ranking.bm25 import Bm25
 from slowwave.search.channels.base import DIGITS, Merged, Vector
+from slowwave.search.channels.partitions import Partitions
 from slowwave.search.channels.vocabulary import Tokenizer, Vocabulary
 from slowwave.store.mapped import Texts
 from slowwave.store.pieces import Pieces
@@ -27,6 +29,15 @@ ASKED = (
 """Columns that a condition may name."""
 
 
+MANY = 20_000
+"""Rows from which not each that says a word of a question is scored (count)."""
+
+MOST_PASS = 2
+"""Partitions are visited if at least one of so many rows passes; of fewer each is compared (count)."""
+
+FEW_PASS = 16
+"""Rows that pass are taken out and compared if at most one of so many does (count)."""
+
 MOST_CONDITIONS = 64
 """Conditions whose outcome is kept (count)."""
 
@@ -36,9 +47,11 @@ class Vectors:
 
     Args:
         pieces: each (n, dimension), at least one.
+        partitions: of the first piece, whose rows are in their order then.
     """
 
-    def __init__(self, *pieces: Matrix) -> None:
+    def __init__(self, *pieces: Matrix, partitions: Partitions | None = None) -> None:
+        self.partitions = partitions
         self._pieces = tuple(one for one in pieces if len(one)) or pieces[:1]
         self._starts = np.cumsum([0, *map(len, self._pieces)])
 
@@ -49,19 +62,49 @@ class Vectors:
     def __getitem__(self, rows: Rows) -> Matrix:
         """Some of the rows, (len(rows), dimension)."""
         if len(self._pieces) == 1:
-            return self._pieces[0][rows]
+            return self._pieces[0][self._placed(rows)]
         found = np.empty((len(rows), self._pieces[0].shape[1]), dtype=np.float32)
         where = np.searchsorted(self._starts, rows, side="right") - 1
         for number, piece in enumerate(self._pieces):
             mine = where == number
-            found[mine] = piece[rows[mine] - self._starts[number]]
+            theirs = rows[mine] - self._starts[number]
+            found[mine] = piece[theirs if number else self._placed(theirs)]
         return found
+
+    def _placed(self, rows: Rows) -> Rows:
+        """Where rows of the first piece are in it."""
+        return rows if self.partitions is None else self.partitions.place[rows].astype(np.int64)
 
     def times(self, vector: Vector) -> Vector:
         """The product of every row and a vector, (n,)."""
         # In one thread: threads wait for one another.
         found = [np.einsum("ij,j->i", piece, vector) for piece in self._pieces]
+        if self.partitions is not None:
+            found[0] = found[0][self.partitions.place]
         return np.concatenate(found) if len(found) > 1 else found[0]
+
+    def visited(self, vector: Vector, passing: Flags, size: int) -> tuple[Rows, Vector]:
+        """Rows that pass in the partitions nearest to a vector, and all that are in none; their products.
+
+        As many partitions more are visited as it takes to find `size`.
+        """
+        assert self.partitions is not None
+        parts, first = self.partitions, self._pieces[0]
+        rows, near, found = [np.empty(0, np.int64)], [np.empty(0, np.float32)], 0
+        for count, number in enumerate(parts.near(vector).tolist()):
+            if count >= parts.probes and found >= size:
+                break
+            place = slice(int(parts.starts[number]), int(parts.starts[number + 1]))
+            theirs = parts.order[place]
+            through = passing[theirs]
+            rows.append(theirs[through].astype(np.int64))
+            near.append(np.einsum("ij,j->i", first[place], vector)[through])
+            found += len(rows[-1])
+        for start, piece in zip(self._starts[1:-1].tolist(), self._pieces[1:], strict=True):
+            through = passing[start : start + len(piece)]
+            rows.append(np.flatnonzero(through) + start)
+            near.append(np.einsum("ij,j->i", piece, vector)[through])
+        return np.concatenate(rows), np.concatenate(near)
 
 
 class MemoryRows:
@@ -151,7 +194,13 @@ class Snapshot:
 
     def full_text(self, query: str, where: str, size: int) -> Found:
         """See `Channels`."""
-        scores, bound = self.words.scores(*self.vocabulary.of_query(query, self.table))
+        asked = self.vocabulary.of_query(query, self.table)
+        if len(self) >= MANY:
+            said, bound = self.words.said(*asked)
+            return replace(
+                self._best(*best_rows(self.words, said, self._passing(where), size), size), bound=bound
+            )
+        scores, bound = self.words.scores(*asked)
         rows = np.flatnonzero((scores > 0) & self._passing(where))
         return replace(self._best(rows, scores[rows], size), bound=bound)
 
@@ -159,9 +208,19 @@ class Snapshot:
         """See `Channels`."""
         if not vector.any() or not len(self):
             return self._best(np.empty(0, np.int64), np.empty(0), size)
-        near = self.vectors.times(vector)
-        rows = np.flatnonzero(self._passing(where))
-        return self._best(rows, near[rows], size)
+        passing = self._passing(where)
+        count = int(np.count_nonzero(passing))
+        if self.vectors.partitions is not None and MOST_PASS * count >= len(self):
+            rows, near = self.vectors.visited(vector, passing, size)
+            if len(rows) > size > 0:
+                there = near >= np.partition(near, len(near) - size)[len(near) - size]
+                rows, near = rows[there], near[there]
+            order = np.argsort(rows)
+            return self._best(rows[order], near[order], size)
+        rows = np.flatnonzero(passing)
+        if FEW_PASS * count < len(self):
+            return self._best(rows, np.einsum("ij,j->i", self.vectors[rows], vector), size)
+        return self._best(rows, self.vectors.times(vector)[rows], size)
 
     def of(self, memory_ids: Sequence[str], where: str, most: int) -> Found:
         """See `Channels`."""

@@ -1,0 +1,99 @@
+"""What homes of other sizes would cost, of constants that were measured: pure functions.
+
+A search visits partitions of about the root of the rows, so its time is ``a + b · sqrt(n)``; what is written
+and kept is ``a + b · n``. The night's compaction and its k-means are taken as linear too: the partitions'
+work is ``n · sqrt(P)`` with ``P`` the partitions, which is a fifth of it at 1 M.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+PER_ROOT, ROWS = 8, 100
+"""As in `slowwave.search.channels.partitions`: partitions by the root of the rows, and rows in each."""
+
+ROW_BYTES = 2_500
+"""Of a row of a snapshot beside its vector, as `slowwave.search.channels.following` reckons."""
+
+REQUESTS_OF_A_READ = 3
+"""Of an object store for a table whose version is looked for: list, manifest, and one per column file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``fixed + each · rows ** power``."""
+
+    fixed: float
+    each: float
+    power: float
+
+    def at(self, rows: float) -> float:
+        """What so many rows cost."""
+        return float(self.fixed + self.each * rows**self.power)
+
+
+def fitted(points: Sequence[tuple[float, float]], power: float) -> Line:
+    """The line through two sizes, never falling.
+
+    Args:
+        points: rows and what was measured, of two sizes.
+        power: of the rows.
+    """
+    (few, less), (many, more) = points
+    each = max(0.0, (more - less) / (many**power - few**power))
+    return Line(less - each * few**power, each, power)
+
+
+def partitions(rows: int) -> int:
+    """How many partitions a namespace of so many rows has; one of fewer than `20,000` is not parted."""
+    return max(1, min(rows // ROWS, int(PER_ROOT * math.sqrt(rows))))
+
+
+def snapshot_bytes(rows: int, dimension: int) -> int:
+    """Of the file of a namespace, mapped by all processes."""
+    return rows * (ROW_BYTES + 4 * dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What a home costs.
+
+    Attributes:
+        disk_gb: of tables, journal and snapshots.
+        snapshot_gb: of the largest namespace's file: what `store.snapshot_mb` has to allow.
+        search_cpu_ms: p95 of a search in one namespace.
+        night_hours: CPU of the night's work on the tables.
+        files_mapped: snapshots that one process would have to map for all tenants.
+        requests: of an object store for a search of a namespace whose table is there (count).
+    """
+
+    disk_gb: float
+    snapshot_gb: float
+    search_cpu_ms: float
+    night_hours: float
+    files_mapped: int
+    requests: int
+
+
+def home(rows: int, tenants: int, dimension: int, *, search: Line, disk_mb: Line, night_cpu_s: Line) -> Home:
+    """A home of so many rows, shared evenly.
+
+    Args:
+        rows: of all tenants.
+        tenants: namespaces.
+        dimension: numbers per vector.
+        search: milliseconds of a search by the rows of its namespace.
+        disk_mb: by the rows of the home.
+        night_cpu_s: the same.
+    """
+    each = -(-rows // tenants)
+    return Home(
+        disk_gb=disk_mb.at(rows) / 1_024,
+        snapshot_gb=snapshot_bytes(each, dimension) / 2**30,
+        search_cpu_ms=search.at(each),
+        night_hours=night_cpu_s.at(rows) / 3_600,
+        files_mapped=tenants,
+        requests=2 * REQUESTS_OF_A_READ + partitions(each) // ROWS,
+    )

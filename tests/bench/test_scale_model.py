@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def model(load):
+    return load("_scale_model")
+
+
+def test_the_line_through_two_sizes_by_hand(model):
+    line = model.fitted([(100, 12.0), (400, 22.0)], 0.5)  # roots 10 and 20
+    assert (line.fixed, line.each) == (2.0, 1.0)
+    assert line.at(900) == 32.0
+    assert model.fitted([(10, 5.0), (20, 7.0)], 1.0).at(100) == pytest.approx(23.0)
+
+
+def test_a_larger_size_is_never_foretold_to_cost_less(model):
+    assert model.fitted([(100, 12.0), (400, 11.0)], 0.5).at(10**9) == 12.0
+
+
+def test_a_home_shared_by_tenants_by_hand(model):
+    home = model.home(
+        1_000_000, 100, 256, search=model.Line(10, 0.01, 0.5), disk_mb=model.Line(0, 0.005, 1),
+        night_cpu_s=model.Line(36, 0.0036, 1),
+    )  # fmt: skip
+    assert home.search_cpu_ms == pytest.approx(11.0)  # 10,000 rows each: root 100
+    assert home.disk_gb == pytest.approx(5_000 / 1_024)
+    assert home.night_hours == pytest.approx(1.01)
+    assert home.snapshot_gb == pytest.approx(10_000 * 3_524 / 2**30)
+    assert home.files_mapped == 100
+
+
+def test_it_parts_as_the_search_does(model):
+    from slowwave.search.channels import partitions
+
+    for rows in (50, 20_000, 1_000_000, 10**9):
+        assert model.partitions(rows) == partitions.count_for(rows)

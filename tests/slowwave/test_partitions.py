@@ -1,0 +1,183 @@
+"""Vectors in partitions: what is found, how many are visited, and that no filter and no tenant is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from snapshot_helpers import MANY as ROOM
+
+import slowwave
+from slowwave.memory import Memory
+from slowwave.search import Filters
+from slowwave.search.channels import mapped, partitions, snapshot
+from slowwave.search.channels.following import Snapshots, leave_files
+from slowwave.search.channels.partitions import FEWEST_PROBES, Partitions, count_for, parted, probes_for
+from slowwave.search.channels.snapshot import Vectors
+
+COUNT, DIMENSION = 4_000, 16
+
+
+def rows_of(seed: int, count: int = COUNT, dimension: int = DIMENSION) -> np.ndarray:
+    """Unit vectors in clusters."""
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(40, dimension))
+    rows = centres[random.integers(0, 40, count)] + 0.8 * random.normal(size=(count, dimension))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("rows", "count"), [(50, 1), (20_000, 200), (640_000, 6_400), (1_000_000, 8_000), (100_000_000, 80_000)]
+)
+def test_a_hundred_rows_each_until_the_centres_are_too_many(rows, count):
+    assert count_for(rows) == count
+
+
+def test_probes_by_hand():
+    """Of twenty neighbours one is in the 31st partition and one in the 12th."""
+    ranks = np.array([[0] * 10, [*[1] * 8, 11, 30]])
+    assert probes_for(ranks, 1.0) == (31, 1.0)
+    assert probes_for(ranks, 0.9) == (12, 0.95)  # half of the misses that are allowed: one of twenty
+    assert probes_for(ranks, 0.5) == (FEWEST_PROBES, 0.9)
+
+
+def test_every_row_is_in_the_partition_whose_centre_is_about_nearest():
+    vectors = rows_of(1)
+    parts = parted(vectors, 0.99)
+    assert np.array_equal(np.sort(parts.order), np.arange(COUNT))
+    assert np.array_equal(parts.order[parts.place], np.arange(COUNT))
+    assert len(parts.centres) == pytest.approx(count_for(COUNT), rel=0.2)
+    mine = np.empty(COUNT, dtype=np.int64)
+    mine[parts.order] = np.repeat(np.arange(len(parts.centres)), np.diff(parts.starts))
+    nearest = np.argmax(vectors @ parts.centres.T, axis=1)
+    assert np.mean(mine == nearest) > 0.9
+    for number in range(len(parts.centres)):
+        assert np.all(np.diff(parts.order[parts.starts[number] : parts.starts[number + 1]]) > 0)
+
+
+def test_questions_nobody_measured_with_find_their_neighbours_and_few_rows_are_compared():
+    vectors, questions = rows_of(1), rows_of(1)[:200] + rows_of(2)[:200]
+    parts = parted(vectors, 0.95)
+    there = Vectors(vectors[parts.order], partitions=parts)
+    passing = np.ones(COUNT, dtype=np.bool_)
+    found, seen = [], []
+    for question in questions:
+        rows, near = there.visited(question, passing, 10)
+        assert near == pytest.approx(vectors[rows] @ question, abs=1e-5)
+        seen.append(len(rows))
+        best = set(rows[np.argsort(-near)[:10]].tolist())
+        found.append(len(best & set(np.argsort(-(vectors @ question))[:10].tolist())) / 10)
+    assert np.mean(found) >= 0.94
+    assert parts.recall >= 0.975  # of the questions it was measured with half as much is missed
+    assert np.mean(seen) < 0.8 * COUNT
+
+
+def test_vectors_in_the_order_of_partitions_are_those_they_were():
+    vectors, more = rows_of(1), rows_of(5, 30)
+    parts = parted(vectors, 0.9)
+    there = Vectors(vectors[parts.order], more, partitions=parts)
+    whole = np.concatenate([vectors, more])
+    rows = np.array([3, COUNT + 4, 17, COUNT - 1, 0])
+    assert np.array_equal(there[rows], whole[rows])
+    assert there.times(more[0]) == pytest.approx(whole @ more[0], abs=1e-6)
+
+
+def test_rows_since_then_are_compared_all_and_more_partitions_are_visited_where_few_rows_pass():
+    vectors, more = rows_of(1), rows_of(5, 30)
+    made = parted(vectors, 0.9)
+    parts = Partitions(made.centres, made.starts, made.order, made.place, 1, 0.0)
+    there = Vectors(vectors[parts.order], more, partitions=parts)
+    passing = np.zeros(COUNT + 30, dtype=np.bool_)
+    passing[COUNT:] = True
+    rows, _ = there.visited(more[3], passing, 10)
+    assert set(rows.tolist()) == set(range(COUNT, COUNT + 30))
+    passing[:COUNT:50] = True
+    rows, _ = there.visited(more[3], passing, 60)
+    assert passing[rows].all()
+    assert np.count_nonzero(rows < COUNT) >= 60
+
+
+# -- in a home ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path):
+    with slowwave.open(tmp_path, namespace="ada", embedding={"model": "wordllama-256"}) as memory:
+        yield memory
+
+
+def fill(memory: Memory, namespaces: tuple[str, ...], count: int) -> None:
+    """Rows that are alike in all namespaces: only the filter tells whose they are."""
+    vectors = rows_of(1, count, memory.embedder.dimension)
+    for name in namespaces:
+        frame = pl.DataFrame(
+            {
+                "chunk_id": [f"{name}{number:06}:00000" for number in range(count)],
+                "memory_id": [f"{name}{number:06}" for number in range(count)],
+                "search_text": [f"boat number{number} pier{number % 7}" for number in range(count)],
+                "text": [f"boat {number}" for number in range(count)],
+                "importance_tier": ["high" if number % 100 == 0 else "normal" for number in range(count)],
+                "status": ["live"] * count, "namespace": [name] * count, "sensitivity": ["internal"] * count,
+                "ordinal": pl.Series([0] * count, dtype=pl.Int32),
+                "vector": pl.Series(vectors, dtype=pl.Array(pl.Float32, memory.embedder.dimension)),
+            }
+        )  # fmt: skip
+        memory.store.upsert("chunks", frame.with_columns(memory_type=pl.lit("note")))
+
+
+def searched(memory: Memory, where: str, question: np.ndarray, words: str) -> list[tuple[str, float]]:
+    found = Snapshots(memory.store, ROOM).of(memory.namespace)
+    near, text = found.nearest(question, where, 20), found.full_text(words, where, 20)
+    names = [*found.named("chunk_id", near.rows), *found.named("chunk_id", text.rows)]
+    return list(zip(names, [*near.scores, *text.scores], strict=True))
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(tier=("high",)), Filters(tier=("normal",))])
+def test_a_large_namespace_finds_its_own_rows_alone_and_those_that_exact_search_finds(
+    home, monkeypatch, filters
+):
+    fill(home, ("ada", "bob"), 1_200)
+    where, question = filters.where("ada"), rows_of(7, 1, home.embedder.dimension)[0]
+    exact = searched(home, where, question, "boat pier3 number300")
+    monkeypatch.setattr(snapshot, "MANY", 100)
+    monkeypatch.setattr(partitions, "FEWEST_PROBES", 1_200)  # all are visited: nothing may be missed
+    leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=1.0)
+    left = mapped.opened(mapped.path_of(home.store, "ada"))
+    assert left.facts["partitions"]["recall"] == 1.0
+    found = searched(home, where, question, "boat pier3 number300")
+    assert [name for name, _ in found] == [name for name, _ in exact]
+    assert [score for _, score in found] == pytest.approx([score for _, score in exact], abs=1e-6)
+    assert all(name.startswith("ada") for name, _ in found)
+    assert len(found) > 20
+
+
+def test_what_is_saved_and_erased_after_the_night_is_followed(home, monkeypatch):
+    fill(home, ("ada",), 1_200)
+    monkeypatch.setattr(snapshot, "MANY", 100)
+    leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=0.99)
+    home.save("The gauge at the pier is read by Ruaridh every morning before the tide turns.")
+    home.store.delete("chunks", "memory_id = 'ada000005'")
+    where = Filters().where("ada")
+    vector = home.embedder.embed_query("who reads the gauge at the pier?").astype(np.float32)
+    found = Snapshots(home.store, ROOM).of("ada")
+    assert found.vectors.partitions is not None
+    (first,) = found.columns.take(found.nearest(vector, where, 1).rows).column("text").to_pylist()
+    assert first.startswith("The gauge at the pier")
+    assert "ada000005:00000" not in found.named("chunk_id", found.full_text("number5", where, 5).rows)
+    assert found.named("chunk_id", found.full_text("number6", where, 5).rows)[0] == "ada000006:00000"
+
+
+def test_few_rows_are_not_parted(home):
+    fill(home, ("ada",), 600)
+    leave_files(home.store, ROOM, fewest=1, parted_from=1_000)
+    assert mapped.opened(mapped.path_of(home.store, "ada")).facts["partitions"] is None
+    assert Snapshots(home.store, ROOM).of("ada").vectors.partitions is None
+
+
+def test_the_same_vectors_are_parted_the_same_way():
+    one, two = (parted(rows_of(3, 2_000), 0.9) for _ in range(2))
+    assert np.array_equal(one.order, two.order)
+    assert (one.probes, one.recall) == (two.probes, two.recall)
+    assert partitions.QUERIES > 100
