@@ -80,6 +80,12 @@ class Cluster:
             where = f"at {address!r} cannot be joined" if address else "cannot be started on this machine"
             raise EngineError(f"A Ray cluster {where}: {error}.{hint}") from error
 
+    def session(self) -> str:
+        """Which connection to the cluster this is; empty without one."""
+        import ray
+
+        return str(ray.get_runtime_context().get_job_id()) if ray.is_initialized() else ""
+
     def workers(self) -> int:
         """Pieces that the cluster computes at a time (count): its CPUs."""
         import ray

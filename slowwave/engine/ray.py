@@ -86,10 +86,14 @@ class RayEngine:
         ray = self._cluster.connected()
         task = ray.remote(num_cpus=1, max_retries=TRIES - 1)(computed)
         shared = ray.put(work)
+        session = self._cluster.session()
         begun[0] = (task.remote(VERSION, shared, first), first)
         ahead = AHEAD * self._cluster.workers() + 1
         for piece in given:
-            begun.append((task.remote(VERSION, shared, piece), piece))
+            begun.append((None, piece))
+            if self._cluster.session() != session:  # another map has left it; Ray would start one anew
+                self._cluster.lost("it was left")
+            begun[-1] = (task.remote(VERSION, shared, piece), piece)
             if len(begun) >= ahead:
                 yield self._result(begun)
         while begun:
@@ -110,14 +114,10 @@ class RayEngine:
         except of_ray.WorkerCrashedError:
             raise EngineError(
                 f"{TRIES} workers died of the same piece of work. If they ran out of memory, give them "
-                f"more, or lower engine.texts; then "
-                f"run the same command again: it goes on from what was committed."
+                f"more, or lower engine.texts; then run the same command again: it goes on from what was "
+                f"committed."
             ) from None
-        except (
-            of_ray.RayError,
-            ConnectionError,
-            ValueError,
-        ) as error:  # the last: another map left the cluster
+        except (of_ray.RayError, ConnectionError, ValueError) as error:  # the last: another map left it
             self._cluster.lost(f"{type(error).__name__}")
         begun.popleft()
         return made
