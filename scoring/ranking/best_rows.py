@@ -39,7 +39,7 @@ def best_rows(words: Bm25, said: Sequence[Said], passing: Flags, size: int) -> t
     while at < len(order) and left[at] >= least * SLACK:  # a row that says none of the others may come in
         found = [top]
         for block, place in order[at].places:
-            rows = block.rows[place]
+            rows = block.rows[place].astype(np.int64)
             sums[rows] += order[at].weight * words.shares(rows, block.counts[place])
             known[rows] = True
             found.append(rows[passing[rows] & (sums[rows] >= least)])

@@ -88,9 +88,7 @@ class Cluster:
 
     def workers(self) -> int:
         """Pieces that the cluster computes at a time (count): its CPUs."""
-        import ray
-
-        return int(ray.cluster_resources().get("CPU", 0)) or 1
+        return _cpus() or 1
 
     def look(self) -> None:
         """See whether there is still somebody to wait for.
@@ -102,7 +100,7 @@ class Cluster:
 
         if not _answers(ray.get_runtime_context().gcs_address):
             self.lost("its head does not answer")
-        if ray.cluster_resources().get("CPU", 0) >= 1:
+        if _cpus():
             self._alone_since = None
             return
         self._alone_since = self._alone_since or time.monotonic()
@@ -125,6 +123,12 @@ class Cluster:
         with _CONNECTING:
             if ray is not None and ray.is_initialized():
                 ray.shutdown()
+
+
+def _cpus() -> int:
+    import ray
+
+    return int(ray.cluster_resources().get("CPU", 0))  # type: ignore[no-untyped-call]
 
 
 def _answers(address: str) -> bool:

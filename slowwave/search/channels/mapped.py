@@ -155,7 +155,12 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
     left = Left(
         kept=found.table("kept"), asked=_frame(found.table("asked")), vectors=found.array("vectors"),
         words=WordIndex(
-            (Postings(*(found.array(f"postings:{one}") for one in ("terms", "starts", "rows", "counts"))),),
+            (
+                Postings(
+                    terms=found.array("postings:terms"), starts=found.array("postings:starts"),
+                    rows=found.array("postings:rows"), counts=found.array("postings:counts"),
+                ),
+            ),
             found.array("lengths"),
         ),
         vocabulary=Vocabulary(
@@ -175,8 +180,8 @@ def _partitions(found: Mapped) -> Partitions | None:
     told = found.facts["partitions"]
     if told is None:
         return None
-    arrays = (found.array(f"partitions:{name}") for name in ("centres", "starts", "order", "place"))
-    return Partitions(*arrays, probes=int(told["probes"]), recall=float(told["recall"]))
+    arrays = {name: found.array(f"partitions:{name}") for name in ("centres", "starts", "order", "place")}
+    return Partitions(**arrays, probes=int(told["probes"]), recall=float(told["recall"]))
 
 
 def _parts(listed: list[Any], rows: Any, offsets: Any) -> list[tuple[str, Part]]:  # noqa: ANN401 - arrays
