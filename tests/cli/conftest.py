@@ -41,3 +41,17 @@ def known(memory: Memory, tmp_path: Path) -> dict[str, str]:
         "outcome": "success", "grade": "2", "who": "Ruaridh", "path": str(tmp_path / "vault"),
         "sql": "select 1", "name": "one", "model": "wordllama-256",
     }  # fmt: skip
+
+
+@pytest.fixture
+def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that serve until somebody ends them end at once."""
+    for server in (
+        "slowwave.mcp.http.serve",
+        "slowwave.mcp.stdio.serve",
+        "slowwave.cli.up._run",
+        "slowwave.web.serving.serve",
+        "uvicorn.Server.run",
+    ):
+        monkeypatch.setattr(server, lambda *_, **__: None)
+    monkeypatch.setattr("slowwave.orchestration.processes.run_whole", lambda *_, **__: 0)

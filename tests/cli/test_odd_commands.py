@@ -18,17 +18,12 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_served(monkeypatch, tmp_path):
+def _nowhere(nothing_is_served, monkeypatch, tmp_path):
     """A fault of the program is shown, and no command waits for somebody to end it."""
     monkeypatch.setenv("SLOWWAVE_DEBUG", "1")
     monkeypatch.chdir(tmp_path)
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):  # what is read where no folder is given
         monkeypatch.setenv(name, str(tmp_path / "nothing"))
-    monkeypatch.setattr("slowwave.mcp.http.serve", lambda *_: None)
-    monkeypatch.setattr("slowwave.mcp.stdio.serve", lambda *_: None)
-    monkeypatch.setattr("slowwave.cli.up._run", lambda *_, **__: None)
-    monkeypatch.setattr("slowwave.web.serving.serve", lambda *_: None)
-    monkeypatch.setattr("slowwave.orchestration.processes.run_whole", lambda *_, **__: 0)
 
 
 @pytest.mark.parametrize("first", sorted({path[0] for path in OWN}))

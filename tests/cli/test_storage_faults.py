@@ -100,13 +100,9 @@ def test_what_did_not_reach_the_journal_says_so(memory):
 
 
 @pytest.mark.slow
-def test_no_command_ends_with_a_traceback(run, known, monkeypatch, tmp_path):
+def test_no_command_ends_with_a_traceback(run, known, nothing_is_served, monkeypatch, tmp_path):
     monkeypatch.setenv("SLOWWAVE_DEBUG", "1")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("slowwave.mcp.http.serve", lambda *_: None)
-    monkeypatch.setattr("slowwave.mcp.stdio.serve", lambda *_: None)
-    monkeypatch.setattr("slowwave.cli.up._run", lambda *_, **__: None)
-    monkeypatch.setattr("slowwave.web.serving.serve", lambda *_: None)
     for path, command in OWN.items():  # everything that is imported late is imported now
         fault(app, sensible(path, command, known))
     faults = []

@@ -80,6 +80,8 @@ def _meant(word: str) -> dict[Part, dict[str, Any]]:
         return {"tables": {"uri": "", "storage_options": {}}, "journal": {"url": ""}}
     if word.endswith(".toml"):
         return _of_file(Path(word))
+    if not word.strip() or not word.isprintable():
+        raise SettingsError(f"--to {word!r} is no place. Give an address or a folder, in printable characters.")
     if word.split(":")[0].split("+")[0] in _JOURNALS:
         return {"journal": {"url": word}}
     where = word if "://" in word else str(Path(word).expanduser().absolute())
