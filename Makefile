@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DEMO   := .demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fast check lint types contracts definitions fix ui lock snapshots reference site release pythons clean
+.PHONY: help demo test soak fast check lint types contracts definitions fix ui lock snapshots reference site release pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,12 +17,15 @@ demo: $(VENV)/.runtime ## Set everything up, take in the example vault by night,
 # are small here: threads of Polars would wait for one another, a tenth of all.
 PYTEST := POLARS_MAX_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-test: $(VENV)/.dev ## Set everything up and pass every test
+test: $(VENV)/.dev ## Set everything up and pass the tests
 	@$(MAKE) --no-print-directory -j 2 check
-	$(PYTEST)
+	$(PYTEST) -m "not soak"
+
+soak: $(VENV)/.dev ## The long tests that `make test` leaves out: every moment of a kill, whole lives, every bench script
+	$(PYTEST) -m soak
 
 fast: $(VENV)/.dev ## Only the fast tests
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not soak"
 
 check: types lint contracts definitions ## Lint, types, the import contract, the Dagster definitions
 

@@ -33,6 +33,7 @@ SMOKE: dict[str, Argv] = {
     "density": lambda at: (
         "--vault", made.vault(at / "vault"), "--xquad", made.harbour(at / "harbour"), "--each", 1
     ),
+    "distributed": lambda at: ("--model", "wordllama-256", "--texts", 8, "--workers", 1, "--rounds", 1),
     "embedding": lambda at: ("--questions", 1, "--documents", 2),
     "evaluate": lambda at: ("--queries", 4, "--candidates", 5, "--repeat", 1),
     "feedback": lambda at: ("--days", 2, "--events", 20, "--no-daily"),
@@ -88,7 +89,7 @@ SMOKE: dict[str, Argv] = {
 """A call of each script that takes a second or few."""
 
 SLOW = {
-    "abstention", "attack", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
+    "abstention", "attack", "distributed", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
     "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers", "soak",
     "updates", "watched",
 }  # fmt: skip
@@ -104,6 +105,7 @@ def zip_esci(folder: Path) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in SCRIPTS]
 )
+@pytest.mark.soak
 def test_a_script_runs_on_a_handful_of_rows(
     name: str, run: Callable[..., dict[str, Any]], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ Run = Callable[..., dict[str, Any]]
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_saves_one_by_one(run: Run, tmp_path: Path) -> None:
     said = run("soak", "--one-by-one", 10, "--folder", tmp_path)
 
@@ -21,6 +22,7 @@ def test_saves_one_by_one(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_short_mixed_load(run: Run, tmp_path: Path) -> None:
     said = run("soak", "--folder", tmp_path, "--minutes", 0.03, "--processes", 2, "--no-nights")
 

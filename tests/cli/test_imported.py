@@ -490,6 +490,7 @@ def exports(draw: st.DrawFn) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @settings(max_examples=12)
 @given(export=exports(), cut=st.integers(0, 4), swap=st.booleans())
+@pytest.mark.soak
 def test_whole_again_and_in_halves_come_to_the_same(
     run, take, open_memory, tmp_path_factory, export, cut, swap
 ):

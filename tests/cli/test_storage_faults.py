@@ -100,6 +100,7 @@ def test_what_did_not_reach_the_journal_says_so(memory):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_no_command_ends_with_a_traceback(run, known, nothing_is_served, monkeypatch, tmp_path):
     monkeypatch.setenv("SLOWWAVE_DEBUG", "1")
     monkeypatch.chdir(tmp_path)

@@ -91,12 +91,14 @@ def test_the_page_shows_one_of_each():
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_the_tests_of_the_rule_and_of_rankings_pass(project):
     done = run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/scoring")
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-1_000:]
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_the_table_the_asset_and_the_command_work(project):
     done = run(project, "-c", USE)
     assert done.returncode == 0, done.stdout[-2_000:] + done.stderr[-3_000:]

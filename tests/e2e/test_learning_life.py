@@ -90,6 +90,7 @@ def states(life: Life) -> dict[str, str]:
     return {one.name: one.state for one in life.memory.learning.gate().conditions}
 
 
+@pytest.mark.soak
 def test_the_whole_life(home: Settings, tmp_path: Path, fast_embedder: Any) -> None:
     nights = Nights(home, tmp_path)
     # Nothing was ever open, and everything but a person's word is there now.

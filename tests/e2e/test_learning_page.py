@@ -61,6 +61,7 @@ def shown(page: Any, picture: Callable[[str], None], name: str) -> list[list[str
     return found
 
 
+@pytest.mark.soak
 def test_a_click_on_the_gated_asset_is_refused_and_the_page_says_why(
     server: Server, space: Workspace, page: Any, picture: Callable[[str], None]
 ) -> None:

@@ -24,7 +24,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings, load
 from slowwave.settings.ranking_file import write_policy
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.soak]
 
 DAYS, PER_DAY = 28, 15
 IN_TURN = range(15, 22)  # days on which the bad policy's results are shown beside those of the one in force

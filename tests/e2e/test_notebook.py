@@ -76,6 +76,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(900)
 class TestNotebook:
     def test_a_log_is_imported_once(self, told):

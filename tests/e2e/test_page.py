@@ -213,6 +213,7 @@ def a_failed_run_is_mended(server: Server, page: Any, picture: Callable[[str], N
     assert warehouse.is_file()
 
 
+@pytest.mark.soak
 def test_a_home_of_a_former_version_shows_no_invitation_and_term_leaves_no_process(
     home: Path, tmp_path: Path
 ) -> None:
@@ -269,6 +270,7 @@ def test_dg_checks_the_definitions(home: Path) -> None:
 
 
 @needs_chromium
+@pytest.mark.soak
 def test_the_page_of_the_cycles_shows_them_and_where_their_reports_are(
     tmp_path: Path, fast_embedder: Any, page: Any, picture: Callable[[str], None]
 ) -> None:

@@ -115,6 +115,7 @@ def test_the_commands_work_on_s3(bucket: Bucket, tmp_path: Path) -> None:
     assert any(key.startswith(f"{prefix}/memories.lance/") for key in bucket.objects(prefix))
 
 
+@pytest.mark.soak
 def test_checkpoints_and_maintenance_on_s3(bucket: Bucket, tmp_path: Path) -> None:
     with bucket.open(tmp_path / "home", "checkpoints") as memory:
         memory.save(RADAR, key="radar")
@@ -149,6 +150,7 @@ with slowwave.open(namespace="default") as memory:
 """
 
 
+@pytest.mark.soak
 def test_two_processes_that_save_the_same_new_keys_do_not_double_them(bucket: Bucket, tmp_path: Path) -> None:
     home, prefix = tmp_path / "home", "two-processes"
     with bucket.open(home, prefix) as memory:

@@ -93,6 +93,7 @@ def acts(home: Path) -> list[tuple[str, str, str]]:
     return [one.select("source", "revision", "content").row(0) for one in staged]
 
 
+@pytest.mark.soak
 def test_three_writers_and_nights_on_one_home(driver: Driver, tmp_path: Path) -> None:
     home, folder = tmp_path / "home", tmp_path / "vault"
     package.open(home, namespace="default", embedding={"model": MODEL}).count()

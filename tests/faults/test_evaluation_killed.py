@@ -19,7 +19,7 @@ from slowwave.evaluation.due import due_days
 from slowwave.home.workspace import Workspace
 from slowwave.settings import load
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
 
 EVERY_POINT = bool(os.environ.get("SLOWWAVE_TEST_EVERY_FAULT"))
 FIRST, LAST = 16, 1  # days ago

@@ -29,7 +29,7 @@ from feedback_week import (
     records,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
 
 EVERY_POINT = bool(os.environ.get("SLOWWAVE_TEST_EVERY_FAULT"))
 # By default: which write of an asset.

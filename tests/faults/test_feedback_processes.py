@@ -125,6 +125,7 @@ def words_of(told: MemoryStats) -> Counter[str]:
     return +Counter({word: getattr(told, word) for word in words})
 
 
+@pytest.mark.soak
 def test_four_that_search_and_rate_while_nights_run(driver: Driver, base: Path, tmp_path: Path) -> None:
     home, over = copy_home(base, tmp_path / "home"), tmp_path / "over"
     told = [tmp_path / f"told {number}" for number in range(USERS)]

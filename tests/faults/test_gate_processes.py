@@ -26,7 +26,7 @@ import slowwave as package
 from slowwave.common import ids
 from slowwave.lifecycle.reconcile import differences
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.soak]
 
 FACTS = {
     "Gauge battery": "The battery of the harbour gauge lasts nine weeks before it has to be charged again.",

@@ -23,7 +23,7 @@ from slowwave.common import ids
 from slowwave.learning.acts import REGRESSION, ROLLBACK, acts
 from slowwave.settings import load
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
 
 NOW = at(0, 12)
 LAMP = ids.memory_id("ada", "lamp")

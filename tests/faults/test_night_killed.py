@@ -170,10 +170,12 @@ def test_first_night_killed_at_a_write_and_run_again(driver: Driver, first: Nigh
     assert_points_heal(driver, first, 2)
 
 
+@pytest.mark.soak
 def test_second_night_killed_at_a_write_and_run_again(driver: Driver, second: Night) -> None:
     assert_points_heal(driver, second, 2)
 
 
+@pytest.mark.soak
 def test_night_killed_again_and_again_before_it_is_let_through(
     driver: Driver, first: Night, tmp_path: Path
 ) -> None:

@@ -30,7 +30,7 @@ from slowwave.journal import Entry
 from slowwave.journal.acts import KEYLESS, forget_entry, save_entry, undo_entry
 from slowwave.notes import plain_note
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
 
 EVERY_POINT = bool(os.environ.get("SLOWWAVE_TEST_EVERY_FAULT"))
 NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)

@@ -15,7 +15,7 @@ from key_rows import FIRST, LAST, put_keys_open
 from slowwave.learning.applied import search_keys
 from slowwave.settings import load
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.soak]
 
 NOW = at(0, 12)
 LEARN: dict[str, Any] = {"do": "learning", "first": day(FIRST), "last": day(LAST), "now": NOW.isoformat()}

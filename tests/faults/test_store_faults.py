@@ -45,6 +45,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return with_dagster(path)
 
 
+@pytest.mark.soak
 def test_save_killed_at_a_write_and_healed_by_the_night(driver: Driver, home: Path) -> None:
     control = driver.run("save", copy_home(home, home.with_name("control")), notes=SAVED)
     assert control["code"] == 0, control["errors"]

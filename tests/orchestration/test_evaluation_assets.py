@@ -498,6 +498,7 @@ def judged(lived: Settings, tmp_path: Path, fast_embedder: Any) -> Callable[...,
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_judge_is_asked_the_same_in_a_range_and_day_by_day_and_nothing_twice(judged, server, fast_embedder):
     kind = {"kind": "openai", "model": "m", "base_url": server.url, "pairs": 12, "anchors": 2}
     whole = judged("whole", **kind)

@@ -108,6 +108,7 @@ def fails_once(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("faulty", ["", "effectiveness", "strength", "promotions"])
+@pytest.mark.soak
 def test_a_range_in_parts_is_the_same_also_where_one_is_done_by_namespace(settings, monkeypatch, faulty):
     journal(settings, week())
     fold(settings, days.name(1), days.name(7))

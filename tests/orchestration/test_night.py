@@ -264,6 +264,7 @@ def homes(tmp_path: Path, act) -> list[Runs]:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_backfill_in_one_run_equals_a_run_per_day(homes):
     one, many = homes
     some = DAYS[:12]

@@ -195,6 +195,7 @@ def test_queries_and_titles_are_never_markup(filled: Store, store: Store, capsys
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_the_page_of_very_many_queries_stays_small(store: Store) -> None:
     put_cycle(store, 1, queries=2_500)
     rows = store.read("cycle_scores")

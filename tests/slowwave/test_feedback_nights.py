@@ -76,6 +76,7 @@ def assert_same(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) ->
 @pytest.mark.slow
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.sets(st.integers(1, 6), max_size=4), st.randoms())
+@pytest.mark.soak
 def test_a_backfill_is_its_days_whatever_came_first(folded, seed, cuts, shuffle):
     acts = some_acts(seed)
     edges = [0, *sorted(cuts), 7]

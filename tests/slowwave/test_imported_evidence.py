@@ -90,6 +90,7 @@ def quiet(open_memory: Any) -> Memory:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_imported_events_on_own_searches_open_no_cycle(quiet: Memory, tmp_path: Path) -> None:
     """Three hundred own searches, of which only an imported file says what answered them."""
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
@@ -122,6 +123,7 @@ def test_imported_events_on_own_searches_open_no_cycle(quiet: Memory, tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_imported_labels_open_no_cycle_and_the_same_label_given_here_does(quiet: Memory) -> None:
     searches = [asked(number, 1 + number // 10, hour=number % 10) for number in range(300)]
     quiet.journal.append(searches)
@@ -285,6 +287,7 @@ def test_the_evidence_is_what_it_is_without_what_was_imported(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rating", ["helpful", "unhelpful"])
+@pytest.mark.soak
 def test_a_file_that_calls_everything_good_or_bad_makes_no_term_quiet_or_noisy(
     lived: tuple[Memory, list[tuple[str, datetime, list[str]]]], tmp_path: Path, rating: str
 ) -> None:

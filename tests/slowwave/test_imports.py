@@ -23,6 +23,7 @@ def answer(code: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_libraries_come_without_what_nobody_here_uses():
     rest = "'scipy.stats._distn', 'altair.vegalite', 'lance_namespace_urllib3_client.api.'"
     told = LOADED.format(rest)
@@ -51,6 +52,7 @@ print(failed, kept.stats.norm is scipy.stats.norm, kept.alt.Chart.__name__, hasa
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_whoever_asks_for_it_gets_it_whole():
     assert answer(BEGIN + OTHERS) == ["[]", "True", "Chart", "False"]
 

@@ -87,6 +87,7 @@ def act(memory: Memory, other: Memory, kind: str, number: int, seed: int) -> Non
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(ACTS, ACTS)
+@pytest.mark.soak
 def test_it_is_the_one_that_was_in_memory_whatever_happens(make_space, before, after):
     space = make_space(gate={"mode": "off"}, chunks={"min_words": 10, "max_words": 20})
     store, embedder = space.store, space.embedder

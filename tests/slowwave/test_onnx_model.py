@@ -89,6 +89,7 @@ def test_a_batch_of_several_is_padded_as_fastembed_pads_it(oracle):
     assert np.abs(found - oracle(texts, 4)).max() <= CLOSE
 
 
+@pytest.mark.soak
 def test_the_vectors_do_not_depend_on_threads_or_company(embedder):
     together = embedder.embed_documents(TEXTS)
     for threads in (1, 3):
@@ -100,6 +101,7 @@ def test_the_vectors_do_not_depend_on_threads_or_company(embedder):
     assert np.array_equal(np.stack([embedder.embed_documents([text])[0] for text in TEXTS]), together)
 
 
+@pytest.mark.soak
 def test_pairs_have_the_scores_that_fastembed_gives():
     from fastembed.common.model_description import ModelSource
     from fastembed.rerank.cross_encoder import TextCrossEncoder

@@ -343,6 +343,7 @@ happenings = st.lists(
 @pytest.mark.slow
 @settings(max_examples=8, derandomize=True)  # one history in some hundred is known to be rebuilt otherwise
 @given(happenings)
+@pytest.mark.soak
 def test_any_days_are_rebuilt_as_they_were(make_space, act, found):
     space = make_space(chunks=CHUNKS, reconsolidation=LITERAL)
     days, day = Days(space), 1

@@ -82,6 +82,7 @@ def rows(memory: Memory) -> dict[str, list[tuple]]:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 @settings(max_examples=12)
 @pytest.mark.parametrize("policy", ["literal", "guarded"])
 @given(acts=ACTS)

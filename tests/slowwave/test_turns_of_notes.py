@@ -89,6 +89,7 @@ def test_a_dated_note_is_older_than_what_is_said_today(guarded):
 @pytest.mark.slow
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.permutations(range(4)), st.integers(0, 4))
+@pytest.mark.soak
 def test_a_batch_its_halves_single_saves_and_a_later_look_agree(open_memory, tmp_path_factory, order, split):
     home = tmp_path_factory.mktemp("home")
     ways = {name: open_memory(path=home / name, reconsolidation={"policy": "guarded"})

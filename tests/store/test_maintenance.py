@@ -33,6 +33,7 @@ def titles(store) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_the_number_of_files_stays_bounded_with_a_checkpoint_held(store):
     for number in range(10):
         save(store, number)

@@ -81,7 +81,7 @@ def _meant(word: str) -> dict[Part, dict[str, Any]]:
     if word.endswith(".toml"):
         return _of_file(Path(word))
     if not word.strip() or not word.isprintable():
-        raise SettingsError(f"--to {word!r} is no place. Give an address or a folder, in printable characters.")
+        raise SettingsError(f"--to {word!r} is no place. Give an address or a folder that can be printed.")
     if word.split(":")[0].split("+")[0] in _JOURNALS:
         return {"journal": {"url": word}}
     where = word if "://" in word else str(Path(word).expanduser().absolute())

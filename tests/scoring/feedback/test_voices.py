@@ -103,6 +103,7 @@ def test_one_of_many_moves_nothing_that_others_found_helpful_below_what_only_he_
 
 @pytest.mark.slow
 @given(populations(), flood(), st.floats(0, 1), st.integers(LAST, LAST + 100))
+@pytest.mark.soak
 def test_one_of_many_changes_no_score_by_more_than_his_reach(others, his, semantic, end):
     rows = others[0]
     for memory in ("a", "b"):
