@@ -89,9 +89,9 @@ SMOKE: dict[str, Argv] = {
 """A call of each script that takes a second or few."""
 
 SLOW = {
-    "abstention", "attack", "distributed", "embedding", "evaluate", "feedback", "gate", "ingest", "journal", "judge",
-    "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers", "soak",
-    "updates", "watched",
+    "abstention", "attack", "distributed", "embedding", "evaluate", "feedback", "gate", "ingest", "journal",
+    "judge", "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers",
+    "soak", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 
