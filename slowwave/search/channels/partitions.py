@@ -56,8 +56,17 @@ class Partitions:
 
     def near(self, vector: Matrix) -> npt.NDArray[np.int64]:
         """Numbers of the partitions, the nearest first."""
-        found: npt.NDArray[np.int64] = np.argsort(-(self.centres @ vector), kind="stable")
+        # In one thread: threads wait for one another.
+        near = np.einsum("ij,j->i", self.centres, vector)
+        found: npt.NDArray[np.int64] = np.argsort(-near, kind="stable")
         return found
+
+    def places(self, numbers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where in `order` the rows of some partitions are, one after the other, and each one's end."""
+        starts = self.starts[numbers]
+        sizes = self.starts[numbers + 1] - starts
+        ends = np.cumsum(sizes)
+        return np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum()), ends
 
 
 def count_for(rows: int) -> int:

@@ -86,20 +86,24 @@ class Vectors:
     def visited(self, vector: Vector, passing: Flags, size: int) -> tuple[Rows, Vector]:
         """Rows that pass in the partitions nearest to a vector, and all that are in none; their products.
 
-        As many partitions more are visited as it takes to find `size`.
+        As many partitions more are visited, twice as many each time, as it takes to find `size`.
         """
         assert self.partitions is not None
         parts, first = self.partitions, self._pieces[0]
         rows, near, found = [np.empty(0, np.int64)], [np.empty(0, np.float32)], 0
-        for count, number in enumerate(parts.near(vector).tolist()):
-            if count >= parts.probes and found >= size:
-                break
-            place = slice(int(parts.starts[number]), int(parts.starts[number + 1]))
-            theirs = parts.order[place]
+        nearest, done, until = parts.near(vector), 0, parts.probes
+        while done < len(nearest) and (done < parts.probes or found < size):
+            places, ends = parts.places(nearest[done:until])
+            products = np.empty(len(places), np.float32)
+            for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+                begin = int(places[start]) if end > start else 0
+                np.einsum("ij,j->i", first[begin : begin + end - start], vector, out=products[start:end])
+            theirs = parts.order[places]
             through = passing[theirs]
             rows.append(theirs[through].astype(np.int64))
-            near.append(np.einsum("ij,j->i", first[place], vector)[through])
+            near.append(products[through])
             found += len(rows[-1])
+            done, until = until, until + until
         for start, piece in zip(self._starts[1:-1].tolist(), self._pieces[1:], strict=True):
             through = passing[start : start + len(piece)]
             rows.append(np.flatnonzero(through) + start)
