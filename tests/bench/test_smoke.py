@@ -78,6 +78,7 @@ SMOKE: dict[str, Argv] = {
     "retrieval": lambda at: ("--data", made.harbour(at / "harbour"), made.chats(at / "chats"), *FAST),
     "scale": lambda at: ("--chunks", "8,16,24", "--searches", 2, "--saves", 2, "--repeat", 1),
     "selections": lambda at: ("--seeds", 1, "--queries", 4, "--searches", 5, "--days", 2),
+    "server": lambda at: ("--notes", 3, "--times", 1, *FAST),
     "shadow_logging": lambda at: ("--data", made.chats(at / "chats")),
     "soak": lambda at: ("--one-by-one", 10, "--folder", at),
     "sparse": lambda at: ("--places", 1, "--words", 50, *FAST),
@@ -91,7 +92,7 @@ SMOKE: dict[str, Argv] = {
 SLOW = {
     "abstention", "attack", "distributed", "embedding", "evaluate", "feedback", "gate", "ingest", "journal",
     "judge", "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers",
-    "soak", "updates", "watched",
+    "server", "soak", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 

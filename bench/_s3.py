@@ -1,0 +1,84 @@
+"""A server that speaks S3, of one's own: a process of moto with one bucket, gone afterwards."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
+PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket of a server."""
+
+    endpoint: str
+    name: str
+
+    def options(self) -> dict[str, str]:
+        """As LanceDB takes them."""
+        return {**KEYS, "endpoint": self.endpoint, "allow_http": "true", "region": "us-east-1"}
+
+    def variables(self, prefix: str) -> dict[str, str]:
+        """Of a home whose tables are in it."""
+        return {
+            "SLOWWAVE_STORE__URI": f"s3://{self.name}/{prefix}",
+            "SLOWWAVE_STORE__STORAGE_OPTIONS": json.dumps(self.options()),
+        }
+
+
+@contextmanager
+def bucket() -> Iterator[Bucket]:
+    """Run a server; the value is its one bucket.
+
+    Raises:
+        ImportError: moto or boto3 is not installed.
+        RuntimeError: it does not start.
+    """
+    import boto3
+    import moto.server  # noqa: F401 - the process below needs it
+
+    port = free_port()
+    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until_listens(port, process)
+        made = Bucket(f"http://127.0.0.1:{port}", "memories")
+        client: Any = boto3.client("s3", endpoint_url=made.endpoint, region_name="us-east-1", **KEYS)
+        client.create_bucket(Bucket=made.name)
+        yield made
+    finally:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def until_listens(port: int, process: subprocess.Popen[Any], log: Path | None = None) -> None:
+    """Wait until a process listens.
+
+    Raises:
+        RuntimeError: it ended, or does not listen within a minute; with its log.
+    """
+    limit = time.monotonic() + PATIENCE_S
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if process.poll() is not None or time.monotonic() > limit:
+            raise RuntimeError("" if log is None else log.read_text())
+        time.sleep(0.1)
