@@ -8,9 +8,9 @@ Rows are the places of a memory, each served by `slowwave api` and asked by one 
 - ``postgresql``: the journal in PostgreSQL, the tables in the home;
 - ``team``: the journal in PostgreSQL, the tables behind S3, two servers that a client asks in turn.
 
-PostgreSQL and the process that speaks S3 (moto, which is written in Python) are started here, so no network is
-in the figures, and the S3 of a cloud is another one. ``p95`` is over that of ``files``. CPU is of the servers
-alone, per act.
+PostgreSQL and the process that speaks S3 (moto, which is written in Python) are started here, so no network
+is in the figures, and the S3 of a cloud is another one. ``p95`` is over that of ``files``. CPU is of the
+servers alone, per act.
 """
 
 from __future__ import annotations
