@@ -1,4 +1,8 @@
-"""A server that speaks S3, of one's own: a process of moto with one bucket, gone afterwards."""
+"""A server that speaks S3, of one's own: a process of moto with one bucket, gone afterwards.
+
+moto looks whether an object is there and then makes it, so that of two writers at once both may; S3 lets one
+(`If-None-Match: *`), and two writers of a table rest on that. So it is given one request at a time.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
@@ -48,8 +53,9 @@ def bucket() -> Iterator[Bucket]:
     import moto.server  # noqa: F401 - the process below needs it
 
     port = free_port()
-    words = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         until_listens(port, process)
         made = Bucket(f"http://127.0.0.1:{port}", "memories")
@@ -59,6 +65,20 @@ def bucket() -> Iterator[Bucket]:
     finally:
         process.kill()
         process.wait()
+
+
+def serve(port: int) -> None:
+    """Be the server; it ends with its process."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import run_simple
+
+    application, turn = DomainDispatcherApplication(create_backend_app), Lock()
+
+    def one_at_a_time(environ: dict[str, Any], start: Any) -> list[bytes]:  # noqa: ANN401 - of WSGI
+        with turn:
+            return list(application(environ, start))
+
+    run_simple("127.0.0.1", port, one_at_a_time, threaded=True)
 
 
 def free_port() -> int:
@@ -82,3 +102,7 @@ def until_listens(port: int, process: subprocess.Popen[Any], log: Path | None = 
         if process.poll() is not None or time.monotonic() > limit:
             raise RuntimeError("" if log is None else log.read_text())
         time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

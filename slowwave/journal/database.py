@@ -55,8 +55,7 @@ class Database:
         # Built once: the library remembers with each statement how it was compiled.
         self._insert_entry = _insert_entry(self.connections.dialect)
         self._insert_one = self.connections.prepare(self._insert_entry)
-        c = entries.c
-        mine = (c.kind == sa.bindparam("kind"), c.namespace == sa.bindparam("namespace"))
+        mine = (entries.c.kind == sa.bindparam("kind"), entries.c.namespace == sa.bindparam("namespace"))
         self._count = self.connections.prepare(sa.select(sa.func.count()).where(*mine))
         self._insert_source = _insert_new(sources, self.connections.dialect)
         try:
@@ -87,20 +86,15 @@ class Database:
         return AppendResult(appended, len(rows) - appended)
 
     def append_next(self, row: Mapping[str, Any], after: int) -> None:
-        """Insert one row about a source, whose last row is still that with this seq; see the journal's."""
-        about = _are_about(row["namespace"], [row["subject"]])
-        with self.connections.writing() as connection:
-            last = connection.execute(sa.select(sa.func.max(entries.c.seq)).where(about)).scalar_one() or 0
-            known = sa.select(entries.c.seq).where(entries.c.event_id == row["event_id"])
-            if connection.execute(known).first() is not None:
+        """Insert one row about a source, whose last row so far has this seq; see `Journal.append_next`."""
+        others = _are_about(row["namespace"], [row["subject"]]), entries.c.event_id != row["event_id"]
+        with self.connections.writing() as connection:  # an error takes the row back
+            new = connection.execute(self._insert_entry, [row]).rowcount
+            last = connection.execute(sa.select(sa.func.max(entries.c.seq)).where(*others)).scalar_one()
+            if not new:
                 _refuse_conflicts(connection, [row])
-            elif last != after:
-                raise JournalMovedError(
-                    f"Something else was saved or forgotten as {row['subject']!r} at this moment; nothing "
-                    f"was changed. Look at it again."
-                )
-            else:
-                connection.execute(self._insert_entry, [row])
+            elif (last or 0) != after:
+                raise JournalMovedError(f"{row['subject']!r} was changed just now. Nothing was done.")
 
     def append_and(self, row: Mapping[str, Any], change: Callable[[sa.Connection], None]) -> None:
         """Insert one row and make a change that it tells of, in one transaction."""

@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from slowwave.common.boundary import journalled
 from slowwave.common.threads import side_by_side
 from slowwave.journal.codec import decode, encode, payload_of
-from slowwave.journal.entry import (
-    AppendResult,
-    Entry,
-    Source,
-    require_days,
-    require_kinds,
-)
+from slowwave.journal.entry import AppendResult, Entry, Source, require_days, require_kinds
 from slowwave.journal.errors import JournalEntryError
 from slowwave.scoring.days import day_of, from_microseconds, to_microseconds
 
@@ -81,15 +75,10 @@ class Journal:
         return self._append([_to_row(entry) for entry in entries])
 
     def append_next(self, entry: Entry, after: int) -> None:
-        """Write an entry about a source, if nothing was said of that source since somebody looked.
-
-        Args:
-            entry: a save, a forget or an unreadable; one that is in the journal already is left as it is.
-            after: `seq` of the entry about its source that was last when somebody looked; 0 for none.
+        """Write an entry about a source, if `after` is the `seq` of the last one about it; 0: there is none.
 
         Raises:
-            JournalMovedError: another entry about the source was written since; this one was not.
-            JournalConflictError, JournalEntryError: as of `append`.
+            JournalMovedError: another one was written since; this one was not.
         """
         self._database.append_next(_to_row(entry), after)
         journalled(1)

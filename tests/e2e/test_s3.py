@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import servers
 
 import slowwave
 from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
@@ -20,35 +20,24 @@ from slowwave.store.maintenance import maintain
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
-KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
 RADAR = "The radar gauge at Lyness reads the level every six minutes and sends it by satellite at night."
 FERRY = "The ferry company pays for three tide boards and wants their colours changed before next spring."
 
 
 @dataclass(frozen=True)
-class Bucket:
+class Bucket(servers.Bucket):
     """A bucket on a server of this machine."""
-
-    endpoint: str
-    name: str
-
-    def options(self) -> dict[str, str]:
-        return {**KEYS, "endpoint": self.endpoint, "allow_http": "true", "region": "us-east-1"}
 
     def environment(self, home: Path, prefix: str) -> dict[str, str]:
         """Settings of a home whose tables are under this prefix, as environment variables."""
-        clean = {
-            name: value for name, value in os.environ.items() if not name.startswith(("SLOWWAVE_", "AWS_"))
-        }
         return {
-            **clean,
+            **servers.clean_environment(),
             "SLOWWAVE_GATE__MODE": "enforce",  # as for every test
             "SLOWWAVE_GATE__MIN_QUALITY": "0",
             "PYTHONPATH": str(ROOT),
             "SLOWWAVE_HOME": str(home),
             "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256",
-            "SLOWWAVE_STORE__URI": f"s3://{self.name}/{prefix}",
-            "SLOWWAVE_STORE__STORAGE_OPTIONS": json.dumps(self.options()),
+            **self.variables(prefix),
         }
 
     def open(self, home: Path, prefix: str) -> slowwave.Memory:
@@ -64,21 +53,13 @@ class Bucket:
     def _client(self):
         import boto3
 
-        return boto3.client("s3", endpoint_url=self.endpoint, region_name="us-east-1", **KEYS)
+        return boto3.client("s3", endpoint_url=self.endpoint, region_name="us-east-1", **servers.KEYS)
 
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[Bucket]:
-    server_module = pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        made = Bucket(f"http://{host}:{port}", "memories")
-        made._client().create_bucket(Bucket=made.name)
-        yield made
-    finally:
-        server.stop()
+    with servers.s3() as made:
+        yield Bucket(made.endpoint, made.name)
 
 
 def run(bucket: Bucket, home: Path, prefix: str, *arguments: str) -> str:

@@ -23,7 +23,6 @@ from slowwave.settings import load
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
 KEY = derived(b"k" * 32)
 MODEL = {"embedding": {"model": FAST_MODEL}}
 
@@ -31,18 +30,8 @@ MODEL = {"embedding": {"model": FAST_MODEL}}
 @pytest.fixture(scope="module")
 def options() -> Iterator[dict[str, str]]:
     """Options of a server with the bucket ``memories``."""
-    boto3 = pytest.importorskip("boto3")
-    moto = pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        endpoint = f"http://{host}:{port}"
-        client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS)
-        client.create_bucket(Bucket="memories")
-        yield {**KEYS, "endpoint": endpoint, "allow_http": "true", "region": "us-east-1"}
-    finally:
-        server.stop()
+    with servers.s3() as bucket:
+        yield bucket.options()
 
 
 @pytest.fixture(scope="module")

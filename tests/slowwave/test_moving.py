@@ -26,26 +26,13 @@ from slowwave.upkeep.moving.targets import Targets
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
-KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test-secret"}
 
 
 @pytest.fixture(scope="module")
 def options() -> Iterator[dict[str, str]]:
     """Storage options of an S3 server of this machine, with a bucket."""
-    module = pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    import boto3
-
-    server = module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        endpoint = f"http://{host}:{port}"
-        boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS).create_bucket(
-            Bucket="moved"
-        )
-        yield {**KEYS, "endpoint": endpoint, "allow_http": "true", "region": "us-east-1"}
-    finally:
-        server.stop()
+    with servers.s3() as bucket:
+        yield bucket.options()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +62,7 @@ def home(lived: Path, tmp_path: Path) -> Path:
 
 
 def target_file(path: Path, options: dict[str, str], prefix: str, url: str = "") -> str:
-    lines = ["[store]", f'uri = "s3://moved/{prefix}"', "[store.storage_options]"]
+    lines = ["[store]", f'uri = "s3://memories/{prefix}"', "[store.storage_options]"]
     lines += [f'{name} = "{value}"' for name, value in options.items()]
     lines += ["[journal]", f'url = "{url}"'] if url else []
     path.write_text("\n".join(lines))
@@ -114,13 +101,13 @@ def test_to_s3_and_postgresql_and_back(
     would = move(home, to, dry_run=True)
     assert not would.done
     assert would.acts > 0
-    assert not Place("s3://moved/whole", options).list()
+    assert not Place("s3://memories/whole", options).list()
 
     done = move(home, to)
     assert done.rows == would.rows
     assert done.size > 0
     settings = load(home)
-    assert settings.store.uri == "s3://moved/whole"
+    assert settings.store.uri == "s3://memories/whole"
     assert (home / "slowwave.toml").read_text().startswith("# Mine.\n")
     assert (home / "slowwave.toml").stat().st_mode & 0o077 == 0
     assert by_name(answers(home)) == by_name(before)
@@ -149,7 +136,7 @@ def test_to_s3_and_postgresql_and_back(
     ):
         old.save("Who still has the old settings is told of the move.", key="late")
     left.remove(load(home))
-    assert not Place("s3://moved/whole", options).list()
+    assert not Place("s3://memories/whole", options).list()
     with Memory(load(home), namespace="ada") as memory:
         assert memory.save("And saves go on after all that moving about.", key="on").status == "live"
 

@@ -108,7 +108,7 @@ def test_who_is_always_overtaken_is_told_so_and_writes_nothing(memory: Memory) -
         _journalled(memory, tags=[f"turn {len(looks)}"])
         return {"content": NEW, "key": "deploy"}
 
-    with pytest.raises(JournalMovedError, match="at this moment"):
+    with pytest.raises(JournalMovedError, match="just now"):
         memory.save_over("deploy", said)
     assert len(looks) == MOST_LOOKS
     assert memory.get(memory.save(OLD, key="deploy").memory_id).content == OLD
