@@ -174,9 +174,8 @@ def test_probes_by_any_address_are_told_of_health_and_of_nothing_else(server):
                 with urllib.request.urlopen(request, timeout=60) as answer:
                     return answer.read().decode()
             except urllib.error.HTTPError as error:  # it has just begun, and loads its model
-                assert (path, error.code) == ("/readyz", 503)
-                assert not json.loads(error.read())["ready"]
-                assert time.monotonic() < limit
+                if (path, error.code) != ("/readyz", 503) or time.monotonic() > limit:
+                    raise
                 time.sleep(0.5)
 
     assert told("/healthz") == "ok\n"
