@@ -95,6 +95,7 @@ def _own(space: Workspace, place: Place) -> list[Path]:
     """What is in the home's folder and is kept otherwise, or is no part of it."""
     tables = space.settings.store_uri
     mine = [] if "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
+    mine += [Path(uri) for uri in known.read(space.settings.home).places if "://" not in uri]
     return mine if place.folder is None else [*mine, place.folder]
 
 

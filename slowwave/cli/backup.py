@@ -211,7 +211,7 @@ def _show_verified(found: Verified) -> None:
         print_table(
             "What is wrong", ["file", "problem", "what it is of", "harms"], cells, left_out=max(more, 0)
         )
-        whole = ", ".join(found.whole[-3:]) or "none"
+        whole = _few(found.whole[::-1]) or "none"
         out.print(f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.", highlight=False)
     if found.unused:
         total = size(sum(found.unused.values()))

@@ -474,3 +474,10 @@ def test_the_key_is_in_no_backup(own: Path, tmp_path: Path) -> None:
     assert "slowwave.toml" in names
     assert "my.key" not in names
     assert not any(name.startswith("backups/") for name in names)
+
+
+def test_backups_elsewhere_in_the_home_are_in_no_other_backup(own: Path, tmp_path: Path) -> None:
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, own / "mine")
+        made = back_up(memory, tmp_path / "others")
+    assert not any(file.name.startswith("mine/") for file in made.backup.files)
