@@ -121,8 +121,9 @@ class Connection:
 
         What waits in the write-ahead log is not in it.
 
-        Only for tables in a folder. That a table was made again is seen by the file of its version, for the
-        number may be the one that it had.
+        That a table in a folder was made again is seen by the file of its version, for the number may be the
+        one that it had; that of a table in an object store by its name and by the works that the journal tells
+        of (`Workspace.keep_up`), and it costs one request to see whether there is a newer version.
         """
         table, datasets = self._opened(name), self._datasets
         known, seen = datasets.get(name, (None, None))
@@ -143,6 +144,8 @@ class Connection:
 
     def file_of(self, name: str, version: int) -> tuple[int, int, int] | None:
         """What tells the file of a version from another one that has its name; None where there is none."""
+        if self.elsewhere:
+            return version, hash(self.physical(name)), 0
         folder = Path(self.uri, f"{self.physical(name)}.lance", "_versions")
         try:
             found = (folder / f"{NO_VERSION - version:020}.manifest").stat()

@@ -16,6 +16,7 @@ import servers
 import slowwave
 from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
+from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -169,3 +170,24 @@ def test_two_processes_that_save_the_same_new_keys_do_not_double_them(bucket: Bu
         ]
     assert chunks.height == 8
     assert chunks.join(memories, on=["memory_id", "revision"], how="semi").height == 8
+
+
+def test_a_search_sees_at_once_what_others_did(bucket: Bucket, tmp_path: Path) -> None:
+    """Versions of tables are followed in memory; whoever wrote them, and also when all are made again."""
+    with bucket.open(tmp_path / "one", "seen") as one, bucket.open(tmp_path / "one", "seen") as other:
+
+        def found() -> set[str]:
+            return {result.memory_id for result in other.search("the tide radar of the harbour")}
+
+        first = one.save(RADAR, key="radar").memory_id
+        assert found() == {first}
+        second = one.save(FERRY, key="ferry").memory_id
+        assert second in found()
+        one.forget(first)
+        assert first not in found()
+        one.remember(first)
+        assert first in found()
+        before = found()
+        rebuild(one.home, ["memories", "chunks"])
+        assert found() == before
+        assert other._space is not one._space

@@ -51,7 +51,7 @@ class Snapshots:
     """
 
     def __init__(self, store: Store, most_bytes: int) -> None:
-        self._there = bool(most_bytes) and not store.elsewhere
+        self._there = bool(most_bytes) and not store.uri.startswith("memory:")
         self._followed = Followers(lambda namespace: _Followed(store, namespace, most_bytes), most_bytes)
 
     def of(self, namespace: str) -> Snapshot | None:
