@@ -122,8 +122,8 @@ class Connection:
         What waits in the write-ahead log is not in it.
 
         That a table in a folder was made again is seen by the file of its version, for the number may be the
-        one that it had; that of a table in an object store by its name and by the works that the journal tells
-        of (`Workspace.keep_up`), and it costs one request to see whether there is a newer version.
+        one that it had; that of a table in an object store by its name and by the works that the journal
+        tells of (`Workspace.keep_up`), and it costs one request to see whether there is a newer version.
         """
         table, datasets = self._opened(name), self._datasets
         known, seen = datasets.get(name, (None, None))
