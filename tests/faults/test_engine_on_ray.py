@@ -190,7 +190,7 @@ def test_a_worker_of_another_version_is_refused(cluster, monkeypatch):
 def test_a_killed_head_is_told_and_the_same_command_goes_on_elsewhere(cluster, saved, tmp_path):
     """The last test: the head is gone after it."""
     settings = EngineSettings(**on_ray(cluster))
-    found = open_engine(settings).map(tripled, range(400))
+    found = open_engine(settings).map(tripled, range(20_000))  # workers go on for a while without a head
     assert next(found)[1] == 0
     backup = open_engine(settings.model_copy(update={"fallback": True})).map(tripled, range(30))
     assert next(backup)[1] == 0
