@@ -302,8 +302,8 @@ def test_a_note_that_is_refused_and_erased_on_its_way_is_not_held(open_memory, h
     memory.save(ROTA, key="rota")
     written = intake.written
 
-    def meanwhile(space, acts):
-        there = written(space, acts)
+    def meanwhile(space, acts, **more):
+        there = written(space, acts, **more)
         erasing = threading.Thread(target=other.erase, kwargs={"everything": True})
         erasing.start()
         erasing.join()
