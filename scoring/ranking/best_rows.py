@@ -34,18 +34,19 @@ def best_rows(words: Bm25, said: Sequence[Said], passing: Flags, size: int) -> t
         return np.empty(0, np.int64), np.empty(0)
     order = sorted((one for one in said if one.places), key=lambda one: -one.most)
     left = np.cumsum([0.0, *(one.most for one in reversed(order))])[::-1]  # from each term on
-    sums, known = np.zeros(len(passing)), np.zeros(len(passing), dtype=np.bool_)
+    sums, last_said = np.zeros(len(passing)), np.zeros(len(passing), dtype=np.int32)  # by which term
     top, least, at = np.empty(0, np.int64), 0.0, 0
     while at < len(order) and left[at] >= least * SLACK:  # a row that says none of the others may come in
-        found = [top]
+        found: list[Ints] = []
         for block, place in order[at].places:
             rows = block.rows[place].astype(np.int64)
             sums[rows] += order[at].weight * words.shares(rows, block.counts[place])
-            known[rows] = True
+            last_said[rows] = at + 1
             found.append(rows[passing[rows] & (sums[rows] >= least)])
-        top, least = _cut(np.unique(np.concatenate(found)) if at else found[-1], sums, size, least)
         at += 1
-    rows = np.flatnonzero(known & passing)
+        found.append(top[last_said[top] != at])
+        top, least = _cut(np.concatenate(found), sums, size, least)
+    rows = np.flatnonzero((last_said > 0) & passing)
     rows = rows[sums[rows] + left[at] >= least * SLACK]
     for rest in range(at, len(order)):
         sums[rows] += _of(words, order[rest], rows)
