@@ -555,7 +555,7 @@ class Memory:
             sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
         source = self.get(memory_id).source
 
-        def forget(last: int) -> bool:
+        def forget(last: int | None) -> bool:
             known = self.get(memory_id)
             if viewer is Viewer.ASSISTANT:
                 require_forgettable(self.tenant, known)
@@ -571,6 +571,10 @@ class Memory:
             take_in(self._space, written(self._space, [act], after=last))
             return True
 
+        if (
+            viewer is not Viewer.ASSISTANT
+        ):  # an owner looks at nothing first, and may queue
+            return forget(None)
         return guarded(self._space, self.namespace, source, forget)
 
     def remember(self, memory_id: str) -> bool:

@@ -31,7 +31,7 @@ RECALL_AT = 10
 FEWEST_PROBES = 8
 MISSES = 0.5
 """Share of the misses that are allowed which the questions that are made up may have: those of people miss a
-little more (.984 where these have .990, .991 where these have .995; docs/scale.md)."""
+little more (docs/scale.md)."""
 
 
 @dataclass(frozen=True, slots=True)
