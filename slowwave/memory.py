@@ -571,9 +571,7 @@ class Memory:
             take_in(self._space, written(self._space, [act], after=last))
             return True
 
-        if (
-            viewer is not Viewer.ASSISTANT
-        ):  # an owner looks at nothing first, and may queue
+        if viewer is not Viewer.ASSISTANT:  # an owner looks at nothing first, and may queue
             return forget(None)
         return guarded(self._space, self.namespace, source, forget)
 
