@@ -15,7 +15,6 @@ from pathlib import Path
 
 import dagster as dg
 from _needs import Question
-from _processes import Nobody
 from _user import Clock
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
@@ -98,7 +97,7 @@ def run(home: Home, job: str, first: date, last: date, now: datetime) -> None:
     resource = SlowwaveResource(home=str(home.settings.home), now=now.isoformat())
     tags = {ASSET_PARTITION_RANGE_START_TAG: str(first), ASSET_PARTITION_RANGE_END_TAG: str(last)}
     defs = definitions(resource)
-    with dg.DagsterInstance.ephemeral() as instance, listening(Nobody()):
+    with dg.DagsterInstance.ephemeral() as instance, listening(None):
         done = defs.resolve_job_def(job).execute_in_process(
             instance=instance, run_config=_QUIET, raise_on_error=False, tags=tags,
             asset_selection=MEASURING if job == "evaluation" else None,

@@ -27,17 +27,3 @@ def peak_mb() -> int:
         told = dict(line.split(":", 1) for line in status.read_text().splitlines())
         return round(int(told["VmHWM"].split()[0]) / 1024)
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-
-
-class Nobody:
-    """Hears of the work inside a measurement, of which there are thousands."""
-
-    def start(self, what: str, total: int | None) -> int:
-        """Nothing is shown."""
-        return 0
-
-    def advance(self, task: int, units: int) -> None:
-        """Nothing is shown."""
-
-    def end(self, task: int) -> None:
-        """Nothing is shown."""

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import _soak_user as user
-from _processes import Nobody
 from _report import bench, existing_folder, options, positive, ratio, report, spread
 
 from slowwave.common.progress import listening, task
@@ -63,7 +62,7 @@ def one_by_one(home: Path, count: int) -> tuple[list[dict[str, Any]], dict[str, 
     """Save notes one after the other in this process; a row for every tenth of them, and what came of it."""
     rows, times = [], []
     step = max(1, count // 10)
-    with user.opened() as memory, task("saving", count) as advance, listening(Nobody()):
+    with user.opened() as memory, task("saving", count) as advance, listening(None):
         for number in range(count):
             start = time.perf_counter()
             memory.save(user.note(0, number))
@@ -87,7 +86,7 @@ def mixed(
     home: Path, minutes: float, processes: int, *, nights: bool
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Several users at once, and nights; a row per act, and what became of the home."""
-    with user.opened() as memory, listening(Nobody()):
+    with user.opened() as memory, listening(None):
         memory.save(user.note(processes, 0))
     users = [
         _user("use", number, minutes * 60, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -25,8 +25,8 @@ _listener: ContextVar[Listener | None] = ContextVar("slowwave_progress", default
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Send the progress of everything inside to `listener`."""
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Send the progress of everything inside to `listener`; None: nobody hears of it."""
     token = _listener.set(listener)
     try:
         yield

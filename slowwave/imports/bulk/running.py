@@ -44,19 +44,6 @@ class _Batch:
             yield (item,)
 
 
-class _Silent:
-    """Hears of the work on a batch; the bar of all rows says enough."""
-
-    def start(self, what: str, total: int | None) -> int:
-        return 0
-
-    def advance(self, task: int, units: int) -> None:
-        pass
-
-    def end(self, task: int) -> None:
-        pass
-
-
 class _Place:
     """How far an import is, in a file of the home.
 
@@ -125,7 +112,7 @@ def take_rows(
                 place.write(number, after)
             for last, batch in rows(one, after, at_once):
                 items = _items(memory, total, batch, fields, name, f"{one.path}:", last - len(batch))
-                with progress.listening(_Silent()):
+                with progress.listening(None):  # the bar of all rows says enough
                     if interrupted:
                         _finish(memory, items)
                         interrupted = False
