@@ -209,9 +209,12 @@ class Memory:
             SlowwaveError: what `said` raises, or as of :meth:`save`; nothing was saved.
             JournalMovedError: others keep saving under that key; nothing was saved.
         """
+        from slowwave.common.arguments import sound_text
         from slowwave.lifecycle.intake import guarded
 
-        return guarded(self._space, self.namespace, key, lambda last: self._save([said()], last)[0])
+        return guarded(
+            self._space, self.namespace, sound_text("key", key), lambda last: self._save([said()], last)[0]
+        )
 
     def _save(self, notes: Sequence[Mapping[str, Any]], after: int | None = None) -> list[Saved]:
         """Save notes; with a place `after`, one, if nothing was said of its source since."""

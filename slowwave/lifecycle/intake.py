@@ -12,7 +12,7 @@ night takes in; what it had done already is known to be done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,16 +94,17 @@ def guarded(space: Workspace, namespace: str, source: str, act: Callable[[int], 
     Raises:
         JournalMovedError: others keep saying something of that source; nothing was written.
     """
+
+    def look() -> T:
+        said = space.journal.about(namespace, source)
+        _catch_up(space, namespace, source, said)
+        return act(max((one.seq or 0 for one in said), default=0))
+
     with space.writing():
-        for turn in range(1, MOST_LOOKS + 1):
-            said = space.journal.about(namespace, source)
-            _catch_up(space, namespace, source, said)
-            try:
-                return act(max((one.seq or 0 for one in said), default=0))
-            except JournalMovedError:
-                if turn == MOST_LOOKS:
-                    raise
-    raise AssertionError  # the last turn returns or raises
+        for _ in range(MOST_LOOKS - 1):
+            with suppress(JournalMovedError):
+                return look()
+        return look()
 
 
 def _catch_up(space: Workspace, namespace: str, source: str, said: Sequence[Entry]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slowwave.errors import JournalMovedError, SlowwaveError
+from slowwave.errors import ArgumentError, JournalMovedError, SlowwaveError
 from slowwave.home.visibility import Viewer
 from slowwave.journal.acts import forget_entry, save_entry
 from slowwave.lifecycle.forgetting import ProtectedError, require_replaceable
@@ -154,6 +154,15 @@ def test_an_assistant_does_not_replace_what_it_may_not_read(memory: Memory) -> N
     with pytest.raises(ProtectedError, match="not for assistants to read"):
         save(memory, {"content": NEW, "key": "deploy"}, viewer=Viewer.ASSISTANT)
     assert memory.get(name).content == OLD
+
+
+@pytest.mark.parametrize("key", ["a\0b", "\ud800"])
+def test_a_key_that_cannot_be_stored_is_refused_before_anything_is_looked_at(
+    memory: Memory, key: str
+) -> None:
+    with pytest.raises(ArgumentError, match="key = "):
+        save(memory, {"content": NEW, "key": key}, viewer=Viewer.ASSISTANT)
+    assert memory.journal.read(kinds=["save"]).is_empty()
 
 
 def test_a_call_sent_again_is_done_once(memory: Memory) -> None:
