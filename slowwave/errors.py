@@ -35,6 +35,10 @@ class ModelError(SlowwaveError):
     """An embedding model is unknown, missing, damaged, or not the one the store was built with."""
 
 
+class EngineError(SlowwaveError):
+    """The workers of an engine cannot be reached, or died; what was committed until then stays."""
+
+
 class NotFoundError(SlowwaveError):
     """No such memory, checkpoint or source in this namespace."""
 

@@ -19,6 +19,7 @@ from typing import ParamSpec, TypeVar
 from slowwave.common.arguments import check
 from slowwave.errors import (
     ArgumentError,
+    EngineError,
     JournalConflictError,
     JournalEntryError,
     JournalError,
@@ -107,7 +108,7 @@ def told_of(error: Exception, acts: int) -> Exception | None:
         return error
     if isinstance(error, SlowwaveError):
         # Raised by what failed after the act was written; what was wrong with the act was said before.
-        if acts and isinstance(error, StoreError | JournalError | ModelError):
+        if acts and isinstance(error, StoreError | JournalError | ModelError | EngineError):
             return TakenInLaterError(f"{_sentence(str(error))} {_later(acts)}")
         return error
     if not _is_foreign(error):

@@ -5,7 +5,8 @@ order of the pieces. What is written is written by who asked: a home has one wri
 scores are computed.
 """
 
-from slowwave.engine.base import Engine, EngineError, LocalEngine
+from slowwave.engine.base import Engine, LocalEngine
 from slowwave.engine.opening import open_engine
+from slowwave.errors import EngineError
 
 __all__ = ["Engine", "EngineError", "LocalEngine", "open_engine"]

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
-from slowwave.errors import SlowwaveError
-
 Piece = TypeVar("Piece")
 Made = TypeVar("Made")
-
-
-class EngineError(SlowwaveError):
-    """The workers cannot be reached, or died; what was committed until then stays."""
 
 
 class Engine(Protocol):

@@ -10,7 +10,7 @@ import time
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from slowwave.engine.base import EngineError
+from slowwave.errors import EngineError
 
 if TYPE_CHECKING:
     from slowwave.settings.groups import EngineSettings

@@ -13,8 +13,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.version import VERSION
-from slowwave.engine.base import EngineError
 from slowwave.engine.cluster import Cluster
+from slowwave.errors import EngineError
 
 if TYPE_CHECKING:
     from slowwave.settings.groups import EngineSettings

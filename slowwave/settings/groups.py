@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
@@ -78,7 +79,6 @@ class EngineSettings(Group):
     )
     address: str = Field(
         "",
-        pattern=r"^(|[^\s/:]+:\d{1,5})$",
         description="HOST:PORT of a Ray cluster that this machine is part of; empty: one is started on this "
         "machine for as long as it is needed",
     )
@@ -100,6 +100,13 @@ class EngineSettings(Group):
     fallback: bool = Field(
         False, description="Where the cluster cannot be reached or is lost, compute here instead of failing"
     )
+
+    @field_validator("address")
+    @classmethod
+    def _is_a_place(cls, address: str) -> str:
+        if not re.fullmatch(r"(|[^\s/:]+:\d{1,5})", address):
+            raise ValueError("give HOST:PORT, such as 10.0.0.5:6399, or nothing")
+        return address
 
 
 class ChunkSettings(Group):

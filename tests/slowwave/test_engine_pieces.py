@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+import servers
 
 from slowwave.embedding.spread import SpreadEmbedder
 from slowwave.engine import LocalEngine
+from slowwave.errors import SettingsError, TakenInLaterError
 from slowwave.feedback import namespaces
+from slowwave.memory import Memory
 from slowwave.scoring.feedback.policy import FeedbackPolicy
-from slowwave.settings import EmbeddingSettings
+from slowwave.settings import EmbeddingSettings, load
 from slowwave.settings.groups import EngineSettings
 
 
@@ -72,3 +77,19 @@ def test_texts_get_the_vectors_that_one_process_gives_them(fast_embedder: Any, l
     assert np.array_equal(spread.embed_documents(texts, done.append), fast_embedder.embed_documents(texts))
     assert sum(done) >= 40
     assert engine.pieces == (1 if least == 1 else 0)
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="the extra distributed is not installed")
+def test_a_save_whose_workers_cannot_be_reached_says_that_it_is_in_the_journal(home: Path) -> None:
+    engine = {"kind": "ray", "address": f"127.0.0.1:{servers.free_port()}", "least_texts": 1}
+    text = "The weir at the mill is opened by hand when the river stands above two metres."
+    with Memory(load(home, embedding={"model": "wordllama-256"}, engine=engine), namespace="ada") as memory:
+        with pytest.raises(TakenInLaterError, match=r"No Ray cluster answers at .* It is in the journal"):
+            memory.save(text)
+        assert memory.journal.read(kinds=["save"]).height == 1
+
+
+@pytest.mark.parametrize("address", ["nonsense", "ray://10.0.0.5:6399", "a b:1"])
+def test_an_address_that_is_none_says_what_to_give(home: Path, address: str) -> None:
+    with pytest.raises(SettingsError, match=r"engine\.address = .*HOST:PORT, such as"):
+        load(home, engine={"address": address})
