@@ -36,7 +36,7 @@ def _quick_homes(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def open_store(settings: Settings, embedder: Embedder, *more: Any) -> Store:
         folder = Path(settings.store_uri)
-        if not any(folder.iterdir()) and embedder.name == FAST_MODEL:
+        if folder.is_dir() and not any(folder.iterdir()) and embedder.name == FAST_MODEL:
             shutil.copytree(empty(FAST_MODEL) / "lance", folder, dirs_exist_ok=True)
         return made(settings, embedder, *more)
 
