@@ -7,7 +7,9 @@ import os
 import socket
 import sys
 import time
-from threading import Lock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import RLock, Timer
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from slowwave.errors import EngineError
@@ -19,8 +21,19 @@ STORE_BYTES = 200 << 20
 """Shared memory for pieces and results of a cluster on this machine (bytes)."""
 PATIENCE = 60.0
 """How long a cluster may be without any worker before that is an error (s)."""
-_CONNECTING = Lock()
+DAY = "86400"
+"""What Ray waits for a head that is gone, as it reads it (s)."""
+IDLE = 30.0
+"""After so long without work a cluster is left: Ray ends a process whose cluster's head is replaced (s)."""
+_CONNECTING = RLock()
 _AGAIN = "Run the same command again: it goes on from what was committed."
+
+
+class _Work:
+    """What this process has under way on its one connection."""
+
+    under_way = 0
+    leaving: Timer | None = None
 
 
 class Cluster:
@@ -33,6 +46,7 @@ class Cluster:
     def __init__(self, settings: EngineSettings) -> None:
         self._settings = settings
         self._alone_since: float | None = None
+        self.looked = time.monotonic()
 
     def connected(self) -> Any:  # noqa: ANN401 - the module `ray`, which need not be installed
         """The module `ray`, connected.
@@ -44,6 +58,9 @@ class Cluster:
         # And whoever reaches a cluster without tokens runs there what he likes.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_AUTH_MODE", "token")
+        if self._settings.address:
+            # Ray ends the process that has not reached the head for a minute. What to do is said here.
+            os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", DAY)
         try:
             import ray
         except ImportError as error:
@@ -55,6 +72,28 @@ class Cluster:
             if not ray.is_initialized():
                 self._connect(ray)
         return ray
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Keep the connection; a while after the last work it is left."""
+        with _CONNECTING:
+            _Work.under_way += 1
+            if _Work.leaving is not None:
+                _Work.leaving.cancel()
+        try:
+            yield
+        finally:
+            with _CONNECTING:
+                _Work.under_way -= 1
+                if self._settings.address and not _Work.under_way:
+                    _Work.leaving = Timer(IDLE, self._leave_if_idle)
+                    _Work.leaving.daemon = True
+                    _Work.leaving.start()
+
+    def _leave_if_idle(self) -> None:
+        with _CONNECTING:
+            if not _Work.under_way:
+                self.close()
 
     def _connect(self, ray: Any) -> None:  # noqa: ANN401 - a module
         quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
@@ -98,6 +137,7 @@ class Cluster:
         """
         import ray
 
+        self.looked = time.monotonic()
         if not _answers(ray.get_runtime_context().gcs_address):
             self.lost("its head does not answer")
         if _cpus():

@@ -7,6 +7,7 @@ dies, or nobody is left, :class:`EngineError` says so, and whoever asked has com
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -23,7 +24,7 @@ Piece = TypeVar("Piece")
 Made = TypeVar("Made")
 
 LOOKED_AFTER = 2.0
-"""Time without a result after which it is asked whether the cluster is still there (s)."""
+"""How often it is asked whether the head is still there; its workers go on for a minute without it (s)."""
 TRIES = 4
 """Workers that may die of one piece before it is given up (count)."""
 AHEAD = 2
@@ -69,7 +70,8 @@ class RayEngine:
         given = iter(pieces)
         begun: deque[tuple[Any, Piece]] = deque()
         try:
-            yield from self._computed(work, given, begun)
+            with self._cluster.at_work():
+                yield from self._computed(work, given, begun)
         except EngineError as error:
             if not self._settings.fallback:
                 raise
@@ -107,6 +109,8 @@ class RayEngine:
         one = begun[0][0]
         try:
             while not ray.wait([one], timeout=LOOKED_AFTER)[0]:
+                self._cluster.look()
+            if time.monotonic() - self._cluster.looked > LOOKED_AFTER:
                 self._cluster.look()
             made = ray.get(one)
         except of_ray.RayTaskError as error:  # what the work itself raised, there

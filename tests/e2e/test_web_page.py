@@ -290,6 +290,7 @@ def _deploy_days(memory: Memory) -> list[str]:
 def test_ten_pairs_are_judged_with_keys(visitor, served, memory):
     page = visitor()
     page.get_by_role("link", name=re.compile("^Judge")).click()
+    page.wait_for_url("**/judge*")  # loaded: its script hears keys
     before = memory.journal.read(kinds=["judgment"]).height
     for number in range(10):
         shown = (

@@ -181,6 +181,25 @@ def test_what_the_work_raises_there_is_raised_here(cluster):
     assert list(engine.map(tripled, [])) == []
 
 
+def test_a_cluster_is_left_when_there_is_no_work_and_joined_again(cluster, monkeypatch):
+    import ray
+
+    engine = open_engine(EngineSettings(**on_ray(cluster)))
+    under_way = engine.map(tripled, range(8))
+    next(under_way)
+    monkeypatch.setattr("slowwave.engine.cluster.IDLE", 0.2)
+    assert len(list(engine.map(tripled, [1, 2]))) == 2
+    time.sleep(0.5)
+    assert ray.is_initialized()  # another one works
+    assert len(list(under_way)) == 7
+    for _ in range(100):
+        if not ray.is_initialized():
+            break
+        time.sleep(0.1)
+    assert not ray.is_initialized()  # a head that is replaced now ends nobody
+    assert [made for _, made in engine.map(tripled, [5])] == [15]
+
+
 def test_a_worker_of_another_version_is_refused(cluster, monkeypatch):
     monkeypatch.setattr("slowwave.engine.ray.VERSION", "0.0.9")
     with pytest.raises(EngineError, match=r"A worker has Slowwave 0\.1.* and this process 0\.0\.9"):
@@ -190,7 +209,7 @@ def test_a_worker_of_another_version_is_refused(cluster, monkeypatch):
 def test_a_killed_head_is_told_and_the_same_command_goes_on_elsewhere(cluster, saved, tmp_path):
     """The last test: the head is gone after it."""
     settings = EngineSettings(**on_ray(cluster))
-    found = open_engine(settings).map(tripled, range(20_000))  # workers go on for a while without a head
+    found = open_engine(settings).map(tripled, range(20_000))
     assert next(found)[1] == 0
     backup = open_engine(settings.model_copy(update={"fallback": True})).map(tripled, range(30))
     assert next(backup)[1] == 0
