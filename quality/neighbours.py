@@ -14,9 +14,19 @@ DECIMALS = 6
 """Similarities are rounded to so many decimals: a threshold is met or not, whatever the order of sums."""
 SLACK = 1e-5
 """Sums of 32-bit numbers are trusted to so much; what is nearer to a threshold is summed in 64 bits."""
-_ROWS_AT_ONCE = 256
+_ROWS_AT_ONCE, _COLUMNS_AT_ONCE = 256, 2_048
+"""Notes and memories of one product (count): it stays in the cache, and so does what is asked of it."""
 
 Matrix = npt.NDArray[np.float32]
+Codes = npt.NDArray[np.int32]
+APART = -1
+"""Code of a memory that is near to nothing."""
+
+
+def coded(*kinds: Sequence[str]) -> list[Codes]:
+    """Kinds as numbers from 0 on, the same number for the same kind in all of the lists."""
+    codes = {name: code for code, name in enumerate(sorted(set().union(*kinds)))}
+    return [np.array([codes[name] for name in one], dtype=np.int32) for one in kinds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +41,14 @@ class Neighbours:
     """Live memories and the notes of a batch by cosine similarity.
 
     Args:
-        ids: the live memories; any order.
+        ids: the live memories; any order. Only as many are looked at as there are vectors.
         matrix: their vectors (n, dimension), unit length; zero vectors are near to nothing.
         batch_ids: the notes of the batch, in the order in which they are taken.
         batch: their vectors (m, dimension).
         floor: similarities below it are of no interest.
-        groups: of what kind each of `ids` is; those of different kinds are not near to each other.
-        batch_groups: the same of `batch_ids`.
+        groups: of what kind each of `ids` is, as `coded` numbers them (n,); those of different kinds are not
+            near to each other, and those that are `APART` to nobody. Not given: all are of one kind.
+        batch_groups: the same of `batch_ids` (m,).
     """
 
     def __init__(
@@ -48,15 +59,12 @@ class Neighbours:
         batch: Matrix,
         floor: float,
         *,
-        groups: Sequence[str] = (),
-        batch_groups: Sequence[str] = (),
+        groups: Codes | None = None,
+        batch_groups: Codes | None = None,
     ) -> None:
-        codes = {name: code for code, name in enumerate(sorted({*groups, *batch_groups}))}
-        self._groups = np.array([codes[name] for name in groups] or [0] * len(ids), dtype=np.int8)
-        self._batch_groups = np.array(
-            [codes[name] for name in batch_groups] or [0] * len(batch_ids), dtype=np.int8
-        )
-        self._ids, self._matrix = list(ids), matrix
+        self._groups = np.zeros(len(matrix), np.int32) if groups is None else groups
+        self._batch_groups = np.zeros(len(batch_ids), np.int32) if batch_groups is None else batch_groups
+        self._ids, self._matrix, self._size = ids, matrix, len(matrix)  # the list may grow meanwhile
         self._batch_ids, self._batch = list(batch_ids), batch
         self._floor = floor
         self._place = {name: at for at, name in enumerate(self._batch_ids)}
@@ -70,26 +78,37 @@ class Neighbours:
 
     def _compute(self, start: int, stop: int) -> None:
         rows = self._batch[start:stop]
-        similar = np.hstack([rows @ self._matrix.T, rows @ self._batch[:stop].T])
-        kinds = np.concatenate([self._groups, self._batch_groups[:stop]])
-        similar[self._batch_groups[start:stop, None] != kinds] = -np.inf
-        # A note only looks at those before it.
-        upper = np.triu_indices(stop - start, k=0)
-        similar[upper[0], len(self._ids) + start + upper[1]] = -np.inf
-        hit_rows, hit_columns = np.nonzero(similar >= self._floor - SLACK)
-        limits = np.searchsorted(hit_rows, np.arange(stop - start + 1))
-        for row in range(stop - start):
-            columns = hit_columns[limits[row] : limits[row + 1]]
+        groups = self._batch_groups[start:stop]
+        found = []
+        for matrix, kinds, before, is_batch in (
+            (self._matrix, self._groups, 0, False),
+            (self._batch[:stop], self._batch_groups[:stop], self._size, True),
+        ):
+            for first in range(0, len(kinds), _COLUMNS_AT_ONCE):
+                last = first + _COLUMNS_AT_ONCE
+                similar = rows @ matrix[first:last].T
+                row, column = np.divmod(
+                    np.flatnonzero((similar >= self._floor - SLACK).ravel()), similar.shape[1]
+                )
+                right = groups[row] == kinds[first + column]
+                if is_batch:  # a note only looks at those before it
+                    right &= first + column < start + row
+                row, column = row[right], column[right]
+                found.append((row, before + first + column, similar[row, column]))
+        row, column, similar = (np.concatenate(part) for part in zip(*found, strict=True))
+        order = np.argsort(row, kind="stable")
+        row, column, similar = row[order], column[order], similar[order]
+        limits = np.searchsorted(row, np.arange(stop - start + 1))
+        for at in range(stop - start):
+            columns = column[limits[at] : limits[at + 1]]
             if len(columns) > KEPT:
-                best = np.argpartition(-similar[row, columns], KEPT)[:KEPT]
-                columns = columns[best]
-                self._cut.add(start + row)
+                columns = columns[np.argpartition(-similar[limits[at] : limits[at + 1]], KEPT)[:KEPT]]
+                self._cut.add(start + at)
             self._found.append(columns.tolist())
 
     def ids(self) -> set[str]:
         """Every memory of before that is a neighbour of some note of the batch."""
-        size = len(self._ids)
-        return {self._ids[at] for found in self._found for at in found if at < size}
+        return {self._ids[at] for found in self._found for at in found if at < self._size}
 
     def nearest(
         self, name: str, vector: Matrix, *, count: int, usable: Callable[[str, bool], bool], also: Also
@@ -131,10 +150,10 @@ class Neighbours:
         return [at for at in near.tolist() if usable(*self._named(at))][:KEPT]
 
     def _named(self, place: int) -> tuple[str, bool]:
-        size = len(self._ids)
+        size = self._size
         return (self._ids[place], False) if place < size else (self._batch_ids[place - size], True)
 
     def _vector(self, place: int) -> Matrix:
-        size = len(self._ids)
+        size = self._size
         found: Matrix = self._matrix[place] if place < size else self._batch[place - size]
         return found

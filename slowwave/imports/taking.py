@@ -163,7 +163,8 @@ class _Taking:
             self.report.problem(problem.place, problem.why)
         latest = self._memory.journal.latest(self._memory.namespace, [one.item.key for one in notes])
         fresh = [one for one in notes if not self._is_known(one, latest.get(one.item.key))]
-        judged = {one.item.key: one for one in weighed(fresh, self._memory.gate_policy)}
+        asked = [one for one in fresh if one.item.spoken or self._options.dry_run]  # the others a save judges
+        judged = {one.item.key: one for one in (*fresh, *weighed(asked, self._memory.gate_policy))}
         there = self._there(judged.values())
         saved = {key for key, last in latest.items() if last.kind == "save"}
         for thread in threads:

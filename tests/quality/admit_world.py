@@ -18,7 +18,7 @@ from slowwave.quality.admission import (
     Surroundings,
     admit,
 )
-from slowwave.quality.neighbours import Neighbours
+from slowwave.quality.neighbours import Neighbours, coded
 
 OFF = AdmissionPolicy()
 GUARDED = AdmissionPolicy(reconsolidation="guarded")
@@ -60,11 +60,12 @@ class World:
     def neighbours(self, notes: list[Record]) -> Neighbours:
         live = [one for one in self.records.values() if one.status == "live"]
         vectors = [one.vector if one.merged_vector is None else one.merged_vector for one in live]
+        theirs, mine = coded([one.sensitivity for one in live], [one.sensitivity for one in notes])
         return Neighbours(
             [one.memory_id for one in live], np.array(vectors, np.float32).reshape(-1, 3),
             [one.memory_id for one in notes],
             np.array([one.vector for one in notes], np.float32).reshape(-1, 3), self.policy.floor,
-            groups=[one.sensitivity for one in live], batch_groups=[one.sensitivity for one in notes],
+            groups=theirs, batch_groups=mine,
         )  # fmt: skip
 
     def take(self, *acts: Act | Record) -> Admission:

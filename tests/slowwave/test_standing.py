@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from slowwave.lifecycle.admission.standing import NEVER, standing_in
 from slowwave.memory import Memory
+from slowwave.quality.neighbours import APART
 from slowwave.store.tenancy import within
 
 TEXTS = (
@@ -120,13 +121,15 @@ def test_it_knows_what_there_is(make_space):
     names, matrix, kinds = standing.live()
     assert len(names) == 2
     assert matrix.shape == (2, space.embedder.dimension)
-    assert sorted(kinds) == ["internal", "restricted"]
+    assert kinds.tolist() == standing.codes_of(["internal", "restricted"]).tolist()
+    assert len(set(kinds.tolist())) == 2
     assert np.allclose(np.linalg.norm(matrix, axis=1), 1)
     memory.forget(first.memory_id)
     now = standing_in(space, "ada")
     assert now is standing
     assert now.nearest(vector, "internal", **every) == []
     assert now.knows([first.memory_id])
+    assert np.count_nonzero(now.live()[2] != APART) == 1
 
 
 def test_a_namespace_beyond_the_bound_is_asked_in_its_tables(make_space):

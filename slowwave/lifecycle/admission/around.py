@@ -29,7 +29,7 @@ from slowwave.quality.admission import (
     Record,
     Surroundings,
 )
-from slowwave.quality.neighbours import SLACK, Neighbours
+from slowwave.quality.neighbours import SLACK, Neighbours, coded
 from slowwave.scoring.days import from_microseconds, to_microseconds
 from slowwave.store import one_of, quote
 from slowwave.store.asking import asking
@@ -299,7 +299,8 @@ class Around:
             return nobody
         if acts >= QUERIES_UP_TO and self.standing:
             there, matrix, theirs = self.standing.live()
-            return Neighbours(there, matrix, names, batch, floor, groups=theirs, batch_groups=kinds)
+            mine = self.standing.codes_of(kinds)
+            return Neighbours(there, matrix, names, batch, floor, groups=theirs, batch_groups=mine)
         if acts >= QUERIES_UP_TO:
             rows = self.store.read(
                 "memories", self.mine("status = 'live' AND vector IS NOT NULL"),
@@ -311,9 +312,10 @@ class Around:
             ]
             rows = pl.concat(found).unique("memory_id")
             self._seen = {record.memory_id: record for record in self.records(rows)}
+        theirs, mine = coded(sensitivities(rows), kinds)
         return Neighbours(
             rows["memory_id"].to_list(), matrix_of(rows["vector"], dimension), names, batch, floor,
-            groups=sensitivities(rows), batch_groups=kinds,
+            groups=theirs, batch_groups=mine,
         )  # fmt: skip
 
     def _nearest(

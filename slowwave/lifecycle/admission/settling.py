@@ -35,7 +35,7 @@ from slowwave.lifecycle.admission.rows import (
 from slowwave.lifecycle.admission.writing import write
 from slowwave.lifecycle.quarantine import hold, settle_held
 from slowwave.quality.admission import LIVE, Act, Admission, AdmissionPolicy, Decision, admit, reconsider
-from slowwave.quality.neighbours import Neighbours
+from slowwave.quality.neighbours import Neighbours, coded
 from slowwave.store.vectors import mean_vectors
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _look_again(
     )
     dimension = around.store.identity.dimension
     matrix = matrix_of(rows["vector"], dimension)
-    kinds = sensitivities(rows)
+    (kinds,) = coded(sensitivities(rows))
     neighbours = Neighbours(
         names, matrix, names, matrix, around.policy.floor, groups=kinds, batch_groups=kinds
     )

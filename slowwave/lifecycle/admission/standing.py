@@ -16,6 +16,7 @@ import pyarrow as pa
 from slowwave.common import ids
 from slowwave.lifecycle.admission.rows import sensitivities
 from slowwave.quality.admission import LIVE, RETIRED
+from slowwave.quality.neighbours import APART
 from slowwave.store import Store
 from slowwave.store.following import Followers, Following, Vectors, rows_of
 
@@ -62,7 +63,8 @@ class Standing(Following):
         self._names: list[str] = []
         self._vectors = Vectors(self._store.identity.dimension)
         self._there = np.empty(0, dtype=np.bool_)  # with a vector
-        self._status, self._kinds = np.empty(0, dtype=np.str_), np.empty(0, dtype=np.str_)
+        self._status, self._kinds = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
+        self._codes: dict[str, int] = {}  # of a status or a sensitivity
         self._moments = np.empty(0, dtype=np.int64)
 
     def take_in(self, found: pa.Table) -> None:
@@ -78,8 +80,8 @@ class Standing(Following):
         ]
         self._moments = np.concatenate([self._moments, np.array(moments, dtype=np.int64)])
         self._there = np.concatenate([self._there, found.column("vector").is_valid().to_numpy()])
-        self._status = np.concatenate([self._status, rows["status"].to_numpy().astype(np.str_)])
-        self._kinds = np.concatenate([self._kinds, np.array(sensitivities(rows), dtype=np.str_)])
+        self._status = np.concatenate([self._status, self.codes_of(rows["status"].to_list())])
+        self._kinds = np.concatenate([self._kinds, self.codes_of(sensitivities(rows))])
 
     def knows(self, names: Iterable[str]) -> bool:
         """Whether any of these is, or was, a memory of it or the hash of what one says."""
@@ -87,7 +89,8 @@ class Standing(Following):
 
     def latest(self, first: int) -> int:
         """The last moment (microseconds) of what is not retired; `NEVER` if that is before `first`."""
-        moments = self._moments[self.alive & (self._status != RETIRED) & (self._moments >= first)]
+        there = self.alive & (self._status != self._code(RETIRED)) & (self._moments >= first)
+        moments = self._moments[there]
         return int(moments.max(initial=NEVER))
 
     def nearest(
@@ -100,13 +103,23 @@ class Standing(Following):
         rows = rows[self._of(sensitivity, statuses)[rows]]
         return [self._names[row] for row in rows[np.argsort(-similar[rows], kind="stable")][:count]]
 
-    def live(self) -> tuple[list[str], npt.NDArray[np.float32], list[str]]:
-        """Live memories that have vectors: their ids, their vectors (n, dimension) and who may see them."""
-        rows = np.flatnonzero(self.alive & self._there & (self._status == LIVE))
-        names = [self._names[row] for row in rows]
-        return names, self._vectors.first(len(self))[rows], self._kinds[rows].tolist()
+    def live(self) -> tuple[list[str], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+        """All memories: ids, vectors (n, dimension) and `codes_of` who may see them (n,).
+
+        What is not live, or has no vector, is `APART`: leaving it out would copy the vectors.
+        """
+        live = self.alive & self._there & (self._status == self._code(LIVE))
+        return self._names, self._vectors.first(len(self)), np.where(live, self._kinds, np.int32(APART))
+
+    def codes_of(self, kinds: Iterable[str]) -> npt.NDArray[np.int32]:
+        """Sensitivities, or statuses, as numbers that never change (n,)."""
+        return np.array([self._code(one) for one in kinds], dtype=np.int32)
+
+    def _code(self, one: str) -> int:
+        return self._codes.setdefault(one, len(self._codes))
 
     def _of(self, sensitivity: str, statuses: Collection[str]) -> npt.NDArray[np.bool_]:
-        right = np.isin(self._status, list(statuses))
-        found: npt.NDArray[np.bool_] = self.alive & self._there & right & (self._kinds == sensitivity)
+        right = np.isin(self._status, [self._code(one) for one in statuses])
+        mine = self._kinds == self._code(sensitivity)
+        found: npt.NDArray[np.bool_] = self.alive & self._there & right & mine
         return found
