@@ -9,7 +9,9 @@ Checkpoints are tagged versions and stay.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from slowwave.store.database import Store, is_conflict
 
@@ -24,6 +26,9 @@ UNINDEXED_ROWS = 128
 
 FRAGMENT_ROWS = 1_024
 """Fragments of so many rows are left alone: writing all rows again each time is the night's work (count)."""
+
+GROWTH = 4
+"""A part of an index that is so many times as large as what is new is left alone (factor)."""
 
 KEPT = timedelta(seconds=30)
 """For how long a version is kept that is not the last one: longer than any one query takes."""
@@ -54,6 +59,33 @@ def _unindexed(store: Store, name: str) -> bool:
     return index is not None and int(table.index_stats(index).num_unindexed_rows) >= UNINDEXED_ROWS
 
 
+def parts_to_merge(parts: Sequence[int], new: int) -> int:
+    """How many of the last parts of an index are written again with rows that are new (count).
+
+    Args:
+        parts: rows of each part, the oldest first.
+        new: rows that are in none.
+
+    Returns:
+        Those at the end that are no more than `GROWTH` times what is merged anyway. So parts grow by that
+        factor: there are few of them, and a row is written again once for each, not once for each save.
+    """
+    count = 0
+    for rows in reversed(parts):
+        if rows > GROWTH * new:
+            break
+        new += rows
+        count += 1
+    return count
+
+
+def _go_on_with(dataset: Any, index: str) -> None:  # noqa: ANN401 - Lance has no types
+    """Take the rows that are new into an index."""
+    known = dataset.stats.index_stats(index)
+    merged = parts_to_merge(known["num_indexed_rows_per_delta"], known["num_unindexed_rows"])
+    dataset.optimize.optimize_indices(index_names=[index], num_indices_to_merge=merged)
+
+
 def _put_in_order(store: Store, name: str, *, compact: bool, index: bool) -> bool:
     """Compact, index, remove old versions; False when another process is changing the table."""
     import lance
@@ -67,8 +99,9 @@ def _put_in_order(store: Store, name: str, *, compact: bool, index: bool) -> boo
         # The vector index is left to the night: it is written whole each time, and rows that it does not have
         # are found by the scan that all small tables are searched by.
         if index:
-            names = [one.name for one in store.handle(name).list_indices() if "vector" not in one.columns]
-            dataset.optimize.optimize_indices(index_names=names)
+            for one in store.handle(name).list_indices():
+                if "vector" not in one.columns:
+                    _go_on_with(dataset, one.name)
     except (RuntimeError, OSError) as error:
         if not is_conflict(error):
             raise

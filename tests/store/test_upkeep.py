@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import lance
 import numpy as np
 import polars as pl
 import pytest
@@ -17,7 +18,7 @@ from lancedb.query import MatchQuery
 from slowwave.store import connection, database, upkeep
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
-from slowwave.store.upkeep import COMMITS, FRAGMENT_ROWS, UNINDEXED_ROWS, keep_fresh
+from slowwave.store.upkeep import COMMITS, FRAGMENT_ROWS, UNINDEXED_ROWS, keep_fresh, parts_to_merge
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOW = timedelta(0)
@@ -261,3 +262,38 @@ def test_the_night_also_removes_what_the_day_left_of_tables_that_are_saved_to(st
     assert done["memories"] >= 5
     assert done["chunks"] >= 5
     assert done["searches"] == 0
+
+
+@pytest.mark.parametrize(
+    ("parts", "new", "merged"),
+    [([], 5, 0), ([20], 5, 1), ([21], 5, 0), ([1_000, 25, 20, 5], 5, 3), ([5, 1_000], 5, 0)],
+)
+def test_parts_of_an_index_are_merged_that_are_not_much_larger(parts, new, merged):
+    assert parts_to_merge(parts, new) == merged
+
+
+def test_a_row_is_written_into_an_index_a_few_times_however_many_saves_there_are():
+    parts: list[int] = []
+    written = 0
+    for _ in range(2_000):
+        merged = parts_to_merge(parts, 500)
+        rest = len(parts) - merged
+        parts = [*parts[:rest], sum(parts[rest:]) + 500]
+        written += parts[-1]
+        assert len(parts) <= 6
+    assert sum(parts) == 1_000_000
+    assert written / 1_000_000 < 20  # each time all of it would be 1,000
+
+
+def test_words_are_found_in_every_part_of_the_index(store):
+    for turn in range(11):
+        store.upsert("chunks", chunks(UNINDEXED_ROWS, first=turn * UNINDEXED_ROWS))
+        keep_fresh(store)
+        assert unindexed(store) == 0
+    parts = lance.dataset(f"{store.uri}/chunks.lance").stats.index_stats("search_text_idx")[
+        "num_indexed_rows_per_delta"
+    ]
+    assert sum(parts) == 11 * UNINDEXED_ROWS
+    assert 1 < len(parts) < 6
+    for turn in range(11):
+        assert found(store, f"word{turn * UNINDEXED_ROWS}")
