@@ -83,7 +83,7 @@ class MemoryTool:
         """
         try:
             given = self.arguments.model_validate(dict(arguments))
-            with boundary():
+            with boundary(own=True):
                 answer = self.function(**{name: getattr(given, name) for name in given.model_fields_set})
         except ValidationError as error:
             raise ToolFailedError(f"{self.name}: {_wrong(error)} Nothing was done.", again=True) from None

@@ -74,7 +74,7 @@ class Way(APIRoute):
         answers = super().get_route_handler()
 
         async def within(request: Request) -> Response:
-            with boundary():
+            with boundary(own=True):
                 return await answers(request)
 
         return within

@@ -76,15 +76,19 @@ def journalled(acts: int) -> None:
 
 
 @contextmanager
-def boundary() -> Iterator[None]:
+def boundary(*, own: bool = False) -> Iterator[None]:
     """Errors of the store's and the system's libraries leave this block as errors for people.
+
+    Args:
+        own: this is a call of its own, as each request of a server is: what was put into the journal around
+            it is not its.
 
     Raises:
         TakenInLaterError: the tables could not be written, and what was to be done is in the journal.
         StoreError: they could not be read or written, and it is not.
     """
     outer = _JOURNALLED.get()
-    count = [0] if outer is None else outer
+    count = [0] if own or outer is None else outer
     token = _JOURNALLED.set(count)
     try:
         yield

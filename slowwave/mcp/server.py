@@ -213,7 +213,7 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
     @functools.wraps(call)
     def telling(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            with boundary():
+            with boundary(own=True):
                 return call(*args, **kwargs)
         except SlowwaveError as error:
             raise as_error(error) from error

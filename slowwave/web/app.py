@@ -151,7 +151,7 @@ class Site:
     ) -> Response:
         """Do what was asked, and say what came of it; in a thread."""
         try:
-            with boundary():
+            with boundary(own=True):
                 _require_rights(way, caller)
                 asked = Asked(
                     session=session, caller=caller, memory=self._memories.of(caller), waits=self._waits,

@@ -1,0 +1,78 @@
+"""What a call that failed says of the journal is about that call alone."""
+
+from __future__ import annotations
+
+import errno
+
+import anyio
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from slowwave.adapters.tools import ToolFailedError, memory_tools
+from slowwave.api.app import application
+from slowwave.common.boundary import boundary, journalled
+from slowwave.errors import StoreError, TakenInLaterError
+from slowwave.journal.database import Database
+from slowwave.mcp.tokens import add_token
+from slowwave.settings import load
+
+KILN = "The kiln in the yard of the boat shed is fired every second Friday of the month."
+LAMP = "The lamp at the end of the pier is green since the storm of last November."
+
+
+def broken(*_, **__):
+    raise sa.exc.OperationalError("INSERT", {}, OSError(errno.ECONNREFUSED, "Connection refused"))
+
+
+def fails_after_one_act(error):
+    with boundary(own=True):
+        journalled(1)
+        raise error
+
+
+def test_a_call_of_its_own_does_not_count_what_was_before():
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with boundary():
+        journalled(33)
+        with pytest.raises(StoreError, match="Nothing of this was written"), boundary(own=True):
+            raise full
+        with pytest.raises(TakenInLaterError, match="It is in the journal"):
+            fails_after_one_act(full)
+        with pytest.raises(TakenInLaterError, match="33 acts are in the journal"), boundary():
+            raise full
+
+
+def test_a_tool_never_says_that_a_note_is_kept_which_is_nowhere(memory, monkeypatch):
+    (save,) = memory_tools(memory, only=["memory_save"])
+    with boundary():  # as a command that serves for days is inside one
+        assert "Saved as memory" in save.call({"content": KILN})
+        monkeypatch.setattr(Database, "append", broken)
+        monkeypatch.setattr(Database, "append_next", broken)
+        with pytest.raises(ToolFailedError) as told:
+            save.call({"content": LAMP})
+    assert "is kept" not in str(told.value)
+    assert "in the journal:" not in str(told.value)
+
+
+def test_a_request_never_says_so_either(memory, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_EMBEDDING__MODEL", memory.settings.embedding.model)
+    token = add_token(load(memory.settings.home), "ada", "app", rights="assistant")
+    app = application(load(memory.settings.home), "127.0.0.1", memory.home)
+
+    async def asked() -> list[httpx.Response]:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app),
+            base_url="http://127.0.0.1",
+            headers={"Authorization": f"Bearer {token}"},
+        ) as client:
+            first = await client.post("/v1/memories", json={"content": KILN})
+            monkeypatch.setattr(Database, "append", broken)
+            monkeypatch.setattr(Database, "append_next", broken)
+            return [first, await client.post("/v1/memories", json={"content": LAMP})]
+
+    with boundary():
+        good, bad = anyio.run(asked)
+    assert good.status_code == 201, good.text
+    assert bad.status_code == 503, bad.text
+    assert "in the journal:" not in bad.json()["detail"]
