@@ -130,8 +130,15 @@ class Archive:
                 )
             place.put(HEADER, Header(home, key.number if key else "").written())
         archive = cls(place, key)
-        if archive.problem:  # its lists say the same, and it was seen that they can be read
-            homes = {one.home for one in archive.backups()[0]}
+        if archive.problem:  # its lists say the same, where they can be read
+            found, wrong = archive.backups()
+            if wrong and not found:
+                raise BackupError(
+                    f"{place.uri}/{HEADER} {archive.problem}, and none of the {len(wrong)} backups there can "
+                    f"be read {'with this key' if key else 'without a key'}. Give the right key with "
+                    f"--key-file, or another place."
+                )
+            homes = {one.home for one in found}
             archive.home = homes.pop() if len(homes) == 1 else home
         if archive.home != home:
             raise BackupError(
@@ -169,7 +176,8 @@ class Archive:
             )
         if self.key is not None and not header.key:
             raise BackupError(
-                f"The backups at {where} are not encrypted: leave the key out, or give another place."
+                f"The backups at {where} are not encrypted: leave the key out (--key-file, or the "
+                f"setting backup.key_file), or give another place."
             )
         if self.key is not None and header.key != self.key.number:
             raise BackupError(

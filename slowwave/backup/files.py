@@ -12,17 +12,19 @@ from collections.abc import Collection, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
+import orjson
+
 from slowwave.backup import known
 from slowwave.home.model import MOVED_FROM
 from slowwave.home.model import RESTORING as MARKER
 from slowwave.settings import CONFIG_FILE, Settings
 
 LEFT_OUT = (
-    "dagster", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*", "up.json",
-    "up.lock", "capture.log", "erasing-*", known.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
+    "dagster", "lance", "lance.wal", "journal.db", "journal.db-*", "journal.db.*", "warehouse.duckdb*",
+    "up.json", "up.lock", "capture.log", "erasing-*", known.FILE, MARKER, MOVED_FROM, "*.lock", "*.partial",
     ".*.partial", f".{CONFIG_FILE}-*",
 )  # fmt: skip
-"""Names, at the top of the home, of what is in no backup."""
+"""Names, at the top of the home, of what is in no backup: tables and journal are kept otherwise."""
 
 
 def of_home(settings: Settings, spared: Collection[Path]) -> Iterator[Path]:
@@ -36,12 +38,28 @@ def of_home(settings: Settings, spared: Collection[Path]) -> Iterator[Path]:
     not_these = {path.expanduser().resolve() for path in spared}
     for path in sorted(home.rglob("*")):
         inside = path.relative_to(home)
-        if any(fnmatch(inside.parts[0], name) for name in LEFT_OUT):
+        if is_left_out(inside):
             continue
         if path.is_symlink() or not path.is_file():
             continue
         if not_these.isdisjoint({path, *path.parents}):
             yield inside
+
+
+def old_places(home: Path) -> list[Path]:
+    """Where tables and journal were before the home was moved, if that was on this machine."""
+    try:
+        told = orjson.loads((home / MOVED_FROM).read_bytes())
+    except (OSError, ValueError):
+        return []
+    tables, journal = told.get("tables", {}).get("uri", ""), told.get("journal", {}).get("file", "")
+    found = [] if not tables or "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
+    return found + [Path(f"{journal}{end}") for end in ("", "-wal", "-shm") if journal]
+
+
+def is_left_out(inside: Path) -> bool:
+    """Whether a file, relative to the home, is in no backup, and is not restored from one that has it."""
+    return any(fnmatch(inside.parts[0], name) for name in LEFT_OUT)
 
 
 def leftovers(settings: Settings) -> list[str]:

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from slowwave.common.permissions import make_private
 from slowwave.settings import Settings
+
+if TYPE_CHECKING:
+    from slowwave.backup.archive import Archive
+    from slowwave.backup.model import Backup
 
 FILE = "backup.json"
 
@@ -49,10 +53,12 @@ class Known:
     Attributes:
         home: its id.
         places: the last backup by place.
+        begun: name of the one that was begun last; killed after its last step, it is there.
     """
 
     home: str
     places: Mapping[str, Last] = field(default_factory=dict)
+    begun: str = ""
 
 
 def read(home: Path) -> Known:
@@ -60,7 +66,7 @@ def read(home: Path) -> Known:
     try:
         told = orjson.loads((home / FILE).read_bytes())
         places = {uri: _last(one) for uri, one in told["places"].items()}
-        return Known(str(told["home"]), places)
+        return Known(str(told["home"]), places, str(told.get("begun", "")))
     except (OSError, ValueError, KeyError, TypeError):  # it is made anew; nothing rests on it but words
         return Known(secrets.token_hex(16))
 
@@ -81,6 +87,19 @@ def write(home: Path, known: Known) -> None:
     make_private(beside, home)
     beside.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
     beside.replace(home / FILE)
+
+
+def note_begun(home: Path, name: str) -> None:
+    """Keep the name of a backup before it is one."""
+    write(home, replace(read(home), begun=name))
+
+
+def of_restored(archive: Archive, backup: Backup) -> Known:
+    """What a home knows that was made out of a backup: this one is its last, whatever came after it."""
+    there, _ = archive.backups()
+    oldest = min((one.journal.erasures for one in there), default=backup.journal.erasures)
+    last = Last(backup.name, backup.at, backup.journal.erasures, oldest, len(there), sent=0, seconds=0.0)
+    return Known(backup.home, {archive.place.uri: last})
 
 
 def note(home: Path, known: Known, uri: str, last: Last) -> None:

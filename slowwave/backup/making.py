@@ -56,7 +56,7 @@ class Made:
 
 def make(
     space: Workspace, place: Place, key: Key | None, *, keep: int = 0, forget_erased: bool = False,
-    spared: Sequence[Path] = (),
+    spared: Sequence[Path] = (), adopt: bool = False,
 ) -> Made:  # fmt: skip
     """Make a backup, and take old ones away.
 
@@ -67,6 +67,7 @@ def make(
         keep: how many of the newest stay (count); 0: all.
         forget_erased: also take away those that were made before something was erased.
         spared: files that are in no backup: the key.
+        adopt: go on with backups that another home made which was this one once.
 
     Raises:
         BackupError: another backup of this home is under way, or the place cannot be used.
@@ -80,6 +81,8 @@ def make(
         home = space.settings.home
         remembered = known.read(home)
         archive = Archive.make(place, key, remembered.home)
+        if not adopt:
+            _refuse_another(archive, remembered)
         known.write(home, remembered)  # its id, before anything is there
         made = _whole(space, archive, [*spared, *_own(space, place)])
         removed, freed = _prune(archive, made, keep, forget_erased=forget_erased)
@@ -91,11 +94,24 @@ def make(
     return Made(made, place.uri, len(left), removed, freed, key is not None)
 
 
+def _refuse_another(archive: Archive, remembered: known.Known) -> None:
+    """A copy of a home, or one that was restored beside it, does not go on with the backups of the other."""
+    newest = next(filter(is_name, reversed(archive.names())), "")
+    mine = {remembered.begun, *(last.name for last in remembered.places.values())}
+    if newest and newest not in mine:
+        raise BackupError(
+            f"The newest backup at {archive.place.uri}, {newest}, was made by another home that was this one "
+            f"once: one of the two is a copy, or was restored. Give this one a place of its own; or, if the "
+            f"other one is no more, go on here with --adopt."
+        )
+
+
 def _own(space: Workspace, place: Place) -> list[Path]:
     """What is in the home's folder and is kept otherwise, or is no part of it."""
     tables = space.settings.store_uri
     mine = [] if "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
     mine += [Path(uri) for uri in known.read(space.settings.home).places if "://" not in uri]
+    mine += files.old_places(space.settings.home)
     return mine if place.folder is None else [*mine, place.folder]
 
 
@@ -114,6 +130,7 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
     begun, at = time.monotonic(), space.now()
     before = _before(archive)
     name = new_name(at, next(filter(is_name, reversed(archive.names())), ""))
+    known.note_begun(space.settings.home, name)
     with held(space, name) as cut:
         tables, table_bytes, table_sent = _tables(space, archive, cut, before)
         journal, journal_bytes, journal_sent = _journal(space, archive, cut, before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +24,10 @@ _ADVICE = (
     (
         ("169.254.169.254", "metadata.google"),  # where a machine of a cloud would be asked for its own
         "there are no credentials for it: set them in its storage options or the environment",
+    ),
+    (
+        ("builder error",),  # all that is said of an endpoint that begins with http:
+        "an endpoint without TLS has to be allowed: AWS_ALLOW_HTTP=true, or allow_http among its options",
     ),
     (("nosuchbucket",), "there is no such bucket: make it, or mend the name"),
     (
@@ -160,11 +165,16 @@ class Place:
                 yield bytes(obstore.get_range(self._store, name, start=start, end=min(start + size, whole)))
 
     def put(self, name: str, content: bytes | Iterator[bytes]) -> None:
-        """Write a file; it takes the place of one of that name, and is on the disk when this returns."""
+        """Write a file; it takes the place of one of that name, and is on the disk when this returns.
+
+        Args:
+            name: of the file.
+            content: all of it, or its parts one after the other; they may be read from another place.
+        """
         import obstore
 
-        with self._told():
-            obstore.put(self._store, name, content)
+        with self._told(), ThreadPoolExecutor(1) as reader:
+            obstore.put(self._store, name, content if isinstance(content, bytes) else _read(content, reader))
             if self.folder is not None:
                 _to_disk(self.folder / name)
 
@@ -178,6 +188,17 @@ class Place:
                     obstore.delete(self._store, name)
                 except FileNotFoundError:
                     continue
+
+
+def _read(parts: Iterator[bytes], reader: ThreadPoolExecutor) -> Iterator[bytes]:
+    """Parts that another thread reads, one ahead.
+
+    Who asks for them is inside the client of the place, and may not enter a client once more.
+    """
+    coming = reader.submit(next, parts, None)
+    while (part := coming.result()) is not None:
+        coming = reader.submit(next, parts, None)
+        yield part
 
 
 def _to_disk(path: Path) -> None:

@@ -18,7 +18,7 @@ import orjson
 
 from slowwave.backup import known, rows
 from slowwave.backup.archive import Archive
-from slowwave.backup.files import leftovers
+from slowwave.backup.files import is_left_out, leftovers
 from slowwave.backup.making import WORKERS
 from slowwave.backup.model import Backup, File
 from slowwave.backup.place import Place
@@ -94,7 +94,7 @@ def restore(settings: Settings, archive: Archive, at: str = "") -> Restored:
         _tables(archive, backup, tables)
         digest = _acts(archive, backup, journal)
     changed = _files(archive, backup, settings)
-    known.write(home, known.Known(backup.home))
+    known.write(home, known.of_restored(archive, backup))
     (home / MARKER).unlink()
     return Restored(backup, str(home), settings.store_uri, _place_of_journal(settings), digest, changed)
 
@@ -219,8 +219,9 @@ def _acts(archive: Archive, backup: Backup, journal: Journal) -> str:
 def _files(archive: Archive, backup: Backup, settings: Settings) -> tuple[str, ...]:
     home, mask = settings.home, mask_of(settings.home)
     changed: tuple[str, ...] = ()
-    with progress.task("files", len(backup.files)) as advance:
-        for file in sorted(backup.files, key=lambda one: one.name == CONFIG_FILE):
+    own = [file for file in backup.files if not is_left_out(Path(file.name))]  # or it would hide the tables
+    with progress.task("files", len(own)) as advance:
+        for file in sorted(own, key=lambda one: one.name == CONFIG_FILE):
             content = _content(archive, file, "File")
             if file.name == CONFIG_FILE:
                 text, changed = with_own_places(b"".join(content).decode(), home)

@@ -37,6 +37,12 @@ def backup(
     forget_erased: Annotated[
         bool, typer.Option("--forget-erased", help="Take away those made before something was erased.")
     ] = False,
+    adopt: Annotated[
+        bool,
+        typer.Option(
+            "--adopt", help="Go on with backups of the home that this is a copy of, or restored from."
+        ),
+    ] = False,
     new_key: Annotated[
         Path | None, typer.Option("--new-key", help="Only make a key, in this new file.")
     ] = None,
@@ -44,6 +50,13 @@ def backup(
 ) -> None:
     """Back the home up while it is in use; what has not changed since the last time is not sent again."""
     if new_key is not None:
+        if to:
+            from slowwave.errors import BackupError
+
+            raise BackupError(
+                f"--new-key only makes a key, and nothing was backed up to {to}. Run both: slowwave backup "
+                f"--new-key {new_key}, then slowwave backup {to} --key-file {new_key}"
+            )
         _make_key(new_key, json=json)
         return
     from slowwave.backup.making import make
@@ -54,7 +67,7 @@ def backup(
         at = where(space.settings, to, key_file, make=True)
         made = make(
             space, at.place, at.key, keep=own.keep if keep is None else keep,
-            forget_erased=forget_erased or own.forget_erased, spared=at.spared,
+            forget_erased=forget_erased or own.forget_erased, spared=at.spared, adopt=adopt,
         )  # fmt: skip
     if json:
         print_json(_of(made.backup) | {
@@ -63,6 +76,8 @@ def backup(
         })  # fmt: skip
         return
     _show_made(made)
+    if at.key is not None:
+        out.print(f"Encrypted with the key {at.key.number}.", highlight=False)
 
 
 def _make_key(path: Path, *, json: bool) -> None:

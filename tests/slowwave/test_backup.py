@@ -7,13 +7,14 @@ import random
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from backup_helpers import FAST_MODEL, answers, archive, assert_equal_homes, back_up, live
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.backup import known, making
+from slowwave.backup import files, known, making
 from slowwave.backup.archive import BACKUPS, HEADER, PIECES, new_name
 from slowwave.backup.keys import derived, make_key_file, read_key_file
 from slowwave.backup.place import Place
@@ -28,6 +29,8 @@ from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
 from slowwave.upkeep.doctor import examine
+from slowwave.upkeep.moving.running import move
+from slowwave.upkeep.moving.targets import Targets
 
 KEY = derived(b"k" * 32)
 SETTINGS = '# mine\n[embedding]\nmodel = "wordllama-256"\n[gate]\nmode = "warn"\n'
@@ -481,3 +484,92 @@ def test_backups_elsewhere_in_the_home_are_in_no_other_backup(own: Path, tmp_pat
         back_up(memory, own / "mine")
         made = back_up(memory, tmp_path / "others")
     assert not any(file.name.startswith("mine/") for file in made.backup.files)
+
+
+def test_files_of_several_pieces_come_back(own: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(making, "PIECE_BYTES", 4_096)
+    with Memory(load(own), namespace="ada") as memory:
+        made = back_up(memory, tmp_path / "backups")
+    most = max(len(file.pieces) for part in made.backup.tables.values() for file in part.files)
+    assert most > 3
+    restore(load(tmp_path / "new"), archive(tmp_path / "backups"))
+    assert answers(tmp_path / "new") == answers(own)
+
+
+def moved(home: Path, to: Path) -> None:
+    space = Workspace(load(home))
+    move(space, Targets(space.settings, (str(to),), "tables"))
+    space.close()
+
+
+def test_what_a_moved_home_left_is_in_no_backup_and_hides_no_table(
+    own: Path, tmp_path: Path, monkeypatch
+) -> None:
+    moved(own, tmp_path / "tables")
+    with Memory(load(own), namespace="ada") as memory:
+        memory.save("The pelicans of the harbour came back on the first day of April.", key="pelicans")
+        made = back_up(memory, tmp_path / "backups")
+        assert not [file.name for file in made.backup.files if file.name.startswith(("lance", "journal.db"))]
+        with monkeypatch.context() as former:  # as backups were made that had what was left
+            former.setattr(files, "LEFT_OUT", tuple(name for name in files.LEFT_OUT if name != "lance"))
+            former.setattr(files, "old_places", lambda home: [])
+            made = back_up(memory, tmp_path / "backups")
+        assert [file.name for file in made.backup.files if file.name.startswith("lance/")]
+    restore(load(tmp_path / "new"), archive(tmp_path / "backups"))
+    assert answers(tmp_path / "new") == answers(own)
+    with Memory(load(tmp_path / "new"), namespace="ada") as again:
+        assert again.search("pelicans of the harbour").results[0].source == "pelicans"
+
+
+def test_a_copy_and_a_restored_home_do_not_go_on_with_the_backups_of_the_original(
+    own: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "backups"
+
+    def backed_up(home: Path, **how: bool) -> making.Made:
+        with Memory(load(home), namespace="ada") as memory:
+            return making.make(memory.home, Place(str(place), make=True), None, **how)
+
+    backed_up(own)
+    copy = Path(shutil.copytree(own, tmp_path / "copy"))
+    restore(load(tmp_path / "restored"), archive(place))
+    backed_up(own)
+    for other in (copy, tmp_path / "restored"):
+        with pytest.raises(BackupError, match=r"made by another home that was this one once.*--adopt"):
+            backed_up(other)
+    assert len(archive(place).names()) == 2
+    backed_up(tmp_path / "restored", adopt=True)
+    backed_up(tmp_path / "restored")
+    with pytest.raises(BackupError, match="another home"):
+        backed_up(own)
+
+
+def test_a_restored_home_goes_on_where_the_last_backup_is(own: Path, tmp_path: Path) -> None:
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, tmp_path / "backups")
+    shutil.rmtree(own)
+    restore(load(own), archive(tmp_path / "backups"))
+    with Memory(load(own), namespace="ada") as memory:
+        assert back_up(memory, tmp_path / "backups").backups == 2
+
+
+def test_a_backup_that_was_killed_before_it_was_noted_is_this_homes(
+    own: Path, tmp_path: Path, monkeypatch
+) -> None:
+    with Memory(load(own), namespace="ada") as memory:
+        with monkeypatch.context() as killed:
+            killed.setattr(making, "_prune", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                back_up(memory, tmp_path / "backups")
+        assert back_up(memory, tmp_path / "backups").backups == 2
+
+
+def test_a_place_that_lost_its_header_takes_nothing_in_the_clear_if_its_backups_are_encrypted(
+    own: Path, tmp_path: Path
+) -> None:
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, tmp_path / "backups", KEY)
+        (tmp_path / "backups" / HEADER).unlink()
+        with pytest.raises(BackupError, match="can be read without a key"):
+            back_up(memory, tmp_path / "backups")
+        assert back_up(memory, tmp_path / "backups", KEY).encrypted
