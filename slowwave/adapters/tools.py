@@ -24,7 +24,7 @@ from slowwave.mcp.schemas import short
 from slowwave.mcp.server import _prose, _wrong  # the same words of the same tools
 from slowwave.mcp.tools import Tools
 from slowwave.memory import Memory
-from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
+from slowwave.views.mcp_wording import INSTRUCTIONS, with_what_next
 
 __all__ = ["INSTRUCTIONS", "NAMES", "MemoryTool", "ToolFailedError", "memory_tools"]
 
@@ -88,7 +88,7 @@ class MemoryTool:
         except ValidationError as error:
             raise ToolFailedError(f"{self.name}: {_wrong(error)} Nothing was done.", again=True) from None
         except SlowwaveError as error:
-            told = " ".join(filter(None, [str(error), what_next(self.name, error)]))
+            told = with_what_next(self.name, error)
             raise ToolFailedError(told, again=isinstance(error, ArgumentError)) from error
         return "\n".join(part.text for part in answer.content)
 

@@ -12,41 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from slowwave.common.object_stores import advice_of
 from slowwave.errors import BackupError
 
 _CLIENT = re.compile(r"allow_|connect_timeout$|timeout$|http[12]_|pool_|proxy_|user_agent$|default_")
 """Options of LanceDB that obstore takes as those of its HTTP client."""
 
 _RETRIES: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=60)}
-
-_ADVICE = (
-    (("no space left", "storagefull", "quota exceeded"), "it is full: free some space, then run it again"),
-    (
-        ("169.254.169.254", "metadata.google"),  # where a machine of a cloud would be asked for its own
-        "there are no credentials for it: set them in its storage options or the environment",
-    ),
-    (
-        ("builder error",),  # all that is said of an endpoint that begins with http:
-        "an endpoint without TLS has to be allowed: AWS_ALLOW_HTTP=true, or allow_http among its options",
-    ),
-    (("nosuchbucket",), "there is no such bucket: make it, or mend the name"),
-    (
-        ("permission denied", "accessdenied", "403 forbidden", "read-only file system", "permissiondenied"),
-        "it may not be read or written: check the rights of this account",
-    ),
-    (
-        ("invalidaccesskeyid", "signaturedoesnotmatch", "unauthenticated", "401 unauthorized", "credential"),
-        "the credentials are not taken: check the keys in its storage options or the environment",
-    ),
-    (
-        ("error sending request", "dns", "connect", "timed out", "timeout"),
-        "it cannot be reached: check the endpoint and the network",
-    ),
-    (
-        ("not a directory", "is a directory", "file exists"),
-        "something else is in its place: give another one",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +37,8 @@ class Found:
 def explained(error: BaseException, uri: str) -> BackupError:
     """What to say in place of a library's or the system's own error at a place."""
     words = " ".join(str(error).split("Debug source:")[0].split())
-    for marks, advice in _ADVICE:
-        if any(mark in words.lower() for mark in marks):
-            return BackupError(f"{uri}: {advice}. ({words[:300]})")
+    if advice := advice_of(words):
+        return BackupError(f"{uri}: {advice}. ({words[:300]})")
     return BackupError(f"{uri}: {words[:300]}")
 
 

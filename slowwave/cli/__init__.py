@@ -42,7 +42,7 @@ from slowwave.cli import (  # noqa: F401
 from slowwave.cli.app import app
 from slowwave.cli.evaluate import evaluation
 from slowwave.cli.starting import alone, first_word, has, quick_help, without_plugins_of_pydantic
-from slowwave.views.terminal import fail, telling
+from slowwave.views.terminal import telling
 
 __all__ = ["app", "main"]
 
@@ -57,15 +57,12 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may lack a letter
     atexit.register(gc.freeze)  # or Python looks through all that is loaded before it lets go of it: .4 s
-    try:
-        with telling(), _seldom_collected():
-            without_plugins_of_pydantic()
-            _load_plugins()
-            if "--help" in sys.argv or len(sys.argv) == 1:
-                quick_help()
-            alone(app, _asked())()
-    except KeyboardInterrupt:
-        fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
+    with telling(), _seldom_collected():
+        without_plugins_of_pydantic()
+        _load_plugins()
+        if "--help" in sys.argv or len(sys.argv) == 1:
+            quick_help()
+        alone(app, _asked())()
 
 
 @contextmanager

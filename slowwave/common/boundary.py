@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import ParamSpec, TypeVar
 
 from slowwave.common.arguments import check
+from slowwave.common.object_stores import advice_of
 from slowwave.errors import (
     ArgumentError,
     EngineError,
@@ -38,6 +39,9 @@ _MOST_WORDS = 300  # characters of a library's own words in an error
 _LIBRARIES = frozenset({"lance", "lancedb", "pyarrow", "sqlalchemy", "sqlite3", "duckdb", "psycopg"})
 _LANCE = re.compile(
     r"lance|arrow error|object.?store|table '[^']*' was not found|os error \d+", re.IGNORECASE
+)
+_OBJECT_STORE = re.compile(
+    r"""(?:store: "|Generic )(?:S3|GCS|MicrosoftAzure)\b.*?((?:https?|s3|gs|az)://[^\s?)]+)"""
 )
 _OS_ERROR = re.compile(r"os error (\d+)", re.IGNORECASE)
 _NOISE = re.compile(r",? ?/\S*\.rs:\d+:\d+.*|\(Background on this error at:.*", re.DOTALL)
@@ -113,7 +117,7 @@ def told_of(error: Exception, acts: int) -> Exception | None:
     if isinstance(error, SlowwaveError):
         # Raised by what failed after the act was written; what was wrong with the act was said before.
         if acts and isinstance(error, StoreError | JournalError | ModelError | EngineError):
-            return TakenInLaterError(f"{_sentence(str(error))} {_later(acts)}")
+            return TakenInLaterError(f"{sentence(str(error))} {_later(acts)}")
         return error
     if not _is_foreign(error):
         return None
@@ -134,17 +138,23 @@ def _is_foreign(error: Exception) -> bool:
 
 def _words(error: Exception) -> str:
     said = " ".join(_NOISE.sub("", str(getattr(error, "orig", None) or error)).split())
+    if (store := _OBJECT_STORE.search(said)) and (told := advice_of(said)):
+        return (
+            f"The tables in the object store ({store.group(1)}): {told}. Where they are is said by "
+            f"store.uri and store.storage_options, or by the variables SLOWWAVE_STORE__URI and AWS_…."
+        )
     said = said if len(said) <= _MOST_WORDS else f"{said[:_MOST_WORDS]}…"
     code = error.errno if isinstance(error, OSError) else None
     if code is None and (named := _OS_ERROR.search(str(error))):
         code = int(named.group(1))
     for codes, marks, advice in _ADVICE:
         if code in codes or any(mark in said.lower() for mark in marks):
-            return f"{_sentence(said or os.strerror(code or 0))} {advice}."
-    return f"{_sentence(said or type(error).__name__)} `slowwave doctor` looks for what is wrong."
+            return f"{sentence(said or os.strerror(code or 0))} {advice}."
+    return f"{sentence(said or type(error).__name__)} `slowwave doctor` looks for what is wrong."
 
 
-def _sentence(words: str) -> str:
+def sentence(words: str) -> str:
+    """Words that end as a sentence does, before others follow."""
     return words if words.endswith((".", "!", "?")) else f"{words}."
 
 

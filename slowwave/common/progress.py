@@ -17,7 +17,7 @@ class Listener(Protocol):
     def advance(self, task: int, units: int) -> None:
         """Some units are done."""
 
-    def end(self, task: int) -> None:
+    def end(self, task: int, *, done: bool) -> None:
         """The work is done, or given up."""
 
 
@@ -42,7 +42,9 @@ def task(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]
         yield lambda units: None
         return
     number = listener.start(what, total)
+    done = False
     try:
         yield lambda units: listener.advance(number, units)
+        done = True
     finally:
-        listener.end(number)
+        listener.end(number, done=done)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
+from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
 from slowwave.records import Recorder, adopt
 from slowwave.records.recorder import has_records
@@ -114,8 +115,10 @@ def journal_problem(store: Store, journal: Journal, *, thoroughly: bool = False)
         lost = {event for event in lost if events[event] not in erased}
     if lost and not _mended(journal, lost):
         return (
-            f"The journal ends before the tables do: {len(lost)} acts that memories came from are not in it. "
-            f"Put a whole copy of it back, or let it know what the tables do: {MEND_JOURNAL}"
+            f"The journal {journal.where} ends before the tables do: {counted(len(lost), 'act')} that "
+            f"memories came from are not in it. Is it the journal of these tables (journal.url, or the "
+            f"variable SLOWWAVE_JOURNAL__URL)? If so, put a whole copy of it back, or let it know what the "
+            f"tables do: {MEND_JOURNAL}"
         )
     return None
 

@@ -25,7 +25,7 @@ _ADVICE = (
     ),
     (
         ("connection", "could not translate", "name resolution", "authentication"),
-        "check that the server runs and that host, port, user and password in the URL are right",
+        "check that the server runs and that host, port, user and password are right",
     ),
     (
         ("disk i/o",),

@@ -49,6 +49,11 @@ class Journal:
 
         self._database = Database(url, durability)
 
+    @property
+    def where(self) -> str:
+        """Its URL, without a password."""
+        return self._database.connections.name
+
     @classmethod
     def open_path(cls, path: Path, *, durability: Literal["full", "normal"] = "full") -> Self:
         """Open the SQLite file at `path`, whatever its name holds; made with its folder if missing."""

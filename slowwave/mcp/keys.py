@@ -46,6 +46,11 @@ class Keys:
         self._jwks_url = settings.jwks_url
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="slowwave-keys")
 
+    @property
+    def known(self) -> bool:
+        """Whether there are keys that may be trusted."""
+        return bool(self._keys) and not self._older_than(TRUSTED_S)
+
     async def key(self, name: str) -> PyJWK | None:
         """The key of this name; None where the provider has none, or cannot be asked.
 

@@ -28,6 +28,7 @@ PRINCIPAL_CHARACTERS: Final = 200
 NAME_CHARACTERS: Final = 256  # of a key
 TYPES: Final = ("", "jwt", "at+jwt", "application/at+jwt")
 _OF_ID_TOKENS: Final = ("at_hash", "c_hash")
+NO_KEYS: Final = "cannot be checked, as the keys of its issuer cannot be had. Try again later"
 NOT_VALID: Final = Answer(None, "This token is not valid.", guessed=True)
 
 
@@ -51,14 +52,12 @@ class OAuth:
             bearer: the token, as a request brings it.
         """
         head = _head(bearer)
-        name = head.get("kid")
-        if head.get("alg") not in self.settings.algorithms or not isinstance(name, str):
-            return NOT_VALID
-        if len(name) > NAME_CHARACTERS or str(head.get("typ", "")).lower() not in TYPES:
-            return NOT_VALID
-        key = await self.keys.key(name)
+        if why := self._wrong_head(bearer, head):
+            return NOT_VALID._replace(why=why)
+        key = await self.keys.key(head["kid"])
         if key is None:
-            return NOT_VALID._replace(why="This token is signed with a key that is not known.")
+            why = "is signed with a key that is not known" if self.keys.known else NO_KEYS
+            return NOT_VALID._replace(why=f"This token {why}.")
         try:
             claims = jwt.decode(
                 bearer,
@@ -74,6 +73,21 @@ class OAuth:
         except (ValueError, TypeError, RecursionError):  # what a head or claims of odd kinds come to
             return NOT_VALID
         return self._holder(claims)
+
+    def _wrong_head(self, bearer: str, head: Mapping[str, Any]) -> str:
+        """What is wrong with what a token says of itself; empty: nothing."""
+        if len(bearer) > MOST_CHARACTERS:
+            return f"This token has {len(bearer):,} characters; at most {MOST_CHARACTERS:,} are taken."
+        if not head:
+            return "This token is not valid."
+        if head.get("alg") not in self.settings.algorithms:
+            return f"This token is signed in a way (alg) other than {', '.join(self.settings.algorithms)}."
+        name = head.get("kid")
+        if not isinstance(name, str) or len(name) > NAME_CHARACTERS:
+            return "This token does not say with which key it is signed (kid)."
+        if str(head.get("typ", "")).lower() not in TYPES:
+            return "This token says that it is no access token (typ)."
+        return ""
 
     def _refused(self, error: PyJWTError) -> Answer:
         """What is told of a token that the library does not take."""
@@ -104,7 +118,7 @@ class OAuth:
             return Answer(None, f"This token does not say who acts ({self.settings.principal}).")
         found = granted(claims, self.settings.grants)
         if found is None:
-            LOG.info("%a has no grant.", name)
+            LOG.info("Somebody to whom nothing is granted was refused.")
             return Answer(None, "Nothing is granted to you here. Ask who runs it.", 403, "access_denied")
         rights = narrowed(found.rights, scopes_of(claims), needed=self.settings.scopes)
         if rights is None:

@@ -30,7 +30,7 @@ from slowwave.mcp.schemas import answers, short
 from slowwave.mcp.tools import Tools
 from slowwave.mcp.turns import Turns
 from slowwave.telemetry import span
-from slowwave.views.mcp_wording import INSTRUCTIONS, what_next
+from slowwave.views.mcp_wording import INSTRUCTIONS, with_what_next
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -199,7 +199,7 @@ def _wrong(error: ValidationError) -> str:
 
 def tool_error(tool: str, error: SlowwaveError) -> Exception:
     """What the SDK takes for the failure of a tool that was foreseen, with what an assistant can do next."""
-    return ToolError(" ".join(filter(None, [str(error), what_next(tool, error)])))
+    return ToolError(with_what_next(tool, error))
 
 
 def resource_error(error: SlowwaveError) -> Exception:

@@ -38,13 +38,24 @@ def load(home: Path | str | None = None, **overrides: Any) -> Settings:  # noqa:
     except ValidationError as error:
         raise SettingsError(_explain(error)) from None
     except UnreadableVariableError as error:
-        raise SettingsError(f"{error}: a list or mapping in a variable has to be JSON.") from None
+        raise SettingsError(_not_json(error)) from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{where / CONFIG_FILE} is not valid TOML: {error}. Mend that line.") from None
     except UnicodeDecodeError as error:
         raise SettingsError(
             f"{where / CONFIG_FILE} is not UTF-8 (byte {error.start}). Save it again in that encoding."
         ) from None
+
+
+def _not_json(error: UnreadableVariableError) -> str:
+    """Which variable has a list or a mapping that is no JSON."""
+    given = getattr(error.__cause__, "doc", None)
+    own = {name: value for name, value in os.environ.items() if name.upper().startswith(ENV_PREFIX)}
+    names = sorted(name for name, value in own.items() if value == given)
+    return (
+        f"{' or '.join(names) or error}: a list or mapping in a variable has to be JSON, as in "
+        f'["one", "two"] or {{"name": "value"}}.'
+    )
 
 
 def _refuse_unknown_variables() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slowwave.common.permissions import make_private
+from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
 from slowwave.journal import schema
 from slowwave.journal.entry import UPGRADE
@@ -175,8 +176,8 @@ def _refuse_acts_since(space: Workspace) -> None:
         acts += sum(_is_later(row, made.timestamp()) for row in page)
     if acts:
         raise StoreError(
-            f"{acts:,} acts came since the upgrade, and the former tables would not have them. Restore a "
-            f"backup into another folder, or keep this Slowwave."
+            f"{counted(acts, 'act')} came since the upgrade, and the former tables would not have them. "
+            f"Restore a backup into another folder, or keep this Slowwave."
         )
 
 
@@ -184,7 +185,12 @@ def _is_later(row: tuple[Any, ...], moment_s: float) -> bool:
     from slowwave.journal.carrying import COLUMNS
 
     told = dict(zip(COLUMNS, row, strict=True))
-    own = told["kind"] in (UPGRADE, "work", "record")
+    own = told["kind"] in (
+        UPGRADE,
+        "work",
+        "record",
+        "search",
+    )  # a look at whether it works keeps the way back
     return not own and int(told["occurred_at"]) > moment_s * 1e6
 
 

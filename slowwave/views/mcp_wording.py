@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from slowwave.common.boundary import sentence
 from slowwave.common.plurals import counted
 from slowwave.common.quoting import NOTICE, one_line, quoted
 from slowwave.errors import (
@@ -66,6 +67,12 @@ def what_next(tool: str, error: SlowwaveError) -> str:
     if isinstance(error, StoreError | JournalError | ModelError | SettingsError):
         return "You cannot mend that: tell the user what it says, and go on without the memory."
     return ""
+
+
+def with_what_next(tool: str, error: SlowwaveError) -> str:
+    """What went wrong in a call of a tool, and what an assistant can do about it."""
+    then = what_next(tool, error)
+    return f"{sentence(str(error))} {then}" if then else str(error)
 
 
 def found(answer: Found) -> str:

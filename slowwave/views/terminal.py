@@ -101,6 +101,8 @@ def telling() -> Iterator[None]:
         fail(str(error), code=error.exit_code)
     except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
         raise
+    except KeyboardInterrupt:  # before Typer sees it, which ends without a word
+        fail("Stopped. What was finished is kept; run the same command again to go on.", code=130)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
@@ -125,10 +127,10 @@ class _Bars:
         """Move a bar."""
         self._progress.advance(task, units)  # type: ignore[arg-type]
 
-    def end(self, task: int) -> None:
+    def end(self, task: int, *, done: bool) -> None:
         """Stop a bar's clock and let it stand."""
         shown = self._progress.tasks[task]
-        if shown.total is None:
+        if shown.total is None and done:
             self._progress.update(task, total=1, completed=1)  # type: ignore[arg-type]
         self._progress.stop_task(task)  # type: ignore[arg-type]
 

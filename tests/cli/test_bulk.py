@@ -74,8 +74,12 @@ def test_nothing_is_written_by_a_dry_run_nor_where_no_row_has_a_text(open_memory
     assert report.new["note"] == 30
     with pytest.raises(ImportFailedError, match=r"none can be taken in: .*notes.jsonl:1: no text in words"):
         take_rows(memory, inputs([str(file)]), fields_of(["text=words"]), name="bulk")
+    few = lines(tmp_path / "few.jsonl", ROWS[:3])
+    with pytest.raises(ImportFailedError, match=r"Of the first 3 rows none can be taken in: .*few.jsonl:1"):
+        take_rows(memory, inputs([str(few)]), fields_of(["text=words"]), name="bulk")
     assert memory.count() == 0
     assert memory.journal.count(memory.namespace, "save") == 0
+    assert not list((home / "imports").iterdir())  # nothing to go on with
 
 
 def test_what_is_named_has_to_be_there(tmp_path):

@@ -231,7 +231,7 @@ class Queued:
     def advance(self, task: int, units: int) -> None:
         """Work goes on."""
 
-    def end(self, task: int) -> None:
+    def end(self, task: int, *, done: bool) -> None:
         """Work is done."""
 
 

@@ -31,6 +31,27 @@ def fails_after_one_act(error):
         raise error
 
 
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        ("status: 404, body: <Code>NoSuchBucket</Code>", "there is no such bucket"),
+        ("status: 403, body: <Code>InvalidAccessKeyId</Code>", "the credentials are not taken"),
+        ("error sending request: Connection refused", "it cannot be reached"),
+        ("builder error for url", "AWS_ALLOW_HTTP=true"),
+    ],
+)
+def test_what_an_object_store_says_at_its_very_end_is_told(body, advice):
+    said = (
+        'lance: Invalid input, Failed to connect to namespace: IO { source: Generic { store: "S3", source: '
+        f"RetryError({'x' * 400} uri: Some(http://127.0.0.1:8333/memories?list-type=2), {body}"
+    )
+    with pytest.raises(StoreError) as told, boundary():
+        raise ValueError(said)
+    assert advice in str(told.value)
+    assert "http://127.0.0.1:8333/memories" in str(told.value)
+    assert "store.uri" in str(told.value)
+
+
 def test_a_call_of_its_own_does_not_count_what_was_before():
     full = OSError(errno.ENOSPC, "No space left on device")
     with boundary():

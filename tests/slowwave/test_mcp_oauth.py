@@ -130,6 +130,20 @@ def test_what_must_not_get_by(there, name):
     assert not any(piece in answer.why for piece in token.split(".") if len(piece) > 8)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("huge", "characters; at most 16,384 are taken"),
+        ("HS256 with the public key", "signed in a way (alg) other than"),
+        ("of another type", "is no access token (typ)"),
+        ("expired", "has expired"),
+        ("empty", "is not valid"),
+    ],
+)
+def test_the_answer_says_what_is_wrong_with_a_token(there, name, words):
+    assert words in ask(oauth_of(there), REFUSED[name](there)).why
+
+
 def test_only_what_may_be_guessed_is_answered_slowly(there):
     oauth = oauth_of(there)
     slow = {
@@ -209,7 +223,7 @@ def test_a_provider_that_is_down_refuses_nobody_whose_key_is_known(own):
     assert ask(oauth, token).caller == ADA
     assert ask(oauth, own.token(head={"kid": "another"})).caller is None
     clock.now += TRUSTED_S
-    assert ask(oauth, token).caller is None
+    assert "keys of its issuer cannot be had" in ask(oauth, token).why
 
 
 def test_who_says_to_be_somebody_else_is_not_asked_for_keys(own):

@@ -149,7 +149,7 @@ def test_all_values_that_are_not_allowed_are_named_at_once(home):
         ("SLOWWAVE_RANKING__RRFK", "3", "Did you mean ranking.rrf_k?"),
         ("SLOWWAVE_RANKNG__RRF_K", "3", "Did you mean SLOWWAVE_RANKING__RRF_K?"),
         ("SLOWWAVE_GATE__MODE", "", "gate.mode = ''"),
-        ("SLOWWAVE_MCP__ALLOWED_HOSTS", "memory.example.org", "has to be JSON"),
+        ("SLOWWAVE_MCP__ALLOWED_HOSTS", "memory.example.org", "SLOWWAVE_MCP__ALLOWED_HOSTS: a list"),
     ],
 )
 def test_a_variable_that_is_not_allowed_is_named(home, monkeypatch, name, value, words):

@@ -64,6 +64,8 @@ def test_it_is_seen_made_and_taken_back(old: Path) -> None:
     assert command(old)["steps"] == would["steps"]
     assert versions(old) == (SCHEMA_VERSION, 3)
     assert command(old)["steps"] == []
+    with Memory(load(old), namespace="default") as memory:  # a look at whether it works keeps the way back
+        assert memory.search("when do we deploy?").results[0].source == "deploy"
     command(old, "--undo")
     assert versions(old) == (12, 1)
     with Memory(load(old), namespace="default") as memory:  # whoever opens it upgrades it again
@@ -75,7 +77,7 @@ def test_what_was_saved_since_is_not_taken_back(old: Path) -> None:
     upgrading.upgrade(load(old))
     with Memory(load(old), namespace="default") as memory:
         memory.save("The ferry of noon was full of sheep and of hay for the island.", key="ferry")
-    with pytest.raises(StoreError, match="1 acts came since"):
+    with pytest.raises(StoreError, match="1 act came since"):
         upgrading.undo(load(old))
     assert versions(old) == (SCHEMA_VERSION, 3)
 

@@ -7,6 +7,7 @@ what the batch that was under way had saved is known by its keys.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -106,7 +107,7 @@ def take_rows(
     interrupted = begun is not None
     if begun is not None:
         total.notes.append(f"Went on after row {after:,} of {files[first].path}, where it was stopped.")
-    with progress.task("taking in rows") as advance:
+    with progress.task("taking in rows") as advance, _forgotten_if_nothing(place, total):
         for number, one in enumerate(files[first:], start=first):
             if not dry_run:
                 place.write(number, after)
@@ -121,9 +122,30 @@ def take_rows(
                     place.write(number, last)
                 advance(len(batch))
             after = 0
+        if total.unread and not total.found:
+            raise _none_can(total)
     if not dry_run:
         place.forget()
     return total
+
+
+@contextmanager
+def _forgotten_if_nothing(place: _Place, total: ImportReport) -> Iterator[None]:
+    """An import of which nothing could be read was not begun."""
+    try:
+        yield
+    except ImportFailedError:
+        if not total.found:
+            place.forget()
+        raise
+
+
+def _none_can(total: ImportReport) -> ImportFailedError:
+    first = total.problems[0]
+    return ImportFailedError(
+        f"Of the first {total.unread:,} rows none can be taken in: {first.place}: {first.why}. "
+        f"--map says which column is what, as in --map text=body."
+    )
 
 
 def _items(
@@ -149,11 +171,7 @@ def _items(
         elif isinstance(found, Problem):
             total.problem(found.place, found.why)
     if not items and not total.found and total.unread >= PATIENCE:
-        first = total.problems[0]
-        raise ImportFailedError(
-            f"Of the first {total.unread:,} rows none can be taken in: {first.place}: {first.why}. "
-            f"--map says which column is what, as in --map text=body."
-        )
+        raise _none_can(total)
     return items
 
 
