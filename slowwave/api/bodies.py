@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
 
 from slowwave.mcp.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating
@@ -31,13 +31,13 @@ class SearchBody(_Body):
     model_config = _example(query="When do we deploy?", limit=5, project="spring release")
 
     query: Query
-    limit: int = Field(5, ge=1, le=50, description="How many memories, at most.")
+    limit: StrictInt = Field(5, ge=1, le=50, description="How many memories, at most.")
     project: str = Field("", description="What it is for; /v1/outcome says how that ended.", max_length=200)
     memory_type: list[MemoryType] = Field([], description="Only these kinds; empty: all.")
     tags: list[Name] = Field([], description="Only what has one of these tags; empty: all.", max_length=100)
     since: AwareDatetime | None = Field(None, description="Only what was created then or later.")
     until: AwareDatetime | None = Field(None, description="Only what was created before then.")
-    superseded: bool = Field(False, description="Also what a newer memory has superseded.")
+    superseded: StrictBool = Field(False, description="Also what a newer memory has superseded.")
     as_of: date | None = Field(None, description="A past day (UTC): what was known at its end.")
 
 
@@ -80,7 +80,7 @@ class FeedbackBody(_Body):
     model_config = _example(search_id="SEARCH_ID", result=1, rating="helpful")
 
     search_id: SearchId
-    result: int | Name = Field(description="Its rank (from 1), or its memory's id.")
+    result: StrictInt | Name = Field(description="Its rank (from 1), or its memory's id.")
     rating: Rating
 
 
@@ -93,7 +93,7 @@ class ObserveBody(_Body):
 
     search_id: SearchId
     response: str = Field(description="The answer, whole. It is not kept.")
-    cited: list[int | Name] = Field(
+    cited: list[StrictInt | Name] = Field(
         [], description="Results that it relied on: ranks or ids.", max_length=100
     )
 
@@ -112,7 +112,7 @@ class WakeupBody(_Body):
 
     model_config = _example(budget=1_000)
 
-    budget: int = Field(2_000, ge=50, le=20_000, description="Tokens that it may take, about.")
+    budget: StrictInt = Field(2_000, ge=50, le=20_000, description="Tokens that it may take, about.")
 
 
 class Me(BaseModel):
