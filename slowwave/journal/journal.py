@@ -17,8 +17,7 @@ from slowwave.journal.entry import AppendResult, Entry, Source, require_days, re
 from slowwave.journal.errors import JournalEntryError
 from slowwave.scoring.days import day_of, from_microseconds, to_microseconds
 
-# The libraries behind these take most of a second to import, and a command that only prints its help, or a
-# process that only builds entries, needs neither: they are loaded where they are used.
+# They take most of a second to import, and a command that only prints its help needs neither.
 if TYPE_CHECKING:
     import polars as pl
     import sqlalchemy as sa
@@ -48,11 +47,7 @@ class Journal:
         from slowwave.journal.database import Database
 
         self._database = Database(url, durability)
-
-    @property
-    def where(self) -> str:
-        """Its URL, without a password."""
-        return self._database.connections.name
+        self.where = self._database.connections.name  # its URL, without a password
 
     @classmethod
     def open_path(cls, path: Path, *, durability: Literal["full", "normal"] = "full") -> Self:
