@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -9,9 +10,11 @@ import typer
 from slowwave.cli.app import Json, app, home_settings, open_home
 from slowwave.common.plurals import counted
 from slowwave.common.sizes import size
+from slowwave.views import erasing
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 if TYPE_CHECKING:
+    from slowwave.settings import Settings
     from slowwave.upkeep.moving.running import Moved
 
 _TO = typer.Option(
@@ -35,12 +38,15 @@ def move(
     give_up: Annotated[
         bool, typer.Option("--give-up", help="End a move that was begun: the home stays where it is.")
     ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --remove-source removes.")] = False,
     json: Json = False,
 ) -> None:
     """Move the tables, the journal, or both to another place; compared there before the home is switched."""
     from slowwave.upkeep.moving import left, running
     from slowwave.upkeep.moving.targets import Targets
 
+    if remove_source and not (yes or dry_run):
+        _refuse_unasked(json=json)
     if give_up:
         with open_home() as space:
             ended = running.give_up(space)
@@ -53,17 +59,58 @@ def move(
             print_json(moved)
         else:
             _show(moved, dry_run=dry_run)
-    if remove_source and not dry_run:
-        removed = left.remove(home_settings())
+    if remove_source and dry_run:
+        if not to:
+            _say("would_remove", left.to_remove(home_settings()), "Would be removed", json=json)
+    elif remove_source:
+        if not yes:
+            _ask(home_settings())
+        with open_home() as space, bars(quiet=json):
+            removed = running.remove_source(space)
         if not (to and json):
             _say("removed", removed, "Removed", json=json)
+
+
+def _can_be_asked() -> bool:
+    return sys.stdin.isatty()
+
+
+def _refuse_unasked(*, json: bool) -> None:
+    """A script has to say --yes, before anything is moved.
+
+    Raises:
+        StoreError: nobody can be asked.
+    """
+    from slowwave.errors import StoreError
+
+    if json or not _can_be_asked():
+        why = "with --json nobody is asked" if json else "there is no terminal to ask on"
+        raise StoreError(
+            f"Nothing was done: --remove-source asks before it removes, and {why}. Say --yes, or look with "
+            f"--remove-source --dry-run."
+        )
+
+
+def _ask(settings: Settings) -> None:
+    """Show what would be removed, and ask a person.
+
+    Raises:
+        StoreError: nothing is left to remove.
+        typer.Abort: the answer is no.
+    """
+    from slowwave.upkeep.moving import left
+
+    out.print("Is removed for good, where the home was before it was moved:")
+    for part, place in left.to_remove(settings).items():
+        out.print(f"{part}: {place}", highlight=False, markup=False, soft_wrap=True)
+    typer.confirm(f"{erasing.NO_WAY_BACK} Remove?", abort=True)
 
 
 def _say(name: str, places: dict[str, str], words: str, *, json: bool) -> None:
     if json:
         print_json({name: places})
     else:
-        out.print(f"{words}: {', '.join(places.values())}.", highlight=False, markup=False)
+        out.print(f"{words}: {', '.join(places.values())}.", highlight=False, markup=False, soft_wrap=True)
 
 
 def _show(moved: Moved, *, dry_run: bool) -> None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from slowwave.settings import InForce, Settings
 
 RESTORING = "restoring.json"
+"""In a home that is just being made out of a backup; see `slowwave.backup.restoring`."""
 MOVED_FROM = "moved-from.json"
 """Where a home was before it was moved; it is about this folder, and not about a copy of it."""
-"""In a home that is just being made out of a backup; see `slowwave.backup.restoring`."""
 STORE = "the store"
 """Where a model comes from that nobody names and the tables know."""
 

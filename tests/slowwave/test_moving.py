@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,9 +19,10 @@ from backup_helpers import FAST_MODEL, answers, live
 from slowwave.backup.place import Place
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
 from slowwave.home.workspace import Workspace
+from slowwave.journal import works
 from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.upkeep.moving import left, running
+from slowwave.upkeep.moving import files, left, running
 from slowwave.upkeep.moving.targets import Targets
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -66,6 +68,7 @@ def target_file(path: Path, options: dict[str, str], prefix: str, url: str = "")
     lines += [f'{name} = "{value}"' for name, value in options.items()]
     lines += ["[journal]", f'url = "{url}"'] if url else []
     path.write_text("\n".join(lines))
+    path.chmod(0o600)
     return str(path)
 
 
@@ -94,8 +97,9 @@ def fresh(database: str, name: str) -> str:
 
 
 def test_to_s3_and_postgresql_and_back(
-    home: Path, lived: Path, tmp_path: Path, options: dict[str, str], database: str
+    home: Path, tmp_path: Path, options: dict[str, str], database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(files, "PART_BYTES", 4096)  # so that files of several parts go there and back
     before = answers(home)
     to = target_file(tmp_path / "target.toml", options, "whole", fresh(database, "whole"))
     would = move(home, to, dry_run=True)
@@ -115,7 +119,7 @@ def test_to_s3_and_postgresql_and_back(
         assert memory.journal.sources()[0].name == "vault"
         memory.save("The kettle in the kitchen of the harbour office was new in May.", key="kettle")
 
-    with pytest.raises(StoreError, match=r"is not empty .*--remove-source"):
+    with pytest.raises(StoreError, match=r"left at .*/lance is still there.* --remove-source"):
         move(home, "files")
     assert (home / "journal.db").exists()
     left.remove(load(home))
@@ -151,6 +155,37 @@ def test_a_copy_of_a_moved_home_removes_nothing_of_the_original(home: Path, tmp_
     assert not (home / "lance").exists()
 
 
+def test_a_part_that_has_left_something_is_not_moved_again_before_that_is_removed(
+    home: Path, tmp_path: Path
+) -> None:
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    move(home, first)
+    for dry_run in (True, False):
+        with pytest.raises(StoreError, match=rf"left at {home}/lance is still there.* --remove-source"):
+            move(home, second, dry_run=dry_run)
+    copy = Path(shutil.copytree(home, tmp_path / "copy"))
+    assert move(copy, str(tmp_path / "of_the_copy")).done
+    assert left.old_places(load(copy)) == {"tables": first}
+    assert left.remove(load(home)) == {"tables": str(home / "lance")}
+    assert move(home, second).done
+    assert left.old_places(load(home)) == {"tables": first}
+
+
+def test_an_erasure_says_what_the_old_place_still_has(home: Path, tmp_path: Path) -> None:
+    move(home, str(tmp_path / "new"))
+    copy = Path(shutil.copytree(home, tmp_path / "copy"))
+    with Memory(load(home), namespace="ada") as memory:
+        saved = memory.save("The spare key of the boathouse lies below the third stone.", key="key")
+        done = memory.erase_planned(memory.to_erase(saved.memory_id))
+        assert [one for one in done.remains if "--remove-source" in one] == [
+            f"What was left at {home / 'lance'} by the move of this home may still have what was erased: "
+            "slowwave move --remove-source"
+        ]
+    assert left.still_there(load(copy)) == []
+    left.remove(load(home))
+    assert left.still_there(load(home)) == []
+
+
 def test_the_copy_is_equal_to_the_original(home: Path, lived: Path, tmp_path: Path) -> None:
     """All versions, tags and acts: only the announcement of the move and its end are new."""
     move(home, str(tmp_path / "elsewhere"), only="tables")
@@ -177,6 +212,59 @@ def test_only_the_journal(home: Path, database: str) -> None:
     assert answers(home) == before
 
 
+def test_only_what_is_elsewhere_goes_back(home: Path, tmp_path: Path, database: str) -> None:
+    url = fresh(database, "in_parts")
+    move(home, str(tmp_path / "tables"))
+    left.remove(load(home))
+    back = move(home, "files")
+    assert back.target == {"tables": str(home / "lance")}
+    left.remove(load(home))
+    both = tmp_path / "both.toml"
+    both.write_text(f'[store]\nuri = ""\n[journal]\nurl = "{url}"\n')
+    assert move(home, str(both)).target.keys() == {"journal"}
+    there = move(home, str(both))
+    assert there.source == there.target
+    assert there.target.keys() == {"tables", "journal"}
+    assert not there.done
+
+
+def test_a_move_that_waited_for_another_one_looks_again(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to, space = str(tmp_path / "to"), Workspace(load(home))
+
+    def moved_meanwhile(_: Path) -> bool:
+        left.switch(load(home), Targets(load(home), [to]))
+        return False
+
+    monkeypatch.setattr(running, "is_held", moved_meanwhile)
+    monkeypatch.setattr(running, "carry", lambda *_: pytest.fail("it copied again"))
+    words = rf"was moved meanwhile: its tables and journal are at {to}, .* run the command again"
+    for where in (to, str(tmp_path / "other"), "files"):
+        with pytest.raises(StoreError, match=words):
+            running.move(space, Targets(space.settings, [where]))
+        with pytest.raises(StoreError, match=words):
+            running.move(space, Targets(space.settings, [where]), dry_run=True)
+    for work in (running.give_up, running.remove_source):
+        with pytest.raises(StoreError, match=words):
+            work(space)
+    space.close()
+
+
+def test_of_two_moves_at_once_one_moves(home: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "slowwave", "move", "--to", str(tmp_path / "to"), "--json"]
+    both = [
+        subprocess.Popen(
+            command, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    ended = [(*one.communicate(timeout=240), one.returncode) for one in both]
+    moved = [json.loads(out) for out, _, code in ended if code == 0]
+    assert [one["done"] for one in moved].count(True) == 1, ended
+    assert all(code == 0 or "was moved meanwhile" in told for _, told, code in ended), ended
+
+
 def test_a_place_that_holds_another_home_is_refused(home: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").write_text("of somebody else")
@@ -193,6 +281,13 @@ def test_variables_that_say_where_the_tables_are_are_refused(
     monkeypatch.setenv("SLOWWAVE_STORE__URI", str(home / "lance"))
     with pytest.raises(SettingsError, match="SLOWWAVE_STORE__URI"):
         move(home, str(tmp_path / "new"))
+
+
+def test_nothing_is_erased_at_a_place_that_the_home_has_left(home: Path, tmp_path: Path) -> None:
+    with Memory(load(home), namespace="ada") as memory:
+        move(home, str(tmp_path / "new"))
+        with pytest.raises(StoreError, match=rf"are at {tmp_path}/new, .* start this process again"):
+            memory.to_erase(everything=True)
 
 
 def test_who_has_the_tables_open_still_is_told(home: Path, tmp_path: Path) -> None:
@@ -214,12 +309,15 @@ def killed(self, *arguments, **named):
     global left_over
     left_over -= 1
     if left_over < 0:
+        if where == "switched":
+            original(self, *arguments, **named)
         os._exit(137)
     return original(self, *arguments, **named)
 
 where, left_over = sys.argv[1], int(sys.argv[2])
 owner, name = {"put": (place.Place, "put"), "acts": (carrying.Rows, "put"), "end": (carrying.Rows, "reopen"),
-               "switch": (left, "switch"), "closing": (carrying.Rows, "put_sources")}[where]
+               "switch": (left, "switch"), "switched": (left, "switch"),
+               "closing": (carrying.Rows, "put_sources")}[where]
 original = getattr(owner, name)
 setattr(owner, name, killed)
 sys.argv = ["slowwave", *sys.argv[3:]]
@@ -228,11 +326,15 @@ main()
 """
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def environment(home: Path) -> dict[str, str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SLOWWAVE_")}
+    return {**clean, "PYTHONPATH": str(ROOT), "SLOWWAVE_HOME": str(home)}
+
+
+def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *arguments], env={**clean, "PYTHONPATH": str(ROOT), "SLOWWAVE_HOME": str(home)},
-        cwd=home.parent, capture_output=True, text=True, timeout=240, check=False,
+        [sys.executable, *arguments], env=environment(home), cwd=home.parent, capture_output=True, text=True,
+        timeout=240, check=False,
     )  # fmt: skip
 
 
@@ -253,7 +355,8 @@ def test_a_move_that_is_killed_goes_on_by_the_same_command(
         assert "moved to another place" in refused.stderr
     else:
         assert refused.returncode == 4, refused.stderr
-        assert "finish it: slowwave move" in refused.stderr
+        told = refused.stderr.split("finish it: slowwave ")[1].split(". It is in the journal")[0]
+        assert shlex.split(told) == command
     done = run(home, "-m", "slowwave", *command, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["done"]
@@ -272,6 +375,25 @@ def test_a_move_that_was_killed_can_be_given_up(home: Path, tmp_path: Path, data
     assert run(home, "-c", KILL, "switch", "0", *command).returncode == 137
     assert "Given up" in run(home, "-m", "slowwave", "move", "--give-up").stdout
     assert answers(home) == before
+    with Memory(load(home), namespace="ada") as memory:  # later works do not let it seem moved
+        memory.search("when do we deploy?")
+        with works.announced(memory.journal, "a work", "slowwave work", memory.home.now()):
+            pass
+        assert memory.save("What was given up is not where the home is.", key="given up").memory_id
     assert (
         run(home, "-m", "slowwave", "save", "The home goes on in its old place after that.").returncode == 0
     )
+
+
+def test_a_move_that_was_killed_after_the_switch_cannot_be_given_up(home: Path, tmp_path: Path) -> None:
+    """The home is at its new place: who removed that by hand, as giving up says, would remove the home."""
+    command = ["move", "--to", str(tmp_path / "tables")]
+    assert run(home, "-c", KILL, "switched", "0", *command).returncode == 137
+    assert load(home).store.uri == str(tmp_path / "tables")
+    refused = run(home, "-m", "slowwave", "move", "--give-up")
+    assert refused.returncode == 1
+    assert f"Let the move end: slowwave {shlex.join(command)}" in refused.stderr
+    other = run(home, "-m", "slowwave", "move", "--to", str(tmp_path / "other"))
+    assert f"Finish it: slowwave {shlex.join(command)}" in other.stderr
+    assert run(home, "-m", "slowwave", *command).returncode == 0
+    assert run(home, "-m", "slowwave", "save", "The home goes on in its new place.").returncode == 0

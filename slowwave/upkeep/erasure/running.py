@@ -28,6 +28,7 @@ from slowwave.upkeep.erasure import files, finding, tables, versions, work
 from slowwave.upkeep.erasure.acts import Changes
 from slowwave.upkeep.erasure.model import Erased, Plan, Work
 from slowwave.upkeep.erasure.words import Needles
+from slowwave.upkeep.moving import left
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -44,7 +45,9 @@ def plan(
     Raises:
         ErasureError: nothing was named, or more than one kind of thing.
         NotFoundError: the namespace has nothing of this name.
+        StoreError: the home was moved since this process has it open.
     """
+    left.refuse_stale(space.settings)
     scope = finding.scope_of(memory_ids, source, everything=everything)
     found = finding.find(space, namespace, scope, memory_ids, source)
     begun = Work(
@@ -95,6 +98,7 @@ def erase(space: Workspace, planned: Plan, *, principal: str, why: str = "") -> 
         TakenInLaterError: it has begun and something stood in its way; `finish` goes on with it.
     """
     with space.one_night(progress.task("waiting for a night")):
+        left.refuse_stale(space.settings)
         _ = space.policy, space.embedder  # what cannot be loaded is better known before
         begun = _begin(space, planned, principal, why)
         try:
@@ -171,6 +175,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             f"later erasure removes them."
         )
     remains += still_there(home, space.journal.rows.erasures())
+    remains += left.still_there(space.settings)
     done = Finished(finished=True, remains=remains)
     space.journal.append([_act(space, begun, "slowwave", done, "finished")])
     work.remove(home, begun.erasure)
@@ -290,6 +295,7 @@ def finish(space: Workspace) -> list[Erased]:
     done = []
     home = space.settings.home
     with space.one_night(progress.task("waiting for a night")):
+        left.refuse_stale(space.settings)
         for path in work.orphans(home, {one.erasure for one in records(space)}):
             path.unlink()  # of one that never began
         for one in unfinished(space):

@@ -20,7 +20,7 @@ from slowwave.backup.place import Place
 from slowwave.common import progress
 from slowwave.errors import StoreError
 from slowwave.journal import works as underway
-from slowwave.settings import Settings
+from slowwave.settings import Settings, load
 from slowwave.store import Store
 from slowwave.upkeep.moving import left
 from slowwave.upkeep.moving.files import Carried, carry, of_tables
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from slowwave.journal import Journal
 
 WHAT = "the move of this home"
+_BACK = "the giving up of the move of this home"
+_GIVE_UP = "slowwave move --give-up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,62 +69,133 @@ def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
         dry_run: only look.
 
     Raises:
-        StoreError: the target has something, somebody uses the home, or the copy is another one.
+        StoreError: the target has something, somebody uses or has moved the home, the home has left something
+            elsewhere before, or the copy is another one.
         UnfinishedError: another work on the whole home has begun and not ended.
     """
-    was, to = places(space.settings, targets.parts), targets.places()
-    begun = _begun(space.journal)
-    if was == to:
-        return _already(space, targets, begun)
-    if begun is not None and begun.facts["to"] != to:
-        raise StoreError(
-            f"A move to {', '.join(begun.facts['to'].values())} was begun and has not ended. Give the same "
-            f"--to again, or end it with slowwave move --give-up."
-        )
-    if same := [part for part in targets.parts if was[part] == to[part]]:
-        raise StoreError(
-            f"The {same[0]} are at {to[same[0]]} already. Leave them out: --only says what to move."
-        )
-    if begun is None:
-        _refuse_what_is_there(targets)
+    going = targets.elsewhere()
     if dry_run:
-        return _would(space, targets)
+        _refuse_what_is_in_the_way(space, going)
+        return _would(space, going) if going.parts else _there(targets)
+    if not going.parts and _begun_here(space) is None:
+        return _there(targets)
     if is_held(space.settings.home):
         raise StoreError(
             "Something runs on this home (slowwave up, page, or mcp). Stop it, then run it again."
         )
-    with space.exclusively():
-        underway.refuse(space.journal, but=targets.command)
-        return _moved(space, targets, was, to)
+    with space.exclusively():  # another move may have ended while this one waited
+        begun = _refuse_what_is_in_the_way(space, going)
+        command = targets.command if begun is None else begun.command
+        if going.parts:
+            underway.refuse(space.journal, but=command)
+            return _moved(space, going, command)
+        if begun is not None:  # it was killed after the switch
+            _end(space.journal, command, space.now())
+        return _there(targets, done=begun is not None)
 
 
 def give_up(space: Workspace) -> dict[str, str]:
     """End a move that was begun: the home stays where it is; where it would have gone, by part.
 
     Raises:
-        StoreError: none was begun.
+        StoreError: none was begun, or the home has come to its new place already.
     """
-    begun = _begun(space.journal)
-    if begun is None:
-        raise StoreError("No move was begun here; there is nothing to give up.")
+    journal, now = space.journal, space.now()
     with space.exclusively():
-        space.journal.rows.reopen()
-        with underway.announced(space.journal, WHAT, begun.command, space.now()):
-            pass
-    return dict(begun.facts["to"])
+        begun = _begun_here(space)
+        if begun is None:
+            return _given_up(journal, now)
+        was, to = dict(begun.facts["from"]), dict(begun.facts["to"])
+        if _has_come(space.settings, begun):
+            raise StoreError(
+                f"This home is at {', '.join(to.values())} already; there is nothing to give up. Let the "
+                f"move end: {begun.command}"
+            )
+        journal.rows.reopen()
+        # Else whoever has the tables open would be told that they are at the new place.
+        with underway.announced(journal, _BACK, _GIVE_UP, now, facts={"from": to, "to": was}):
+            _end(journal, begun.command, now)
+    return to
+
+
+def _given_up(journal: Journal, now: datetime) -> dict[str, str]:
+    """End a giving up that was killed."""
+    back = next((work for work in underway.unfinished(journal) if work.what == _BACK), None)
+    if back is None:
+        raise StoreError("No move was begun here; there is nothing to give up.")
+    with underway.announced(journal, _BACK, _GIVE_UP, now):
+        return dict(back.facts["from"])
+
+
+def remove_source(space: Workspace) -> dict[str, str]:
+    """Remove what is left where the home was before, while nobody moves it; the places, by part.
+
+    Raises:
+        StoreError: nothing is left, or it is not this home's.
+    """
+    with space.journal.exclusive("night", progress.task("waiting for a night")):
+        refuse_moved_meanwhile(space.settings)
+        return left.remove(space.settings)
+
+
+def refuse_moved_meanwhile(settings: Settings) -> None:
+    """Refuse whoever has the settings of a home that is elsewhere by now.
+
+    Raises:
+        StoreError: its settings file says other places.
+    """
+    now = load(settings.home)
+    if _raw(now) != _raw(settings):
+        at = ", ".join(places(now, ("tables", "journal")).values())
+        raise StoreError(
+            f"This home was moved meanwhile: its tables and journal are at {at} now. Nothing was done; run "
+            f"the command again."
+        )
+
+
+def _raw(settings: Settings) -> tuple[object, ...]:
+    return settings.store.uri, settings.store.storage_options, settings.journal.url
+
+
+def _refuse_what_is_in_the_way(space: Workspace, going: Targets) -> underway.Work | None:
+    """The move that goes on, if one was begun; refuses what stands against what is to be moved."""
+    begun, to = _begun_here(space), going.places()
+    if begun is None:
+        left.refuse_second(space.settings, going.parts)
+        if going.parts:
+            _refuse_what_is_there(going)
+    elif begun.facts["to"] != to and (to or not _has_come(space.settings, begun)):
+        raise StoreError(
+            f"A move to {', '.join(begun.facts['to'].values())} was begun and has not ended. Finish it: "
+            f"{begun.command} - or give it up: {_GIVE_UP}"
+        )
+    return begun
+
+
+def _begun_here(space: Workspace) -> underway.Work | None:
+    """The move of the home that has begun and not ended, from where the home is now."""
+    refuse_moved_meanwhile(space.settings)
+    return _begun(space.journal)
 
 
 def _begun(journal: Journal) -> underway.Work | None:
     return next((work for work in underway.unfinished(journal) if work.what == WHAT), None)
 
 
-def _already(space: Workspace, targets: Targets, begun: underway.Work | None) -> Moved:
-    """The home is there: what was killed after the switch is ended."""
-    if begun is not None:
-        with space.exclusively(), underway.announced(space.journal, WHAT, begun.command, space.now()):
-            pass
+def _has_come(settings: Settings, begun: underway.Work) -> bool:
+    """Whether the home is where a move took it that has not ended."""
+    to = begun.facts["to"]
+    return bool(places(settings, tuple(to)) == to)
+
+
+def _end(journal: Journal, command: str, now: datetime) -> None:
+    with underway.announced(journal, WHAT, command, now):
+        pass
+
+
+def _there(targets: Targets, *, done: bool = False) -> Moved:
     to = targets.places()
-    return Moved(to, to, {}, {}, 0, 0, "", done=begun is not None)
+    return Moved(to, to, {}, {}, 0, 0, "", done=done)
 
 
 def _refuse_what_is_there(targets: Targets) -> None:
@@ -175,8 +248,9 @@ def _would(space: Workspace, targets: Targets) -> Moved:
     return Moved(places(settings, targets.parts), targets.places(), {}, rows, size, acts, "", done=False)
 
 
-def _moved(space: Workspace, targets: Targets, was: dict[str, str], to: dict[str, str]) -> Moved:
-    journal, command, now = space.journal, targets.command, space.now()
+def _moved(space: Workspace, targets: Targets, command: str) -> Moved:
+    journal, now = space.journal, space.now()
+    was, to = places(space.settings, targets.parts), targets.places()
     facts = {"from": was, "to": to}
     tables: dict[str, Carried] = {}
     rows: dict[str, int] = {}
@@ -240,7 +314,6 @@ def _acts(space: Workspace, targets: Targets, now: datetime) -> tuple[int, str]:
                 f"The journal {targets.places()['journal']} is another one than that of the home: somebody "
                 f"wrote to it. Nothing was switched; give an empty one."
             )
-        if _begun(journal) is not None:
-            with underway.announced(journal, WHAT, targets.command, now):
-                pass
+        if (begun := _begun(journal)) is not None:
+            _end(journal, begun.command, now)
     return count, digest

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from slowwave.errors import SettingsError
 from slowwave.settings import Settings
@@ -30,8 +32,8 @@ class Targets:
         only: one part alone; None: all that `to` names.
 
     Raises:
-        SettingsError: two words say where the same part goes, a file cannot be read, or an environment
-            variable says where a part is.
+        SettingsError: two words say where the same part goes, a file cannot be read, or has secrets that
+            others may read, or an environment variable says where a part is.
     """
 
     def __init__(self, settings: Settings, to: Sequence[str], only: Part | None = None) -> None:
@@ -53,6 +55,7 @@ class Targets:
         _refuse_variables(found)
         self.values = dict(sorted(found.items(), reverse=True))
         self.settings = _with(settings, self.values)
+        self._own, self._said, self._only = settings, tuple(map(_lasting, to)), only
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -61,8 +64,17 @@ class Targets:
 
     @property
     def command(self) -> str:
-        """What goes on with it, without a password."""
-        return f"slowwave move --only {self.parts[0]}" if len(self.parts) == 1 else "slowwave move"
+        """What goes on with it, from any folder; a password in it is covered."""
+        to = [part for word in self._said for part in ("--to", word)]
+        return shlex.join(["slowwave", "move", *to, *(("--only", self._only) if self._only else ())])
+
+    def elsewhere(self) -> Self:
+        """Only what is not there yet; it has no parts where the home is there already."""
+        was, to = places(self._own, self.parts), self.places()
+        found = copy(self)
+        found.values = {part: values for part, values in self.values.items() if was[part] != to[part]}
+        found.settings = _with(self._own, found.values)
+        return found
 
     def places(self) -> dict[str, str]:
         """Where each part goes, without a password."""
@@ -75,17 +87,29 @@ def places(settings: Settings, parts: Sequence[Part]) -> dict[str, str]:
     return {part: str(covered(known[part])) for part in parts}
 
 
+def _lasting(word: str) -> str:
+    """A word of `--to` that means the same in another folder, without a password."""
+    return word if word == FILES else str(covered(word)) if _is_address(word) else _absolute(word)
+
+
+def _is_address(word: str) -> bool:
+    return "://" in word or word.split(":")[0].split("+")[0] in _JOURNALS
+
+
+def _absolute(word: str) -> str:
+    return str(Path(word).expanduser().absolute())
+
+
 def _meant(word: str) -> dict[Part, dict[str, Any]]:
     if word == FILES:
         return {"tables": {"uri": "", "storage_options": {}}, "journal": {"url": ""}}
-    if word.endswith(".toml"):
-        return _of_file(Path(word))
     if not word.strip() or not word.isprintable():
         raise SettingsError(f"--to {word!r} is no place. Give an address or a folder that can be printed.")
+    if word.endswith(".toml"):
+        return _of_file(Path(word).expanduser())
     if word.split(":")[0].split("+")[0] in _JOURNALS:
         return {"journal": {"url": word}}
-    where = word if "://" in word else str(Path(word).expanduser().absolute())
-    return {"tables": {"uri": where, "storage_options": {}}}
+    return {"tables": {"uri": word if _is_address(word) else _absolute(word), "storage_options": {}}}
 
 
 def _of_file(path: Path) -> dict[Part, dict[str, Any]]:
@@ -93,6 +117,7 @@ def _of_file(path: Path) -> dict[Part, dict[str, Any]]:
 
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
+        mode = path.stat().st_mode
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"--to {path} cannot be read: {error}. Give a TOML file.") from None
     if strange := {f"{group}.{name}" for group in told for name in _names(told[group])} - {
@@ -101,12 +126,37 @@ def _of_file(path: Path) -> dict[Part, dict[str, Any]]:
         raise SettingsError(
             f"--to {path} says {', '.join(sorted(strange))}, which is not where tables or journal are."
         )
+    if wrong := [name for name, value in _texts(told).items() if not isinstance(value, str)]:
+        raise SettingsError(f"--to {path}: {', '.join(wrong)} is no text. Write it in quotation marks.")
+    if os.name == "posix" and mode & 0o077 and _has_secrets(told):
+        raise SettingsError(
+            f"Others on this machine may read {path}, which has keys or a password: chmod 600 "
+            f"{shlex.quote(str(path))}"
+        )
     found: dict[Part, dict[str, Any]] = {}
     if "store" in told:
         found["tables"] = {"uri": "", "storage_options": {}, **told["store"]}
     if "journal" in told:
         found["journal"] = {"url": "", **told["journal"]}
     return found
+
+
+def _texts(told: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
+    """The values of a target file, which all have to be texts, by their names."""
+    found: dict[str, object] = {}
+    for group, values in told.items():
+        for name, value in values.items():
+            if name == "storage_options" and isinstance(value, dict):
+                found |= {f"{group}.{name}.{option}": one for option, one in value.items()}
+            else:
+                found[f"{group}.{name}"] = value
+    return found
+
+
+def _has_secrets(told: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a target file has options of an object store, where keys are, or an address with a password."""
+    texts = _texts(told)
+    return any(".storage_options." in name or covered(value) != value for name, value in texts.items())
 
 
 def _names(group: object) -> Sequence[str]:

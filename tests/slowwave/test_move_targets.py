@@ -1,0 +1,83 @@
+"""Where a home is told to go, in words and in a file with secrets, and what it knows of its last place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slowwave.errors import SettingsError, StoreError
+from slowwave.settings import load
+from slowwave.upkeep.moving import left
+from slowwave.upkeep.moving.targets import Targets
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def test_the_command_that_goes_on_with_a_move_has_no_password(home: Path) -> None:
+    def command(*to: str, only: Any = None) -> str:
+        return Targets(load(home), to, only).command
+
+    assert command("files") == "slowwave move --to files"
+    assert command("new place", only="tables") == f"slowwave move --to '{Path.cwd()}/new place' --only tables"
+    assert command("s3://bucket/ada", "postgresql://ada:hush@db/ada") == (
+        "slowwave move --to s3://bucket/ada --to 'postgresql://ada:***@db/ada'"
+    )
+
+
+def test_a_target_file_with_secrets_has_to_be_private(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a target.toml"
+    open_ones = ['[store]\nuri = "s3://bucket/ada"', '[journal]\nurl = "postgresql://db/ada"']
+    secret = ['[journal]\nurl = "postgresql://ada:hush@db/ada"']
+    secret += [open_ones[0] + '\n[store.storage_options]\naws_secret_access_key = "hush"']
+    for text in (*open_ones, *secret):
+        file.write_text(text)
+        file.chmod(0o640)
+        if text in secret:
+            with pytest.raises(SettingsError, match=rf"Others .* may read .*: chmod 600 '{file}'") as told:
+                Targets(load(home), [str(file)])
+            assert "hush" not in str(told.value)
+            file.chmod(0o600)
+        assert "hush" not in Targets(load(home), [str(file)]).command
+
+
+def test_a_target_file_that_the_settings_would_not_take_is_refused(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "target.toml"
+    file.write_text('[store]\nuri = "s3://bucket/ada"\n[store.storage_options]\nallow_http = true\n')
+    with pytest.raises(SettingsError, match=r"store\.storage_options\.allow_http is no text.* quotation"):
+        Targets(load(home), [str(file)])
+
+
+def test_what_a_home_knows_of_its_last_place_has_to_be_readable(home: Path) -> None:
+    for text in ("{}", "no JSON", '{"home": "", "tables": 1}'):
+        (home / left.LEFT).write_text(text)
+        with pytest.raises(StoreError, match=r"moved-from.json, .* cannot be read .*: rm "):
+            left.refuse_second(load(home), ["tables"])
+        (told,) = left.still_there(load(home))
+        assert "cannot be read" in told
+
+
+def test_what_a_move_that_was_killed_before_its_switch_knows_is_no_old_place(home: Path) -> None:
+    settings = load(home)
+    left._remember(settings, Targets(settings, [str(home.parent / "new")]))
+    left.refuse_second(settings, ["tables"])
+    assert left.still_there(settings) == []
+    with pytest.raises(StoreError, match="there is nothing to remove"):
+        left.remove(settings)
+    assert (home / left.LEFT).exists()
+
+
+def test_what_a_copy_leaves_is_its_own_alone(home: Path, tmp_path: Path) -> None:
+    left.switch(load(home), Targets(load(home), [str(tmp_path / "new"), "postgresql://db/ada"]))
+    copy = Path(shutil.copytree(home, tmp_path / "copy"))
+    left.switch(load(copy), Targets(load(copy), [str(tmp_path / "other")]))
+    assert json.loads((home / left.LEFT).read_bytes()).keys() == {"home", "tables", "journal"}
+    assert json.loads((copy / left.LEFT).read_bytes()).keys() == {"home", "tables"}
+    assert left.old_places(load(copy)) == {"tables": str(tmp_path / "new")}
