@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.common.plurals import counted
+from slowwave.errors import SlowwaveError
 from slowwave.orchestration.instance import dagster_home, end_killed
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from slowwave.settings import Settings
 
 Day = Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")]
 Since = Annotated[str, typer.Option("--from", help="First day of a range.")]
@@ -19,6 +27,7 @@ Until = Annotated[str, typer.Option("--to", help="Last day of a range.")]
 
 _SUPERSEDED = "ignore:Function `dev_command` is superseded"
 """What Dagster says of the command that is run here: nothing that a person could do about."""
+_DAGSTER = (sys.executable, "-m", "dagster", "dev")
 _WORKSPACE_YAML = """\
 load_from:
   - python_module: {module_name: slowwave.orchestration.definitions, attribute: defs, location_name: slowwave}
@@ -90,9 +99,9 @@ def _print_report(report: dict[str, Any]) -> None:
     if report["gate"] and report["gate"] not in report["warnings"]:
         out.print(report["gate"], markup=False, highlight=False)
     for line in report["warnings"]:
-        out.print(f"[yellow]Warning:[/] {line}")
+        out.print(f"[yellow]Warning:[/] {escape(line)}")
     for line in report["errors"]:
-        out.print(f"[bold red]Failed:[/] {line}", highlight=False)
+        out.print(f"[bold red]Failed:[/] {escape(line)}", highlight=False)
 
 
 @reports_errors
@@ -100,20 +109,65 @@ def ui(
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of the web page.")] = 3000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     with_input: Annotated[
-        bool, typer.Option("--with-input", hidden=True, help="Also end when standard input does.")
+        bool,
+        typer.Option(
+            "--with-input",
+            hidden=True,
+            help="Of `slowwave up`: also end when standard input does, and leave metrics to it.",
+        ),
     ] = False,
 ) -> None:
     """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C or TERM."""
+    from slowwave.home.model import refuse_half_restored
+    from slowwave.mcp.metrics import nights_served
+    from slowwave.mcp.serving import listening, reserved
     from slowwave.orchestration.processes import run_whole
     from slowwave.settings import load, require_home
 
     settings = require_home(load())
-    home, folder = settings.home, dagster_home(settings)
-    end_killed(folder)
-    environment = {**os.environ, "SLOWWAVE_HOME": str(home), "DAGSTER_HOME": str(folder)}
-    environment["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _SUPERSEDED]))
-    out.print(f"Web page: [bold]http://{host}:{port}[/]  (home {home}; Ctrl-C ends it)")
-    workspace = folder / "workspace.yaml"
-    workspace.write_text(_WORKSPACE_YAML)
-    command = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace)]
-    raise typer.Exit(run_whole([*command, "-h", host, "-p", str(port)], environment, with_input=with_input))
+    refuse_half_restored(settings.home)
+    with ExitStack() as parts:
+        metrics = ""
+        if with_input:
+            parts.enter_context(listening(host, port)).close()
+        else:  # or its daemon would run without a page
+            parts.enter_context(reserved(host, port))
+            metrics = parts.enter_context(nights_served(settings))
+        folder = dagster_home(settings)
+        end_killed(folder)
+        where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        out.print(f"Web page: [bold]{escape(where)}[/]  (home {escape(str(settings.home))}; Ctrl-C ends it)")
+        if metrics:
+            out.print(f"Metrics of the nights: {escape(metrics)}", highlight=False)
+        colours = sys.stdout.isatty() and sys.stderr.isatty() and "NO_COLOR" not in os.environ
+        code = run_whole(
+            [*_DAGSTER, "-w", str(_workspace(folder)), "-h", host, "-p", str(port), *_logging(settings)],
+            _environment(settings, folder),
+            with_input=with_input,
+            plain=not colours,
+        )
+    if code:
+        raise SlowwaveError(
+            f"Dagster's page or its daemon ended by itself; what it said of it is above. "
+            f"Start it again, and if it ends again look into {folder}."
+        )
+
+
+def _workspace(folder: Path) -> Path:
+    """The file that says which code Dagster loads."""
+    file = folder / "workspace.yaml"
+    file.write_text(_WORKSPACE_YAML)
+    return file
+
+
+def _environment(settings: Settings, folder: Path) -> dict[str, str]:
+    """Variables of Dagster's processes."""
+    own = {"SLOWWAVE_HOME": str(settings.home), "DAGSTER_HOME": str(folder)}
+    own["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _SUPERSEDED]))
+    return {**os.environ, **own}
+
+
+def _logging(settings: Settings) -> list[str]:
+    """Options by which Dagster says what people need, and runs say the rest themselves."""
+    form = ["--log-format", "json"] if settings.telemetry.logs == "json" else []
+    return ["--log-level", "warning", *form]

@@ -10,7 +10,7 @@ from dagster_duckdb import DuckDBResource
 from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource, of_the_home
-from slowwave.orchestration import alerts, backups, learning_jobs
+from slowwave.orchestration import alerts, backups, learning_jobs, said
 from slowwave.orchestration.checks import CHECKS
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
 from slowwave.orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
@@ -54,5 +54,6 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
 
 HOME = os.environ.get("SLOWWAVE_HOME", "")
 
+said.use(load(HOME or None).telemetry.logs)
 defs = definitions(SlowwaveResource(home=HOME, first_day=home_first_day(load(HOME or None))))
 """What the web page loads: its days begin with the home's. A night by command may run any day."""

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.errors import SettingsError
+from slowwave.errors import SettingsError, SlowwaveError
+from slowwave.settings.shown import covered
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
@@ -24,6 +25,8 @@ run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false
 """
 
 _NUX = "nux:"
+_WAIT_S = 10
+"""For the database to answer (seconds), where its address does not say for how long."""
 URL_VARIABLE = "DAGSTER_POSTGRES_URL"
 """Variable that has the address of Dagster's database: its file names it, and has no password."""
 _ON_POSTGRES = f"""\
@@ -44,6 +47,7 @@ def dagster_home(settings: Settings) -> Path:
     Raises:
         SettingsError: Dagster's storage is to be in a database, and what that needs is not installed, or it
             is no PostgreSQL.
+        SlowwaveError: that database does not let anybody in.
     """
     folder = settings.home / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,6 +58,7 @@ def dagster_home(settings: Settings) -> Path:
         written = f"{written.rstrip()}\n{_NUX} {{enabled: false}}\n"
     if settings.night.dagster_url:
         os.environ[URL_VARIABLE] = _for_dagster(settings.night.dagster_url)
+        _require_answer(os.environ[URL_VARIABLE], str(covered(settings.night.dagster_url)))
         if _ON_POSTGRES not in written:
             written = f"{written.rstrip()}\n{_ON_POSTGRES}"
     else:
@@ -84,6 +89,34 @@ def _for_dagster(address: str) -> str:
         )
     # By its name: what Dagster writes is for this driver, and SQLAlchemy's own choice is another one.
     return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
+
+
+def _require_answer(address: str, shown: str) -> None:
+    """See that the database lets us in, before Dagster tries for long and fails with a traceback.
+
+    Args:
+        address: as Dagster's driver wants it.
+        shown: the same, fit for a screen.
+
+    Raises:
+        SlowwaveError: it does not.
+    """
+    import sqlalchemy as sa
+    from sqlalchemy.pool import NullPool
+
+    url = sa.make_url(address)
+    waits = {} if "connect_timeout" in url.query else {"connect_timeout": _WAIT_S}
+    try:
+        with sa.create_engine(url, poolclass=NullPool, connect_args=waits).connect():
+            pass
+    except sa.exc.DBAPIError as error:
+        said = str(covered(str(error.orig).strip())).splitlines() or [type(error.orig).__name__]
+        raise SlowwaveError(
+            f"night.dagster_url is {shown}, and PostgreSQL does not let the night in there: "
+            f"{said[0].rstrip('.')}. See that it runs at that address, that the database is there "
+            f"(deploy/databases.sql makes it), and that user and password are right (PGPASSWORD, or a file "
+            f"that PGPASSFILE names)."
+        ) from None
 
 
 def end_killed(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
+import dagster as dg
 import polars as pl
 from dagster._core.storage.tags import (
     ASSET_PARTITION_RANGE_END_TAG,
@@ -30,6 +31,7 @@ from slowwave.lifecycle.gate_notice import Notice, notice
 from slowwave.orchestration import kept
 from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.instance import dagster_home
+from slowwave.orchestration.said import cause, is_interruption
 from slowwave.settings import Settings
 from slowwave.upkeep.erasure.running import finish, unfinished
 
@@ -216,12 +218,13 @@ def _gate(space: Workspace) -> tuple[Notice | None, list[str]]:
 
 def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str, Any]:  # noqa: ANN401
     steps: dict[str, dict[str, Any]] = {}
-    errors, seconds = [], {}
+    errors: list[str] = []
+    seconds: dict[str, float] = {}
     for event in result.all_events:
         if event.is_step_success:
             seconds[event.step_key] = event.step_success_data.duration_ms / 1e3
-        elif event.is_step_failure:
-            errors.append(f"{event.step_key}: {_cause(event.step_failure_data.error)}")
+        elif event.is_step_failure or (event.is_run_failure and not errors):
+            errors.append(_why(event))
         elif event.is_step_materialization:
             made = event.step_materialization_data.materialization
             name = made.asset_key.path[-1]
@@ -273,7 +276,11 @@ def _is_count(key: str, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0 and not hidden
 
 
-def _cause(error: Any) -> str:  # noqa: ANN401 - SerializableErrorInfo
-    while error.cause is not None:
-        error = error.cause
-    return str(error.message).strip()
+def _why(event: dg.DagsterEvent) -> str:
+    """Why a step failed, or the run outside of its steps, in a line for people."""
+    step, error = event.step_key, getattr(event.event_specific_data, "error", None)
+    if is_interruption(error):
+        at = f" at {step}" if step else ""
+        return f"stopped{at}. What was finished is kept; the same command goes on from there."
+    said = str(event.message if error is None else cause(error).message).strip()
+    return f"{step}: {said}" if step else said

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Final
+from contextlib import suppress
+from typing import IO, Final
 
 GRACE: Final = 20.0
 """For the program to end by itself after it was asked to (seconds); Dagster's services need up to ten."""
 _SHORT: Final = 5.0  # for what it left behind
 _LOOK: Final = 0.2
+_COLOURS: Final = re.compile(rb"\x1b\[[\d;]*m")
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -23,6 +26,7 @@ def run_whole(
     *,
     grace: float = GRACE,
     with_input: bool = False,
+    plain: bool = False,
 ) -> int:
     """Run a program with all that it starts as one group of processes; end the group when the program ends.
 
@@ -34,9 +38,11 @@ def run_whole(
         environment: its variables.
         grace: seconds that it has for ending.
         with_input: the end of standard input asks, too: whoever holds its other end was killed.
+        plain: all that it prints comes on standard error, without colours.
 
     Returns:
-        The program's exit code; 0 where it ended because it was asked to.
+        0 where it ended because it was asked to; else the program's exit code, and 1 for its 0: it was to
+        run on.
     """
     asked, hurry = threading.Event(), threading.Event()
 
@@ -51,8 +57,12 @@ def run_whole(
             command,
             env=dict(environment),
             stdin=subprocess.DEVNULL if with_input else None,
+            stdout=subprocess.PIPE if plain else None,
+            stderr=subprocess.STDOUT if plain else None,
             start_new_session=True,
         )
+        printing = threading.Thread(target=_without_colours, args=[process.stdout], daemon=True)
+        printing.start()
         try:
             while process.poll() is None and not asked.wait(_LOOK):
                 pass
@@ -63,10 +73,18 @@ def run_whole(
                     pass
         finally:
             _end_group(process)
+            printing.join(_SHORT)  # its last words are the reason why it ended
     finally:
         for ending, handler in before.items():
             signal.signal(ending, handler)
-    return 0 if asked.is_set() else process.returncode
+    return 0 if asked.is_set() else process.returncode or 1
+
+
+def _without_colours(printed: IO[bytes] | None) -> None:
+    """Hand on what a program prints, line by line; None: it prints by itself."""
+    for line in printed or ():
+        with suppress(OSError):  # nobody reads it any more; the program goes on
+            os.write(2, _COLOURS.sub(b"", line))
 
 
 def _at_end_of_input(asked: threading.Event) -> None:

@@ -51,7 +51,8 @@ def api(
     with closing(space), listening(host, port) as end, metrics_served(space):
         if json:
             print_json({"url": address(host, port)})
-        err.print(f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)", highlight=False)
+        told = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
+        err.print(told, markup=False, highlight=False)
         made.run([end])
 
 

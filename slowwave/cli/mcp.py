@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from json import dumps as to_json
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, home_settings
 from slowwave.errors import SlowwaveError
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import err, out, print_json, reports_errors, warn
+
+if TYPE_CHECKING:
+    from slowwave.settings import Settings
 
 serving = typer.Typer()
 app.add_typer(serving, name="mcp")
@@ -48,11 +53,22 @@ def mcp(
             "Over HTTP a client's token decides its namespace and principal: leave out --namespace and "
             "--principal, and give them to `slowwave mcp token`."
         )
-    from slowwave.mcp.http import PATH, serve
+    _serve_http(settings, host, port)
 
+
+def _serve_http(settings: Settings, host: str, port: int) -> None:
+    """Serve over HTTP until the process is told to stop; where it is is said once that is true."""
+    from slowwave.home.workspace import Workspace
+    from slowwave.mcp.http import PATH, server
+    from slowwave.mcp.metrics import metrics_served
+    from slowwave.mcp.serving import listening
+
+    space = Workspace(settings)
+    made = server(settings, host, port, space)
     where = f"[{host}]" if ":" in host else host
-    err.print(f"Serving http://{where}:{port}{PATH} (stop with Ctrl-C)", markup=False, highlight=False)
-    serve(settings, host, port)
+    with listening(host, port) as end, metrics_served(space):
+        err.print(f"Serving http://{where}:{port}{PATH} (stop with Ctrl-C)", markup=False, highlight=False)
+        made.run([end])
 
 
 @serving.command()
@@ -75,7 +91,7 @@ def token(
     from datetime import UTC, datetime, timedelta
 
     from slowwave.common.arguments import parsed_day
-    from slowwave.mcp.tokens import VARIABLE, add_token, in_the_variable
+    from slowwave.mcp.tokens import VARIABLE, add_token, digest, in_the_variable
     from slowwave.settings import CONFIG_FILE, require_home
 
     settings = require_home(home_settings())
@@ -95,12 +111,19 @@ def token(
         return
     out.print(made, soft_wrap=True, markup=False, highlight=False)
     when = f" until {until:%Y-%m-%d %H:%M} UTC" if until else ""
+    counts = "" if in_the_variable() else " A running server takes it at once."
     err.print(
-        f"It opens namespace [bold]{namespace}[/] for [bold]{principal}[/]{when} and is not shown again; "
-        f"its hash is in {settings.home / CONFIG_FILE}. A running server takes it at once."
+        f"It opens namespace [bold]{escape(namespace)}[/] for [bold]{escape(principal)}[/]{when} and is not "
+        f"shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}"
     )
     if in_the_variable():
-        warn(f"{VARIABLE} is set: where it is, only the tokens that it names count, and not this one.")
+        entry = {"token_sha256": digest(made), "namespace": namespace, "principal": principal}
+        entry |= {"rights": rights, "name": name or principal}
+        entry |= {"expires": until.isoformat()} if until else {}
+        warn(
+            f"{VARIABLE} is set: only the tokens that it names count, and not those of the settings file. "
+            f"Add this to its list, and start what runs with it again: {to_json(entry)}"
+        )
 
 
 @serving.command("tokens")

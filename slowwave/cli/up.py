@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli import api as http
 from slowwave.cli.app import Json, app, home_settings
 from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
-from slowwave.views.terminal import err, out, print_json, reports_errors
+from slowwave.views.terminal import err, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -30,17 +31,19 @@ if TYPE_CHECKING:
     from slowwave.settings import Settings
 
 _LOOK_S = 2.0  # seconds between looks whether the home is still there
+_DAGSTER_PORT = 3000
 _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class _Ports(NamedTuple):
-    """Where the parts listen; none of page or HTTP API: any; none of Dagster's: no night is run."""
+    """Where the parts listen; none of page, HTTP API or Dagster: any. Without a night Dagster is not run."""
 
     mcp: int
     page: int | None
     api: int | None
     dagster: int | None
     dagster_host: str
+    night: bool
 
 
 class _Place(NamedTuple):
@@ -60,7 +63,14 @@ def up(
     night: Annotated[
         bool, typer.Option("--night/--no-night", help="With Dagster: its page, schedules and sensors.")
     ] = True,
-    ui_port: Annotated[int, typer.Option(min=1, max=65_535, help="Port of Dagster's page.")] = 3000,
+    ui_port: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=65_535,
+            help=f"Port of Dagster's page; default: {_DAGSTER_PORT}, or another where that is taken.",
+        ),
+    ] = None,
     ui_host: Annotated[
         str, typer.Option(help="Address of Dagster's page; it asks nobody who they are.")
     ] = "127.0.0.1",
@@ -73,17 +83,19 @@ def up(
     """
     from slowwave.asking.place import held
     from slowwave.errors import SlowwaveError
+    from slowwave.home.model import refuse_half_restored
     from slowwave.settings import require_home
     from slowwave.telemetry.logs import begin_logs
 
     settings = require_home(home_settings())
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
+    refuse_half_restored(settings.home)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
     if settings.telemetry.logs == "json":
         begin_logs("json")
     with held(settings.home), ExitStack() as parts:
-        ports = _Ports(port, page_port, api_port, ui_port if night else None, ui_host)
+        ports = _Ports(port, page_port, api_port, ui_port, ui_host, night)
         _run(settings, parts, host, ports, json=json)
 
 
@@ -98,6 +110,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     stop, hurry = threading.Event(), threading.Event()
     parts.enter_context(_told_to_end(stop, hurry))
     parts.enter_context(share())
+    dagster_port = _reserve_for_dagster(ports, parts)
     warm = Warm()
     parts.callback(warm.close)
     _make_ready(warm, settings)  # before others load the same beside it
@@ -110,7 +123,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     parts.callback(listener.close)
     running = _announce(settings, listener, parts)
     listener.start()
-    dagster = _run_night(ports.dagster_host, ports.dagster, hurry, parts, night)
+    dagster = _run_night(ports, dagster_port, hurry, parts, night)
     health = _health(assistants, page)
     if json:
         urls = {"page": page.url or None, "mcp": assistants.url or None, "api": api.url or None}
@@ -119,7 +132,7 @@ def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json
     else:
         _tell(settings.home, page, assistants, api, dagster, health)
         if metrics:
-            out.print(f"  [dim]{'metrics':<11}[/]{metrics}", highlight=False, soft_wrap=True)
+            _tell_row("metrics", metrics)
     while not stop.wait(_LOOK_S):
         if place.read(settings.home) != running:
             err.print("The home is gone, or another memory runs there: this one ends.", highlight=False)
@@ -153,7 +166,7 @@ def _make_ready(warm: Warm, settings: Settings) -> None:
                 memory.prepare()
                 make_ready(memory.home, memory.namespace)
         except Exception as error:  # whatever it is
-            err.print(f"[yellow]Warning:[/] the memory is not ready: {error}", highlight=False)
+            warn(f"the memory is not ready: {error}")
 
 
 def _announce(settings: Settings, listener: Listener, parts: ExitStack) -> Running:
@@ -205,7 +218,7 @@ def _serve_assistants(
     from slowwave.mcp.access import is_anybody
 
     if not is_anybody(settings):
-        return _Place("", "not served: there is no token (slowwave mcp token)")
+        return _no_token()
     from slowwave.mcp.http import PATH, server
     from slowwave.mcp.serving import listening
 
@@ -224,7 +237,7 @@ def _serve_api(
     from slowwave.mcp.access import is_anybody
 
     if not is_anybody(settings):
-        return _Place("", "not served: there is no token (slowwave mcp token)")
+        return _no_token()
     from slowwave.api.app import server
     from slowwave.mcp.serving import listening
 
@@ -233,6 +246,13 @@ def _serve_api(
     space = parts.enter_context(warm.parts(settings))
     _serve(server(settings, host, port, space, {"night": night}), end, parts)
     return _Place(http.address(host, port))
+
+
+def _no_token() -> _Place:
+    """Where nobody could come in, and what to do about it."""
+    from slowwave.mcp.access import how_to_let_in
+
+    return _Place("", f"not served: there is no token. {how_to_let_in()} Then start this again.")
 
 
 def _serve_page(
@@ -273,16 +293,30 @@ def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:
     parts.callback(stop)
 
 
+def _reserve_for_dagster(ports: _Ports, parts: ExitStack) -> int | None:
+    """The port of Dagster's page, which its process opens later; None where no night is run.
+
+    Raises:
+        SlowwaveError: the port that was asked for is taken.
+    """
+    if not ports.night or find_spec("dagster") is None:
+        return None
+    from slowwave.mcp.serving import reserved
+
+    wanted, free = ports.dagster or _DAGSTER_PORT, ports.dagster is None
+    return parts.enter_context(reserved(ports.dagster_host, wanted, "--ui-port", or_any=free))
+
+
 def _run_night(
-    host: str, port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night
+    ports: _Ports, port: int | None, hurry: threading.Event, parts: ExitStack, night: _Night
 ) -> _Place:
     """Keep `slowwave ui` running as a process of its own, where Dagster is installed."""
     from slowwave.cli.child import Kept
 
     if port is None:
-        return _Place("", "not run: --no-night")
-    if find_spec("dagster") is None:
-        return _Place("", "not run: pip install '.[night]' in Slowwave's folder")
+        why = "pip install '.[night]' in Slowwave's folder" if ports.night else "--no-night"
+        return _Place("", f"not run: {why}")
+    host = ports.dagster_host
 
     def tell(code: int, pause: float) -> None:
         err.print(f"Dagster ended (exit code {code}); it starts again in {pause:.0f} s.", highlight=False)
@@ -308,4 +342,8 @@ def _tell(home: Path, page: _Place, assistants: _Place, api: _Place, dagster: _P
     )
     out.print("[bold]Running[/]; stop with Ctrl-C.")
     for name, told in rows:
-        out.print(f"  [dim]{name:<11}[/]{told}", highlight=False, soft_wrap=True)
+        _tell_row(name, told)
+
+
+def _tell_row(name: str, told: str) -> None:
+    out.print(f"  [dim]{name:<11}[/]{escape(told)}", highlight=False, soft_wrap=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from slowwave.errors import SettingsError
 from slowwave.mcp.callers import Answer, Caller
-from slowwave.mcp.tokens import known_token
+from slowwave.mcp.tokens import VARIABLE, in_the_variable, known_token
 from slowwave.settings import McpToken, OAuthSettings, Settings
 from slowwave.settings.watching import Watched
 
@@ -105,10 +105,19 @@ def require_anybody(settings: Settings) -> None:
         SettingsError: there is no token, and no provider whose tokens are taken.
     """
     if not is_anybody(settings):
-        raise SettingsError(
-            "No client could use the server: there is no token. "
-            "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
+        raise SettingsError(f"No client could use the server: there is no token. {how_to_let_in()}")
+
+
+def how_to_let_in() -> str:
+    """What to do where nobody could come in: make a token, or name one in the variable if it counts."""
+    if in_the_variable():
+        return (
+            f"{VARIABLE} is set and names none, and only its tokens count. Put there "
+            f'[{{"token_sha256": "…", "namespace": "NAMESPACE", "principal": "NAME"}}] with the SHA-256 of a '
+            f"token (`slowwave mcp token --namespace NAMESPACE --principal NAME` makes one, and says what to "
+            f"put there), or unset it."
         )
+    return "Make one with `slowwave mcp token --namespace NAMESPACE --principal NAME`."
 
 
 def is_anybody(settings: Settings) -> bool:

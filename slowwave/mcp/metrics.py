@@ -12,6 +12,8 @@ from slowwave.telemetry.nights import nights
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.settings import Settings
+    from slowwave.telemetry.prometheus import Gauges
 
 
 @contextmanager
@@ -28,24 +30,48 @@ def metrics_served(space: Workspace) -> Iterator[str]:
         SettingsError: the library for them is not installed.
         SlowwaveError: the address cannot be listened on.
     """
-    settings = space.settings.telemetry
-    if not settings.metrics_port:
-        yield ""
-        return
-    from slowwave.telemetry.prometheus import PrometheusMeter, require_client, serve
-
-    require_client()
     health = Health(space)
     gauges = {
         "slowwave.ready": lambda: float(health.look().ready),
         "slowwave.quarantine.held": lambda: float(_held(space)),
     }
-    meter = PrometheusMeter(gauges, lambda: nights(space.settings.home))
-    stop = serve(meter, settings.metrics_host, settings.metrics_port)
+    with _served(space.settings, gauges) as url:
+        yield url
+
+
+@contextmanager
+def nights_served(settings: Settings) -> Iterator[str]:
+    """Serve ``/metrics`` of what the nights came to, as `metrics_served` does; no home is opened for it.
+
+    Args:
+        settings: of the home whose nights they are.
+
+    Yields:
+        Where they are; empty: nowhere.
+
+    Raises:
+        SettingsError: the library for them is not installed.
+        SlowwaveError: the address cannot be listened on.
+    """
+    with _served(settings, {}) as url:
+        yield url
+
+
+@contextmanager
+def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
+    """Serve these numbers and those of the nights, if a port is set for them."""
+    host, port = settings.telemetry.metrics_host, settings.telemetry.metrics_port
+    if not port:
+        yield ""
+        return
+    from slowwave.telemetry.prometheus import PrometheusMeter, require_client, serve
+
+    require_client()
+    meter = PrometheusMeter(gauges, lambda: nights(settings.home))
+    stop = serve(meter, host, port)
     use(meter=meter)
-    host = settings.metrics_host
     try:
-        yield f"http://{f'[{host}]' if ':' in host else host}:{settings.metrics_port}/metrics"
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
     finally:
         leave(meter)
         stop()

@@ -57,17 +57,53 @@ def listening(
     Raises:
         SlowwaveError: it cannot be had.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as end:
+    with socket.socket(_family(host), socket.SOCK_STREAM) as end:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             _bind(end, host, port, or_any)
-        except (OSError, UnicodeError) as error:
-            why = getattr(error, "strerror", None) or "no such address"
-            raise SlowwaveError(
-                f"{host}:{port} cannot be listened on ({why}). Name another port with {option}."
-            ) from None
+        except (OSError, UnicodeError, TypeError) as error:  # the last: a name that is too long
+            raise _cannot_be_had(host, port, option, error) from None
         yield end
+
+
+@contextmanager
+def reserved(host: str, port: int, option: str = "--port", *, or_any: bool = False) -> Iterator[int]:
+    """A port that a program started later listens on itself: nobody does now, and no one else reserves it.
+
+    The mark is UDP's port of the same number: it is in no one's way who listens, and goes with the process.
+
+    Args:
+        host: address.
+        port: that is wanted.
+        option: that names another port.
+        or_any: where that one is taken, any other that is free.
+
+    Raises:
+        SlowwaveError: it cannot be had.
+    """
+    with socket.socket(_family(host), socket.SOCK_DGRAM) as mark:
+        with listening(host, port, option, or_any=or_any) as end:
+            found = end.getsockname()[1]
+            try:
+                mark.bind((host, found))
+            except OSError as error:
+                if not or_any:
+                    raise _cannot_be_had(host, port, option, error) from None
+                found = 0
+        if not found:
+            with listening(host, 0, option) as end:
+                found = end.getsockname()[1]
+                mark.bind((host, found))
+        yield found
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _cannot_be_had(host: str, port: int, option: str, error: Exception) -> SlowwaveError:
+    why = getattr(error, "strerror", None) or "no such address"
+    return SlowwaveError(f"{host}:{port} cannot be listened on ({why}). Name another port with {option}.")
 
 
 def _bind(end: socket.socket, host: str, port: int, or_any: bool) -> None:

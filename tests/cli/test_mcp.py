@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from command_runner import run_command
+
+from slowwave.mcp.tokens import known_token
+from slowwave.settings import load
 
 ROOT = Path(__file__).parents[2]
 MAIN = "from slowwave.cli import main; main()"
@@ -74,6 +78,47 @@ def test_what_cannot_be_served_is_said_on_standard_error(made, words, told):
     assert done.stdout == ""
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("lacks", ["port", "metrics"])
+def test_where_it_serves_is_not_said_before_it_does(made, lacks):
+    run(made, "mcp", "token", "--namespace", "ada", "--principal", "claude")
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as free:
+        port, other = (end.getsockname()[1] for end in (taken, free))
+        free.close()
+        if lacks == "metrics":
+            pytest.importorskip("prometheus_client")
+            (made / "slowwave.toml").open("a").write(f"\n[telemetry]\nmetrics_port = {port}\n")
+            port, other = other, port
+        done = run(made, "mcp", "--http", "--port", str(port))
+    assert done.returncode == 1
+    assert "cannot be listened on" in done.stderr
+    assert "Serving" not in done.stderr
+    assert "Serving" not in run(made.parent, "mcp", "--http").stderr
+
+
+def test_where_the_variable_counts_it_says_what_to_put_there(made, monkeypatch):
+    """What it says is a value that the variable takes, and the token that was printed is known by it."""
+    monkeypatch.setenv("SLOWWAVE_MCP__TOKENS", "[]")
+    none = run(made, "mcp", "--http").stderr
+    assert "SLOWWAVE_MCP__TOKENS is set and names none" in none
+    assert "token_sha256" in none
+    for more in ((), ("--rights", "person", "--days", "3", "--name", "[bold]phone")):
+        done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "claude", *more)
+        assert "takes it at once" not in done.stderr
+        entry = done.stderr[done.stderr.index("{") :].strip()
+        monkeypatch.setenv("SLOWWAVE_MCP__TOKENS", f"[{entry}]")
+        (known,) = load(made).mcp.tokens
+        assert known_token(done.stdout.strip(), [known]) is known
+        assert (known.rights, known.label) == (("person", "[bold]phone") if more else ("assistant", "claude"))
+        assert (known.expires is not None) is bool(more)
+
+
+def test_where_the_file_counts_a_running_server_takes_it_at_once(made, monkeypatch):
+    monkeypatch.delenv("SLOWWAVE_MCP__TOKENS", raising=False)
+    done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "[bold]claude")
+    assert "for [bold]claude and is" in done.stderr
+    assert "A running server takes it at once." in done.stderr.replace("\n", " ")
 
 
 def test_another_address_than_the_loopback_needs_its_names(made):

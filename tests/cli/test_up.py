@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +29,10 @@ import pytest
 
 import slowwave
 from slowwave.asking import place, wire
+from slowwave.cli import up
 from slowwave.cli.child import ENOUGH_S, LONGEST_S, Kept, next_pause
 from slowwave.errors import SlowwaveError
+from slowwave.home.model import RESTORING
 from slowwave.mcp.serving import listening
 
 pytestmark = pytest.mark.slow
@@ -593,6 +596,61 @@ def test_without_a_wish_the_page_takes_another_port_where_its_own_is_taken():
             parts.enter_context(listening("203.0.113.7", port, or_any=True))  # an address of another machine
 
 
+@pytest.mark.skipif(find_spec("dagster") is None, reason="the night is not installed")
+@pytest.mark.parametrize(("words", "code"), [((), 0), (("--ui-port",), 1)], ids=["default", "asked for"])
+def test_dagster_has_another_port_where_its_own_is_taken_and_one_that_was_asked_for_is_told(
+    words, code, monkeypatch
+):
+    with socket.create_server(("127.0.0.1", 0)) as taken, ExitStack() as parts:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr("slowwave.cli.up._DAGSTER_PORT", port)
+        ports = up._Ports(8760, None, None, port if words else None, "127.0.0.1", True)
+        if code:
+            with pytest.raises(SlowwaveError, match=f"{port} cannot be listened on .* with --ui-port"):
+                up._reserve_for_dagster(ports, parts)
+        else:
+            assert up._reserve_for_dagster(ports, parts) not in (None, 0, port)
+        assert up._reserve_for_dagster(ports._replace(night=False), parts) is None
+
+
+@pytest.mark.skipif(find_spec("dagster") is None, reason="the night is not installed")
+def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = own.run("up", "--ui-port", str(taken.getsockname()[1]), "--page-port", free_port())
+    assert (done.code, done.out) == (1, "")
+    assert "Name another port with --ui-port" in done.err
+    assert place.read(own.path) is None
+
+
+def test_a_half_restored_home_is_refused_with_the_words_of_restoring(own):
+    (own.path / RESTORING).write_text(json.dumps({"backup": "one"}))
+    done = own.run("up", "--no-night", "--page-port", free_port())
+    assert (done.code, done.out) == (1, "")
+    assert "run the same `slowwave restore` again" in done.err
+    assert "Traceback" not in done.err
+    assert place.read(own.path) is None
+
+
+def test_where_everything_is_is_told_as_it_is(capsys):
+    """What stands in square brackets is no style of the terminal's."""
+    here = up._Place("http://[fe80::1]:8770")
+    lacks = up._Place("", "not served: pip install '.[api,mcp]' in Slowwave's folder")
+    up._tell(Path("/home/[bold]ada"), here, lacks, lacks, lacks, here)
+    told = capsys.readouterr().out
+    assert "/home/[bold]ada" in told
+    assert "http://[fe80::1]:8770" in told
+    assert told.count("pip install '.[api,mcp]' in") == 3
+
+
+def test_without_a_token_it_says_a_command_that_makes_one(home, monkeypatch):
+    told = up._no_token().why_not
+    assert "`slowwave mcp token --namespace NAMESPACE --principal NAME`" in told
+    words = ["mcp", "token", "--namespace", "NAMESPACE", "--principal", "NAME"]
+    assert home.run(*words, SLOWWAVE_MCP__TOKENS="[]").code == 0
+    monkeypatch.setenv("SLOWWAVE_MCP__TOKENS", "[]")
+    assert "SLOWWAVE_MCP__TOKENS is set and names none" in up._no_token().why_not
+
+
 @pytest.mark.parametrize(
     ("option", "other"), [("--port", "--page-port"), ("--page-port", "--port"), ("--api-port", "--port")]
 )
@@ -684,8 +742,6 @@ def _is_there(number: int) -> bool:
 
 def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     """`slowwave ui` is started with this home and its port, and asked to end at the end."""
-    from slowwave.cli import up
-
     seen: list[Any] = []
 
     class Child:
@@ -701,11 +757,13 @@ def test_the_night_runs_as_a_process_of_its_own(own, monkeypatch):
     monkeypatch.setattr("slowwave.cli.child.Kept", Child)
     monkeypatch.setenv("SLOWWAVE_HOME", str(own.path))
     with ExitStack() as parts:
-        where = up._run_night("127.0.0.1", 3999, threading.Event(), parts, up._Night())
+        ports = up._Ports(8760, None, None, None, "127.0.0.1", True)
+        where = up._run_night(ports, 3999, threading.Event(), parts, up._Night())
         assert where.url == "http://127.0.0.1:3999"
-        assert (
-            up._run_night("127.0.0.1", None, threading.Event(), parts, up._Night()).why_not
-            == "not run: --no-night"
-        )
+        told = [
+            up._run_night(one, None, threading.Event(), parts, up._Night()).why_not
+            for one in (ports, ports._replace(night=False))
+        ]
+        assert told == ["not run: pip install '.[night]' in Slowwave's folder", "not run: --no-night"]
     words = [sys.executable, "-m", "slowwave", "ui", "--host", "127.0.0.1", "--port", "3999", "--with-input"]
     assert seen == [(words, str(own.path)), "start", "stop"]

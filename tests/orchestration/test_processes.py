@@ -68,6 +68,30 @@ def gone(pids: list[int]) -> bool:
     return not any(map(running, pids))
 
 
+ENDS = """
+import os, sys
+from slowwave.orchestration.processes import run_whole
+program = "import os; os.write(1, b'\\\\33[32mgreen\\\\33[0m [32m]\\\\n'); "
+program += "os.write(2, b'\\\\33[1;31mred\\\\33[0m\\\\n')"
+sys.exit(run_whole([sys.executable, "-c", program], dict(os.environ), plain=sys.argv[1] == "1"))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_program_that_ends_by_itself_has_failed_and_its_colours_are_taken_out(plain: bool) -> None:
+    """It was to run on, whatever it says of itself."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS, str(int(plain))], env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    if plain:
+        assert (done.stdout, done.stderr) == ("", "green [32m]\nred\n")
+    else:
+        assert (done.stdout, done.stderr) == ("\x1b[32mgreen\x1b[0m [32m]\n", "\x1b[1;31mred\x1b[0m\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_asked_to_end_nothing_is_left(tmp_path: Path, ending: signal.Signals) -> None:

@@ -1,0 +1,143 @@
+"""What runs say on standard error, what a stopped night says, and that the night's database answers."""
+
+import io
+import json
+import logging
+import os
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import dagster as dg
+import pytest
+import servers
+from dagster._core.execution import context_creation_job
+from prepared import take_over
+
+from slowwave.errors import SlowwaveError
+from slowwave.orchestration import night, said
+from slowwave.orchestration.instance import URL_VARIABLE, dagster_home
+from slowwave.settings import load
+
+
+@dg.op
+def works(context: dg.OpExecutionContext) -> None:
+    context.log.info("nobody needs this")
+    context.log.warning("a judge is away\nand more")
+
+
+@dg.op
+def breaks() -> None:
+    raise ValueError("the weir\nis closed")
+
+
+@dg.op
+def is_stopped() -> None:
+    raise dg.DagsterExecutionInterruptedError
+
+
+def told(op: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a run of one step says."""
+    stream = io.StringIO()
+    monkeypatch.setattr(context_creation_job, "default_system_loggers", None)
+    monkeypatch.setattr("sys.stderr", stream)
+    said.use(form)
+
+    @dg.job
+    def small() -> None:
+        op()
+
+    small.execute_in_process(raise_on_error=False, tags={"dagster/partition": "2026-03-02"})
+    return [line for line in stream.getvalue().splitlines() if "slowwave.runs" in line or "small" in line]
+
+
+def test_a_run_says_that_it_began_and_ended_and_what_is_a_warning(monkeypatch):
+    begun, warned, ended = told(works, "plain", monkeypatch)
+    assert begun.endswith("of small (2026-03-02) has begun")
+    assert " WARNING slowwave.runs: run " in warned
+    assert warned.endswith("(2026-03-02): a judge is away")
+    assert ended.endswith("(2026-03-02) has ended")
+
+
+def test_a_run_that_failed_says_why_in_a_line(monkeypatch):
+    _, step, run = told(breaks, "plain", monkeypatch)
+    assert " ERROR slowwave.runs: " in step
+    assert "failed at breaks: ValueError: the weir is closed" in step
+    assert " ERROR slowwave.runs: " in run
+    assert "(2026-03-02) failed" in run
+
+
+def test_a_run_that_was_stopped_says_so_without_a_traceback(monkeypatch):
+    _, step, run = told(is_stopped, "plain", monkeypatch)
+    assert "was stopped at is_stopped; the next one does it again" in step
+    assert "ERROR" not in step + run
+
+
+def test_in_json_the_words_of_errors_are_left_out(monkeypatch):
+    lines = [json.loads(line) for line in told(breaks, "json", monkeypatch)]
+    assert [one["level"] for one in lines] == ["info", "error", "error"]
+    assert "weir" not in str(lines)
+    assert "away" not in str(told(works, "json", monkeypatch))
+
+
+def test_what_is_no_event_of_a_run_is_not_told():
+    assert said.line(logging.LogRecord("x", logging.INFO, "", 0, "said", (), None)) is None
+
+
+@pytest.mark.parametrize(
+    "where", ["slowwave.assets.resources.SlowwaveResource.space", "slowwave.assets.ingest.staging.stage"]
+)
+def test_a_night_that_was_stopped_says_that_the_same_command_goes_on(home, monkeypatch, where):
+    take_over(home)
+
+    def stopped(*_: object, **__: object) -> None:
+        raise dg.DagsterExecutionInterruptedError
+
+    monkeypatch.setattr(where, property(stopped) if where.endswith("space") else stopped)
+    day = datetime.now(UTC).date().isoformat()
+    report = night.run_night(load(home, embedding={"model": "wordllama-256"}), day, day)
+    assert not report["success"]
+    (why,) = report["errors"]
+    assert why.endswith("What was finished is kept; the same command goes on from there.")
+    assert "Dagster" not in why
+
+
+def test_of_a_chain_of_errors_any_may_be_the_interruption():
+    root = SimpleNamespace(cls_name=said.INTERRUPTED, cause=None)
+    assert said.is_interruption(SimpleNamespace(cls_name="Other", cause=root))
+    assert not said.is_interruption(SimpleNamespace(cls_name="Other", cause=None))
+    assert said.cause(SimpleNamespace(cause=root)) is root
+
+
+# -- the night's database --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def free_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is set for Dagster is taken back."""
+    monkeypatch.setenv(URL_VARIABLE, "")
+
+
+@pytest.mark.usefixtures("free_variable")
+def test_a_database_that_is_not_there_is_told_with_its_address_and_no_password(tmp_path):
+    address = f"postgresql://ada:secretzyx@127.0.0.1:{servers.free_port()}/dagster"
+    settings = load(tmp_path, night={"dagster_url": address})
+    with pytest.raises(SlowwaveError) as caught:
+        dagster_home(settings)
+    words = str(caught.value)
+    assert "night.dagster_url is postgresql://ada:***@127.0.0.1" in words
+    assert "Connection refused" in words
+    assert "PGPASSWORD" in words
+    assert "secretzyx" not in words
+    assert "\n" not in words
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("free_variable")
+def test_a_database_without_the_night_s_own_is_told_and_one_with_it_serves(tmp_path):
+    with servers.postgres() as address:
+        missing = load(tmp_path, night={"dagster_url": address.replace("/postgres", "/nosuchdatabase")})
+        with pytest.raises(SlowwaveError, match='"nosuchdatabase" does not exist'):
+            dagster_home(missing)
+        assert dagster_home(load(tmp_path, night={"dagster_url": address})).is_dir()
+        assert os.environ[URL_VARIABLE].startswith("postgresql+psycopg2://")
