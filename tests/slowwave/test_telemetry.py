@@ -433,7 +433,8 @@ assert run_night(load(sys.argv[1]), today, today)["success"]
 def test_a_search_is_joined_to_its_feedback_and_the_night_that_counted_it_as_documented(tmp_path):
     log = tmp_path / "log"
     done = process(DAY, str(tmp_path / "home"), SLOWWAVE_TELEMETRY__LOGS="json")
-    log.write_text(done.stderr)
+    of_the_exporter = '{\n    "name": "slowwave.search",\n    "kind": {}\n}\n[]\n"word"\n{broken\n'
+    log.write_text(f"{of_the_exporter}{done.stderr}{of_the_exporter}")
     text = (ROOT / "docs/observability.md").read_text()
     (snippet,) = re.findall(r"```py\n(import json\n.*?)```", text, re.DOTALL)
     told = subprocess.run(
@@ -443,7 +444,7 @@ def test_a_search_is_joined_to_its_feedback_and_the_night_that_counted_it_as_doc
     assert re.fullmatch(r"   feedback [0-9a-f]+ of \d{4}-\d\d-\d\d", told[1])
     assert re.fullmatch(r"     counted by run [0-9a-f-]{36}", told[2])
     assert len(told) == 3
-    events = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+    events = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert {"search", "save", "feedback", "asset", "night"} == {one.get("event") for one in events} - {None}
     assert "deploy" not in log.read_text()
 

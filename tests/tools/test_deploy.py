@@ -82,8 +82,40 @@ def test_no_file_has_a_secret_or_an_address_with_a_password():
 
 
 def test_the_commands_of_all_roles_are_there():
-    assert {words[0] for words in commands()} == {"up", "mcp", "ui", "init"}
+    assert {words[0] for words in commands()} == {"up", "mcp", "api", "ui", "init"}
     assert len(commands()) >= 10
+
+
+def test_units_run_the_same_way_and_each_in_a_home_of_its_own():
+    """They differ in what they are, in their home and in their command, and in nothing else."""
+    units = {name: text for name, text in TEXTS.items() if name.endswith(".service")}
+    own = ("Description=", "EnvironmentFile=", "Environment=SLOWWAVE_HOME=", "ExecStartPre=", "ExecStart=")
+    same, homes = set(), []
+    for text in units.values():
+        lines = text.splitlines()
+        same.add("\n".join(line for line in lines if not line.startswith(own)))
+        (home,) = [line.partition("SLOWWAVE_HOME=")[2] for line in lines if "SLOWWAVE_HOME=" in line]
+        homes.append(home)
+        assert f"ExecStartPre=/opt/slowwave/bin/slowwave init {home}" in lines
+    assert len(same) == 1
+    assert len(set(homes)) == len(units) == 4
+
+
+def test_the_page_says_every_step_of_the_units():
+    """All that a unit or a file names, and that no unit makes, is made by what the page says."""
+    page = (ROOT / "docs/deploy.md").read_text()
+    (part,) = re.findall(r"^## systemd\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    steps = (
+        "useradd --system", "/usr/bin/python3 -m venv /opt/slowwave", "install -d -m 750 /etc/slowwave",
+        "createuser", "createdb --owner slowwave slowwave", "deploy/databases.sql", "s3 mb s3://memories",
+        "systemctl daemon-reload", "Environment=SLOWWAVE_TELEMETRY__METRICS_PORT=1%i",
+    )  # fmt: skip
+    assert [step for step in steps if step not in part] == []
+    for name in TEXTS:
+        if name.startswith("systemd/"):
+            assert Path(name).name in page, name
+    assert "CREATE DATABASE dagster OWNER slowwave" in TEXTS["databases.sql"]
+    assert "METRICS_PORT" not in TEXTS["systemd/server.env.example"], "it would win over a unit's own"
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
