@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slowwave.errors import SettingsError, SlowwaveError
-from slowwave.settings.shown import covered
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
@@ -58,7 +57,7 @@ def dagster_home(settings: Settings) -> Path:
         written = f"{written.rstrip()}\n{_NUX} {{enabled: false}}\n"
     if settings.night.dagster_url:
         os.environ[URL_VARIABLE] = _for_dagster(settings.night.dagster_url)
-        _require_answer(os.environ[URL_VARIABLE], str(covered(settings.night.dagster_url)))
+        _require_answer(os.environ[URL_VARIABLE], settings.night.dagster_url)
         if _ON_POSTGRES not in written:
             written = f"{written.rstrip()}\n{_ON_POSTGRES}"
     else:
@@ -91,18 +90,20 @@ def _for_dagster(address: str) -> str:
     return url.set(drivername="postgresql+psycopg2").render_as_string(hide_password=False)
 
 
-def _require_answer(address: str, shown: str) -> None:
+def _require_answer(address: str, given: str) -> None:
     """See that the database lets us in, before Dagster tries for long and fails with a traceback.
 
     Args:
         address: as Dagster's driver wants it.
-        shown: the same, fit for a screen.
+        given: the same, as the settings say it.
 
     Raises:
         SlowwaveError: it does not.
     """
     import sqlalchemy as sa
     from sqlalchemy.pool import NullPool
+
+    from slowwave.settings.shown import covered
 
     url = sa.make_url(address)
     waits = {} if "connect_timeout" in url.query else {"connect_timeout": _WAIT_S}
@@ -112,7 +113,7 @@ def _require_answer(address: str, shown: str) -> None:
     except sa.exc.DBAPIError as error:
         said = str(covered(str(error.orig).strip())).splitlines() or [type(error.orig).__name__]
         raise SlowwaveError(
-            f"night.dagster_url is {shown}, and PostgreSQL does not let the night in there: "
+            f"night.dagster_url is {covered(given)}, and PostgreSQL does not let the night in there: "
             f"{said[0].rstrip('.')}. See that it runs at that address, that the database is there "
             f"(deploy/databases.sql makes it), and that user and password are right (PGPASSWORD, or a file "
             f"that PGPASSFILE names)."

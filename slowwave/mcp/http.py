@@ -23,7 +23,7 @@ from slowwave.mcp.grants import READ, WRITE
 from slowwave.mcp.health import Detail, health_routes
 from slowwave.mcp.limits import Limits
 from slowwave.mcp.server import build
-from slowwave.mcp.serving import LOOPBACK, listening, require_names, serving
+from slowwave.mcp.serving import LOOPBACK, require_names, serving
 from slowwave.settings import OAuthSettings, Settings
 
 if TYPE_CHECKING:
@@ -166,22 +166,6 @@ def _ready_from_the_start(
             yield state
 
     return from_the_start
-
-
-def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until the process is told to stop.
-
-    Raises:
-        SettingsError: as of :func:`application`.
-        SlowwaveError: the address cannot be listened on.
-    """
-    from slowwave.home.workspace import Workspace
-    from slowwave.mcp.metrics import metrics_served
-
-    space = Workspace(settings)
-    made = server(settings, host, port, space)
-    with listening(host, port) as end, metrics_served(space):
-        made.run([end])
 
 
 def server(

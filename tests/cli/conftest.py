@@ -47,7 +47,6 @@ def known(memory: Memory, tmp_path: Path) -> dict[str, str]:
 def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that serve until somebody ends them end at once."""
     for server in (
-        "slowwave.mcp.http.serve",
         "slowwave.mcp.stdio.serve",
         "slowwave.cli.up._run",
         "slowwave.web.serving.serve",
