@@ -97,8 +97,9 @@ def make(
 def _refuse_another(archive: Archive, remembered: known.Known) -> None:
     """A copy of a home, or one that was restored beside it, does not go on with the backups of the other."""
     newest = next(filter(is_name, reversed(archive.names())), "")
-    mine = {remembered.begun, *(last.name for last in remembered.places.values())}
-    if newest and newest not in mine:
+    last = remembered.places.get(archive.place.uri)  # or the place has another name now
+    mine = [last.name] if last else [one.name for one in remembered.places.values()]
+    if newest not in ("", remembered.begun) and newest > max(mine, default=""):  # names sort by time
         raise BackupError(
             f"The newest backup at {archive.place.uri}, {newest}, was made by another home that was this one "
             f"once: one of the two is a copy, or was restored. Give this one a place of its own; or, if the "

@@ -553,6 +553,16 @@ def test_a_restored_home_goes_on_where_the_last_backup_is(own: Path, tmp_path: P
         assert back_up(memory, tmp_path / "backups").backups == 2
 
 
+def test_who_takes_the_newest_backup_away_or_renames_the_place_goes_on(own: Path, tmp_path: Path) -> None:
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, tmp_path / "backups")
+        second = back_up(memory, tmp_path / "backups")
+        (tmp_path / "backups" / BACKUPS / second.backup.name).unlink()
+        assert back_up(memory, tmp_path / "backups").backups == 2
+        (tmp_path / "backups").rename(tmp_path / "mounted elsewhere")
+        assert back_up(memory, tmp_path / "mounted elsewhere").backups == 3
+
+
 def test_a_backup_that_was_killed_before_it_was_noted_is_this_homes(
     own: Path, tmp_path: Path, monkeypatch
 ) -> None:
