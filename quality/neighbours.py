@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 KEPT = 32
-"""Neighbours kept per note (count). When all but a few of them have gone, the row is computed again."""
+"""Neighbours kept per note at least (count). When all but a few have gone, the row is computed again."""
 DECIMALS = 6
 """Similarities are rounded to so many decimals: a threshold is met or not, whatever the order of sums."""
 SLACK = 1e-5
@@ -102,7 +102,9 @@ class Neighbours:
         for at in range(stop - start):
             columns = column[limits[at] : limits[at + 1]]
             if len(columns) > KEPT:
-                columns = columns[np.argpartition(-similar[limits[at] : limits[at + 1]], KEPT)[:KEPT]]
+                theirs = similar[limits[at] : limits[at + 1]]
+                least = np.partition(theirs, -KEPT)[-KEPT]
+                columns = columns[theirs >= least - SLACK]  # of equal ones all, whatever their last bits are
                 self._cut.add(start + at)
             self._found.append(columns.tolist())
 

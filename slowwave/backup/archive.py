@@ -143,7 +143,8 @@ class Archive:
         if archive.home != home:
             raise BackupError(
                 f"{place.uri} has backups of another home ({archive.home[:8]}, this one is {home[:8]}). "
-                f"Give each home a place of its own."
+                f"Give each home a place of its own; or, if that home became this one, go on with its "
+                f"backups: --adopt."
             )
         if archive.problem:
             place.put(HEADER, Header(home, key.number if key else "").written())

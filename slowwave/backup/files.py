@@ -50,9 +50,9 @@ def old_places(home: Path) -> list[Path]:
     """Where tables and journal were before the home was moved, if that was on this machine."""
     try:
         told = orjson.loads((home / MOVED_FROM).read_bytes())
-    except (OSError, ValueError):
+        tables, journal = told.get("tables", {}).get("uri", ""), told.get("journal", {}).get("file", "")
+    except (OSError, ValueError, AttributeError):
         return []
-    tables, journal = told.get("tables", {}).get("uri", ""), told.get("journal", {}).get("file", "")
     found = [] if not tables or "://" in tables else [Path(tables), Path(f"{tables.rstrip('/')}.wal")]
     return found + [Path(f"{journal}{end}") for end in ("", "-wal", "-shm") if journal]
 

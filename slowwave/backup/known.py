@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -53,12 +53,12 @@ class Known:
     Attributes:
         home: its id.
         places: the last backup by place.
-        begun: name of the one that was begun last; killed after its last step, it is there.
+        begun: names of those that were begun since, by place; killed after its last step, one is there.
     """
 
     home: str
     places: Mapping[str, Last] = field(default_factory=dict)
-    begun: str = ""
+    begun: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read(home: Path) -> Known:
@@ -66,7 +66,7 @@ def read(home: Path) -> Known:
     try:
         told = orjson.loads((home / FILE).read_bytes())
         places = {uri: _last(one) for uri, one in told["places"].items()}
-        return Known(str(told["home"]), places, str(told.get("begun", "")))
+        return Known(str(told["home"]), places, dict(told.get("begun", {})))
     except (OSError, ValueError, KeyError, TypeError):  # it is made anew; nothing rests on it but words
         return Known(secrets.token_hex(16))
 
@@ -89,9 +89,10 @@ def write(home: Path, known: Known) -> None:
     beside.replace(home / FILE)
 
 
-def note_begun(home: Path, name: str) -> None:
-    """Keep the name of a backup before it is one."""
-    write(home, replace(read(home), begun=name))
+def note_begun(home: Path, uri: str, name: str) -> None:
+    """Keep the name of a backup at a place before it is one."""
+    known = read(home)
+    write(home, replace(known, begun={**known.begun, uri: [*known.begun.get(uri, ()), name]}))
 
 
 def of_restored(archive: Archive, backup: Backup) -> Known:
@@ -104,7 +105,8 @@ def of_restored(archive: Archive, backup: Backup) -> Known:
 
 def note(home: Path, known: Known, uri: str, last: Last) -> None:
     """Keep what became of a place."""
-    write(home, replace(known, places={**known.places, uri: last}))
+    begun = {place: names for place, names in read(home).begun.items() if place != uri}
+    write(home, replace(known, places={**known.places, uri: last}, begun=begun))
 
 
 def note_verified(home: Path, uri: str, at: datetime) -> None:

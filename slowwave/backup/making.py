@@ -80,6 +80,8 @@ def make(
             raise BackupError("Another backup of this home is being made. Wait for it, then run it again.")
         home = space.settings.home
         remembered = known.read(home)
+        if adopt:
+            remembered = replace(remembered, home=Archive(place, key).home or remembered.home)
         archive = Archive.make(place, key, remembered.home)
         if not adopt:
             _refuse_another(archive, remembered)
@@ -99,7 +101,8 @@ def _refuse_another(archive: Archive, remembered: known.Known) -> None:
     newest = next(filter(is_name, reversed(archive.names())), "")
     last = remembered.places.get(archive.place.uri)  # or the place has another name now
     mine = [last.name] if last else [one.name for one in remembered.places.values()]
-    if newest not in ("", remembered.begun) and newest > max(mine, default=""):  # names sort by time
+    mine += [name for names in remembered.begun.values() for name in names]
+    if newest > max(mine, default=""):  # names sort by time
         raise BackupError(
             f"The newest backup at {archive.place.uri}, {newest}, was made by another home that was this one "
             f"once: one of the two is a copy, or was restored. Give this one a place of its own; or, if the "
@@ -131,7 +134,7 @@ def _copied(space: Workspace, archive: Archive, spared: Sequence[Path]) -> Backu
     begun, at = time.monotonic(), space.now()
     before = _before(archive)
     name = new_name(at, next(filter(is_name, reversed(archive.names())), ""))
-    known.note_begun(space.settings.home, name)
+    known.note_begun(space.settings.home, archive.place.uri, name)
     with held(space, name) as cut:
         tables, table_bytes, table_sent = _tables(space, archive, cut, before)
         journal, journal_bytes, journal_sent = _journal(space, archive, cut, before)

@@ -42,7 +42,7 @@ def api(
     from slowwave.api.app import server
     from slowwave.home.workspace import Workspace
     from slowwave.mcp.metrics import metrics_served
-    from slowwave.mcp.serving import listening
+    from slowwave.mcp.serving import listening, run_until_told
     from slowwave.telemetry.logs import begin_logs
 
     begin_logs(settings.telemetry.logs)
@@ -53,7 +53,7 @@ def api(
             print_json({"url": address(host, port)})
         told = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
         err.print(told, markup=False, highlight=False)
-        made.run([end])
+        run_until_told(made, end)
 
 
 def installed() -> bool:

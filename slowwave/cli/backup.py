@@ -251,7 +251,8 @@ def restore(
 
     settings = home_settings()
     with bars(quiet=json):
-        done = run(settings, where(settings, at_place, key_file).archive(), at)
+        archive = where(settings, at_place, key_file).archive()
+        done = run(settings, archive, at)
     if json:
         print_json(_of(done.backup) | {
             "home": done.home, "of": done.backup.folder, "store": done.tables, "journal": done.journal,
@@ -262,4 +263,10 @@ def restore(
     out.print(f"Tables: {done.tables}. Journal: {done.journal}.", highlight=False, markup=False)
     if done.changed:
         out.print(f"Other than in the backup, as they say where things are: {', '.join(done.changed)}.")
+    if archive.names()[-1] != done.backup.name:
+        out.print(
+            f"There are newer backups at {archive.place.uri}. To go on there, give the next backup --adopt; "
+            f"or let this home have a place of its own.",
+            highlight=False,
+        )
     out.print("Next: slowwave doctor. Dagster's history of runs is not in a backup; nights go on without it.")

@@ -61,14 +61,14 @@ def _serve_http(settings: Settings, host: str, port: int) -> None:
     from slowwave.home.workspace import Workspace
     from slowwave.mcp.http import PATH, server
     from slowwave.mcp.metrics import metrics_served
-    from slowwave.mcp.serving import listening
+    from slowwave.mcp.serving import listening, run_until_told
 
     space = Workspace(settings)
     made = server(settings, host, port, space)
     where = f"[{host}]" if ":" in host else host
     with listening(host, port) as end, metrics_served(space):
         err.print(f"Serving http://{where}:{port}{PATH} (stop with Ctrl-C)", markup=False, highlight=False)
-        made.run([end])
+        run_until_told(made, end)
 
 
 @serving.command()
@@ -114,7 +114,8 @@ def token(
     counts = "" if in_the_variable() else " A running server takes it at once."
     err.print(
         f"It opens namespace [bold]{escape(namespace)}[/] for [bold]{escape(principal)}[/]{when} and is not "
-        f"shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}"
+        f"shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}",
+        soft_wrap=True,
     )
     if in_the_variable():
         entry = {"token_sha256": digest(made), "namespace": namespace, "principal": principal}

@@ -18,6 +18,7 @@ from typing import ParamSpec, TypeVar
 
 from slowwave.common.arguments import check
 from slowwave.common.object_stores import advice_of
+from slowwave.common.passwords import without_passwords
 from slowwave.errors import (
     ArgumentError,
     EngineError,
@@ -35,6 +36,7 @@ R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
 _JOURNALLED: ContextVar[list[int] | None] = ContextVar("slowwave_journalled", default=None)
+_LAST_WORDS = 200  # characters of an object store's, whose cause stands at their end
 _MOST_WORDS = 300  # characters of a library's own words in an error
 _LIBRARIES = frozenset({"lance", "lancedb", "pyarrow", "sqlalchemy", "sqlite3", "duckdb", "psycopg"})
 _LANCE = re.compile(
@@ -138,10 +140,13 @@ def _is_foreign(error: Exception) -> bool:
 
 def _words(error: Exception) -> str:
     said = " ".join(_NOISE.sub("", str(getattr(error, "orig", None) or error)).split())
-    if (store := _OBJECT_STORE.search(said)) and (told := advice_of(said)):
+    if (store := _OBJECT_STORE.search(said)) is not None:
+        theirs = without_passwords(said[store.start() :])
+        told = advice_of(theirs) or "it does not do what it is asked"
         return (
-            f"The tables in the object store ({store.group(1)}): {told}. Where they are is said by "
-            f"store.uri and store.storage_options, or by the variables SLOWWAVE_STORE__URI and AWS_…."
+            f"The tables in the object store ({without_passwords(store.group(1))}): {told}. Where they are "
+            f"is said by store.uri and store.storage_options, or by SLOWWAVE_STORE__URI and AWS_… variables. "
+            f"({theirs[-_LAST_WORDS:]})"
         )
     said = said if len(said) <= _MOST_WORDS else f"{said[:_MOST_WORDS]}…"
     code = error.errno if isinstance(error, OSError) else None

@@ -24,7 +24,7 @@ _ADVICE: Final = (
         "the credentials are not taken: check the keys in its storage options or the environment",
     ),
     (
-        ("error sending request", "dns", "connect", "timed out", "timeout"),
+        ("error sending request", "dns error", "connection refused", "connecterror", "timed out"),
         "it cannot be reached: check the endpoint and the network",
     ),
     (

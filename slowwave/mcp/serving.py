@@ -6,7 +6,7 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from slowwave.errors import SettingsError, SlowwaveError
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CONNECTIONS_PER_HALF_SENT = 4  # open ones, of any sort, for each that may be half-sent
+_TRIES = 8  # ports that the system gives, of which each may be reserved by another
 GRACE_S = 5  # that an open connection is waited for at the end
 
 
@@ -90,11 +91,20 @@ def reserved(host: str, port: int, option: str = "--port", *, or_any: bool = Fal
                 if not or_any:
                     raise _cannot_be_had(host, port, option, error) from None
                 found = 0
-        if not found:
-            with listening(host, 0, option) as end:
+        for _ in range(_TRIES if not found else 0):
+            with listening(host, 0, option) as end, suppress(OSError):
+                mark.bind(end.getsockname()[:2])
                 found = end.getsockname()[1]
-                mark.bind((host, found))
+                break
+        if not found:
+            raise SlowwaveError(f"{host} has no port that is free. Name one with {option}.")
         yield found
+
+
+def run_until_told(server: Server, end: socket.socket) -> None:
+    """Serve on an open socket until Ctrl-C or TERM, which is how it is meant to end."""
+    with suppress(KeyboardInterrupt):  # uvicorn raises the signal once more when it has ended in turn
+        server.run([end])
 
 
 def _family(host: str) -> socket.AddressFamily:

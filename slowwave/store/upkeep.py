@@ -81,7 +81,10 @@ def parts_to_merge(parts: Sequence[int], new: int) -> int:
 
 def _go_on_with(dataset: Any, index: str) -> None:  # noqa: ANN401 - Lance has no types
     """Take the rows that are new into an index."""
-    known = dataset.stats.index_stats(index)
+    try:
+        known = dataset.stats.index_stats(index)
+    except KeyError:  # another process has put an earlier version of the table in force, without it
+        return
     merged = parts_to_merge(known["num_indexed_rows_per_delta"], known["num_unindexed_rows"])
     dataset.optimize.optimize_indices(index_names=[index], num_indices_to_merge=merged)
 

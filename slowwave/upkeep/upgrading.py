@@ -185,13 +185,9 @@ def _is_later(row: tuple[Any, ...], moment_s: float) -> bool:
     from slowwave.journal.carrying import COLUMNS
 
     told = dict(zip(COLUMNS, row, strict=True))
-    own = told["kind"] in (
-        UPGRADE,
-        "work",
-        "record",
-        "search",
-    )  # a look at whether it works keeps the way back
-    return not own and int(told["occurred_at"]) > moment_s * 1e6
+    own = told["kind"] in (UPGRADE, "work", "record")
+    looked = told["kind"] == "search"  # to see whether it works
+    return not own and not looked and int(told["occurred_at"]) > moment_s * 1e6
 
 
 def _bare(settings: Settings) -> Store:

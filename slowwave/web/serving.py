@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from slowwave.mcp.callers import Caller, Memories
-from slowwave.mcp.serving import is_loopback, require_names, serving
+from slowwave.mcp.serving import is_loopback, require_names, run_until_told, serving
 from slowwave.web.app import application
 from slowwave.web.sessions import Entrances
 
@@ -61,7 +61,7 @@ def serve(serving: Server, end: socket, memories: Memories, namespaces: Sequence
     """
     memories.begin(namespaces)
     try:
-        serving.run([end])
+        run_until_told(serving, end)
     finally:
         memories.close()
 

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from slowwave.errors import ArgumentError
-from slowwave.imports.bulk import fields_of, take_rows
+from slowwave.imports.bulk import fields_of, running, take_rows
 from slowwave.imports.bulk.files import inputs
 from slowwave.imports.model import ImportFailedError
 
@@ -160,3 +160,31 @@ def test_killed_in_the_middle_the_same_command_goes_on(tmp_path, open_memory, ho
     assert memory.count() == 4_200
     assert memory.store.read("chunks", columns=["memory_id"])["memory_id"].n_unique() == 4_200
     assert not list((home / "imports").glob("*"))
+
+
+def test_an_import_that_goes_on_keeps_its_place_whatever_comes(open_memory, tmp_path, home, monkeypatch):
+    file = lines(tmp_path / "notes.jsonl", [*ROWS[:2], {"id": 1}, {"id": 2}])
+    memory = open_memory()
+
+    def stopped_after_the_first(batches):
+        with monkeypatch.context() as patch:
+            patch.setattr(running, "rows", lambda *_: iter(batches))
+            with pytest.raises(ImportFailedError, match="gone"):
+                taken(memory, file, at_once=2)
+
+    def batches():
+        yield 2, ROWS[:2]
+        raise ImportFailedError("gone")
+
+    def unreadable():
+        raise ImportFailedError("gone")
+        yield
+
+    stopped_after_the_first(batches())
+    stopped_after_the_first(unreadable())
+    with pytest.raises(ImportFailedError, match="none can"):  # a look is no part of it
+        take_rows(memory, inputs([str(file)]), fields_of(["text=words"]), name="bulk", dry_run=True)
+    report = taken(memory, file, at_once=2)
+    assert (report.unread, report.new["note"]) == (2, 0)
+    assert report.notes == [f"Went on after row 2 of {file}, where it was stopped."]
+    assert memory.count() == 2

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
@@ -118,7 +119,13 @@ def free_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(URL_VARIABLE, "")
 
 
+needs_a_driver = pytest.mark.skipif(
+    find_spec("dagster_postgres") is None, reason="the extra server is not installed"
+)
+
+
 @pytest.mark.usefixtures("free_variable")
+@needs_a_driver
 def test_a_database_that_is_not_there_is_told_with_its_address_and_no_password(tmp_path):
     address = f"postgresql://ada:secretzyx@127.0.0.1:{servers.free_port()}/dagster"
     settings = load(tmp_path, night={"dagster_url": address})
@@ -134,6 +141,7 @@ def test_a_database_that_is_not_there_is_told_with_its_address_and_no_password(t
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("free_variable")
+@needs_a_driver
 def test_a_database_without_the_night_s_own_is_told_and_one_with_it_serves(tmp_path):
     with servers.postgres() as address:
         missing = load(tmp_path, night={"dagster_url": address.replace("/postgres", "/nosuchdatabase")})

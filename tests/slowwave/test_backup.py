@@ -574,6 +574,35 @@ def test_a_backup_that_was_killed_before_it_was_noted_is_this_homes(
         assert back_up(memory, tmp_path / "backups").backups == 2
 
 
+def test_backups_that_fail_one_after_the_other_leave_the_place_to_this_home(
+    own: Path, tmp_path: Path, monkeypatch
+) -> None:
+    def fails(at: str, memory: Memory) -> None:
+        with monkeypatch.context() as killed:
+            killed.setattr(making, at, Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                back_up(memory, tmp_path / "backups")
+
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, tmp_path / "backups")
+        fails("_prune", memory)  # it is there, and was not noted
+        fails("held", memory)
+        fails("held", memory)
+        assert back_up(memory, tmp_path / "backups").backups == 3
+        assert not known.read(own).begun
+
+
+def test_a_home_that_lost_what_it_is_known_by_adopts_its_backups(own: Path, tmp_path: Path) -> None:
+    with Memory(load(own), namespace="ada") as memory:
+        back_up(memory, tmp_path / "backups")
+        (own / known.FILE).unlink()
+        with pytest.raises(BackupError, match=r"of another home.*--adopt"):
+            back_up(memory, tmp_path / "backups")
+        made = making.make(memory.home, Place(str(tmp_path / "backups")), None, adopt=True)
+        assert made.backups == 2
+        assert back_up(memory, tmp_path / "backups").backups == 3
+
+
 def test_a_place_that_lost_its_header_takes_nothing_in_the_clear_if_its_backups_are_encrypted(
     own: Path, tmp_path: Path
 ) -> None:

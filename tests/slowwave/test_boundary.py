@@ -50,6 +50,20 @@ def test_what_an_object_store_says_at_its_very_end_is_told(body, advice):
     assert advice in str(told.value)
     assert "http://127.0.0.1:8333/memories" in str(told.value)
     assert "store.uri" in str(told.value)
+    assert body in str(told.value)
+
+
+@pytest.mark.parametrize("body", ["status: 503, body: <Code>SlowDown</Code>", "status: 412, Precondition"])
+def test_what_nobody_knows_of_an_object_store_is_quoted_and_has_no_password(body):
+    said = (
+        'lance: Failed to connect to namespace: Generic { store: "S3", source: RetryError(uri: '
+        f"Some(https://key:sEcret@host.example/memories), {body}"
+    )
+    with pytest.raises(StoreError) as told, boundary():
+        raise ValueError(said)
+    assert body in str(told.value)
+    assert "cannot be reached" not in str(told.value)
+    assert "sEcret" not in str(told.value)
 
 
 def test_a_call_of_its_own_does_not_count_what_was_before():

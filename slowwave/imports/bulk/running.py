@@ -7,7 +7,7 @@ what the batch that was under way had saved is known by its keys.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -107,7 +107,9 @@ def take_rows(
     interrupted = begun is not None
     if begun is not None:
         total.notes.append(f"Went on after row {after:,} of {files[first].path}, where it was stopped.")
-    with progress.task("taking in rows") as advance, _forgotten_if_nothing(place, total):
+    with progress.task("taking in rows") as advance, ExitStack() as failing:
+        if begun is None and not dry_run:
+            failing.enter_context(_forgotten_if_nothing(place, total))
         for number, one in enumerate(files[first:], start=first):
             if not dry_run:
                 place.write(number, after)
@@ -118,12 +120,12 @@ def take_rows(
                         _finish(memory, items)
                         interrupted = False
                     total.add(take_in(memory, _Batch(name, items), Options(dry_run=dry_run)))
+                _refuse_nothing(total, begun, least=PATIENCE)
                 if not dry_run:
                     place.write(number, last)
                 advance(len(batch))
             after = 0
-        if total.unread and not total.found:
-            raise _none_can(total)
+        _refuse_nothing(total, begun, least=1)
     if not dry_run:
         place.forget()
     return total
@@ -140,9 +142,12 @@ def _forgotten_if_nothing(place: _Place, total: ImportReport) -> Iterator[None]:
         raise
 
 
-def _none_can(total: ImportReport) -> ImportFailedError:
+def _refuse_nothing(total: ImportReport, begun: object, *, least: int) -> None:
+    """Where none of the first rows can be taken in it is no import; one that goes on was one before."""
+    if begun is not None or total.found or total.unread < least:
+        return
     first = total.problems[0]
-    return ImportFailedError(
+    raise ImportFailedError(
         f"Of the first {total.unread:,} rows none can be taken in: {first.place}: {first.why}. "
         f"--map says which column is what, as in --map text=body."
     )
@@ -157,11 +162,7 @@ def _items(
     where: str,
     before: int,
 ) -> list[Item]:
-    """The rows that can be read; the others are counted.
-
-    Raises:
-        ImportFailedError: none can, and none could before.
-    """
+    """The rows that can be read; the others are counted."""
     now = memory.home.now()
     items: list[Item] = []
     for number, row in enumerate(batch, start=before + 1):
@@ -170,8 +171,6 @@ def _items(
             items.append(found)
         elif isinstance(found, Problem):
             total.problem(found.place, found.why)
-    if not items and not total.found and total.unread >= PATIENCE:
-        raise _none_can(total)
     return items
 
 

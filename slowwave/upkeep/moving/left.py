@@ -93,8 +93,8 @@ def _told(settings: Settings) -> dict[str, Any]:
 
 
 def _is_own(settings: Settings, told: dict[str, Any]) -> bool:
-    """Whether it is about this home, and not about one that this is a copy of."""
-    return bool(told) and told["home"] == str(settings.home.resolve())
+    """Whether it is about this home, also under another name, and not about one that this is a copy of."""
+    return bool(told) and (told["home"] == str(settings.home.resolve()) or not Path(told["home"]).is_dir())
 
 
 def _places_of(told: dict[str, Any]) -> dict[str, str]:
