@@ -145,11 +145,12 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path, pack: Callable[[b
     listener = SimpleNamespace(
         start=lambda what, total: told.append((what, total)) or 0,
         advance=lambda _task, units: told.append(("advance", units)),
-        end=lambda _task: None,
+        end=lambda _task, *, done: told.append(("done", done)),
     )
     with progress.listening(listener):
         assert sum(1 for _ in read_lines(str(path))) == 5_000
     assert told[0] == (f"reading {path}", path.stat().st_size)
+    assert told.pop() == ("done", True)
     steps = [units for _, units in told[1:]]
     assert sum(steps) == path.stat().st_size
     assert min(steps) >= 0
