@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from slowwave.errors import SettingsError, StoreError
+from slowwave.home.workspace import Workspace
+from slowwave.memory import Memory
 from slowwave.settings import load
-from slowwave.upkeep.moving import left
+from slowwave.upkeep.moving import left, running
 from slowwave.upkeep.moving.targets import Targets
 
 
@@ -81,3 +83,26 @@ def test_what_a_copy_leaves_is_its_own_alone(home: Path, tmp_path: Path) -> None
     assert json.loads((home / left.LEFT).read_bytes()).keys() == {"home", "tables", "journal"}
     assert json.loads((copy / left.LEFT).read_bytes()).keys() == {"home", "tables"}
     assert left.old_places(load(copy)) == {"tables": str(tmp_path / "new")}
+
+
+def test_a_place_that_was_left_takes_the_home_back_whatever_nights_made_there(
+    home: Path, tmp_path: Path
+) -> None:
+    def move(to: str) -> None:
+        space = Workspace(load(home))
+        running.move(space, Targets(space.settings, [to], "tables"))
+        space.close()
+
+    with Memory(load(home, embedding={"model": "wordllama-256"}), namespace="ada") as memory:
+        memory.save("The kiln in the yard of the boat shed is fired every second Friday.", key="kiln")
+    made_again = home / "lance" / "_search" / "snapshot"  # as a night leaves one for all processes
+    made_again.parent.mkdir()
+    made_again.touch()
+    move(str(tmp_path / "elsewhere"))
+    left.remove(load(home))
+    assert not (home / "lance").exists()
+    made_again.parent.mkdir(parents=True)
+    made_again.touch()  # of a version that left it there
+    move("files")
+    with Memory(load(home), namespace="ada") as memory:
+        assert memory.search("when is the kiln fired?").results[0].source == "kiln"

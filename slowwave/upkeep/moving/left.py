@@ -16,6 +16,7 @@ from slowwave.backup.place import Place
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, StoreError
 from slowwave.home.model import MOVED_FROM
+from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
 from slowwave.settings import CONFIG_FILE, Settings, load
 from slowwave.settings.shown import covered
 from slowwave.upkeep.moving.files import of_tables
@@ -209,7 +210,8 @@ def _remove_tables(place: Place) -> None:
         return
     for table in place.folder.glob("*.lance"):
         shutil.rmtree(table)
-    shutil.rmtree(f"{place.folder}.wal", ignore_errors=True)
+    for beside in (place.folder / SNAPSHOTS, f"{place.folder}.wal"):
+        shutil.rmtree(beside, ignore_errors=True)
     with suppress(OSError):  # somebody keeps something else there
         place.folder.rmdir()
 

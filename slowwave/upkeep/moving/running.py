@@ -20,6 +20,7 @@ from slowwave.backup.place import Place
 from slowwave.common import progress
 from slowwave.errors import StoreError
 from slowwave.journal import works as underway
+from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
 from slowwave.settings import Settings, load
 from slowwave.store import Store
 from slowwave.upkeep.moving import left
@@ -202,7 +203,7 @@ def _refuse_what_is_there(targets: Targets) -> None:
     settings = targets.settings
     if "tables" in targets.parts:
         place = Place(settings.store_uri, settings.store.storage_options)
-        if there := place.list():
+        if there := [name for name in place.list() if not name.startswith(f"{SNAPSHOTS}/")]:  # made again
             raise StoreError(
                 f"{place.uri} is not empty ({sorted(there)[0]}): another home may be there. Give an "
                 f"empty place; one that this home has left is emptied by slowwave move --remove-source."
