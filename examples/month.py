@@ -82,7 +82,7 @@ class Nobody:
     def advance(self, task: int, units: int) -> None:
         """Nothing is shown."""
 
-    def end(self, task: int) -> None:
+    def end(self, task: int, *, done: bool) -> None:
         """Nothing is shown."""
 
 
