@@ -106,3 +106,13 @@ def test_a_place_that_was_left_takes_the_home_back_whatever_nights_made_there(
     move("files")
     with Memory(load(home), namespace="ada") as memory:
         assert memory.search("when is the kiln fired?").results[0].source == "kiln"
+
+
+def test_a_home_that_was_renamed_says_what_is_left_and_removes_nothing(home: Path, tmp_path: Path) -> None:
+    told = {"home": str(home), "tables": {"uri": "s3://bucket/before", "options": {}}}
+    (home / left.LEFT).write_text(json.dumps(told))
+    renamed = home.rename(tmp_path / "renamed")
+    (said,) = left.still_there(load(renamed))
+    assert said.startswith(f"s3://bucket/before, where the home {home} was")
+    with pytest.raises(StoreError, match="is about another home"):  # it may be a copy from another machine
+        left.remove(load(renamed))

@@ -94,8 +94,8 @@ def _told(settings: Settings) -> dict[str, Any]:
 
 
 def _is_own(settings: Settings, told: dict[str, Any]) -> bool:
-    """Whether it is about this home, also under another name, and not about one that this is a copy of."""
-    return bool(told) and (told["home"] == str(settings.home.resolve()) or not Path(told["home"]).is_dir())
+    """Whether it is about this home, and not about one that this is a copy of."""
+    return bool(told) and told["home"] == str(settings.home.resolve())
 
 
 def _places_of(told: dict[str, Any]) -> dict[str, str]:
@@ -162,9 +162,15 @@ def refuse_second(settings: Settings, parts: Sequence[Part]) -> None:
 def still_there(settings: Settings) -> list[str]:
     """Sentences about places that the home has left, which an erasure does not reach."""
     try:
-        old = old_places(settings)
+        told, old = _told(settings), old_places(settings)
     except StoreError as error:
         return [str(error)]
+    if told and not _is_own(settings, told) and not Path(told["home"]).is_dir():  # a copy, or renamed
+        return [
+            f"{place}, where the home {told['home']} was before it was moved, may still have what was "
+            f"erased. If that home is no more, remove it by hand."
+            for place in _places_of(told).values()
+        ]
     return [
         f"What was left at {place} by the move of this home may still have what was erased: "
         f"slowwave move --remove-source"
