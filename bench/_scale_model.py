@@ -7,18 +7,11 @@ work is ``n · sqrt(P)`` with ``P`` the partitions, which is a fifth of it at 1 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-PER_ROOT, ROWS = 8, 100
-"""As in `slowwave.search.channels.partitions`: partitions by the root of the rows, and rows in each."""
-
 ROW_BYTES = 2_500
 """Of a row of a snapshot beside its vector, as `slowwave.search.channels.following` reckons."""
-
-REQUESTS_OF_A_READ = 3
-"""Of an object store for a table whose version is looked for: list, manifest, and one per column file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +39,6 @@ def fitted(points: Sequence[tuple[float, float]], power: float) -> Line:
     return Line(less - each * few**power, each, power)
 
 
-def partitions(rows: int) -> int:
-    """How many partitions a namespace of so many rows has; one of fewer than `20,000` is not parted."""
-    return max(1, min(rows // ROWS, int(PER_ROOT * math.sqrt(rows))))
-
-
 def snapshot_bytes(rows: int, dimension: int) -> int:
     """Of the file of a namespace, mapped by all processes."""
     return rows * (ROW_BYTES + 4 * dimension)
@@ -66,7 +54,6 @@ class Home:
         search_cpu_ms: p95 of a search in one namespace.
         night_hours: CPU of the night's work on the tables.
         files_mapped: snapshots that one process would have to map for all tenants.
-        requests: of an object store for a search of a namespace whose table is there (count).
     """
 
     disk_gb: float
@@ -74,7 +61,6 @@ class Home:
     search_cpu_ms: float
     night_hours: float
     files_mapped: int
-    requests: int
 
 
 def home(rows: int, tenants: int, dimension: int, *, search: Line, disk_mb: Line, night_cpu_s: Line) -> Home:
@@ -95,5 +81,4 @@ def home(rows: int, tenants: int, dimension: int, *, search: Line, disk_mb: Line
         search_cpu_ms=search.at(each),
         night_hours=night_cpu_s.at(rows) / 3_600,
         files_mapped=tenants,
-        requests=2 * REQUESTS_OF_A_READ + partitions(each) // ROWS,
     )

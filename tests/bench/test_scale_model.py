@@ -29,10 +29,3 @@ def test_a_home_shared_by_tenants_by_hand(model):
     assert home.night_hours == pytest.approx(1.01)
     assert home.snapshot_gb == pytest.approx(10_000 * 3_524 / 2**30)
     assert home.files_mapped == 100
-
-
-def test_it_parts_as_the_search_does(model):
-    from slowwave.search.channels import partitions
-
-    for rows in (50, 20_000, 1_000_000, 10**9):
-        assert model.partitions(rows) == partitions.count_for(rows)

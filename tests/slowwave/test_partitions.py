@@ -29,9 +29,9 @@ def rows_of(seed: int, count: int = COUNT, dimension: int = DIMENSION) -> np.nda
 
 
 @pytest.mark.parametrize(
-    ("rows", "count"), [(50, 1), (20_000, 200), (640_000, 6_400), (1_000_000, 8_000), (100_000_000, 80_000)]
+    ("rows", "count"), [(50, 1), (20_000, 400), (160_000, 3_200), (1_000_000, 8_000), (100_000_000, 80_000)]
 )
-def test_a_hundred_rows_each_until_the_centres_are_too_many(rows, count):
+def test_fifty_rows_each_until_the_centres_are_too_many(rows, count):
     assert count_for(rows) == count
 
 
@@ -39,8 +39,8 @@ def test_probes_by_hand():
     """Of twenty neighbours one is in the 31st partition and one in the 12th."""
     ranks = np.array([[0] * 10, [*[1] * 8, 11, 30]])
     assert probes_for(ranks, 1.0) == (31, 1.0)
-    assert probes_for(ranks, 0.9) == (12, 0.95)  # half of the misses that are allowed: one of twenty
-    assert probes_for(ranks, 0.5) == (FEWEST_PROBES, 0.9)
+    assert probes_for(ranks, 0.95) == (12, 0.95)  # one of twenty may be missed
+    assert probes_for(ranks, 0.9) == (FEWEST_PROBES, 0.9)
 
 
 def test_every_row_is_in_the_partition_whose_centre_is_about_nearest():
@@ -70,7 +70,7 @@ def test_questions_nobody_measured_with_find_their_neighbours_and_few_rows_are_c
         best = set(rows[np.argsort(-near)[:10]].tolist())
         found.append(len(best & set(np.argsort(-(vectors @ question))[:10].tolist())) / 10)
     assert np.mean(found) >= 0.94
-    assert parts.recall >= 0.975  # of the questions it was measured with half as much is missed
+    assert parts.recall >= 0.95
     assert np.mean(seen) < 0.8 * COUNT
 
 
