@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
+from slowwave.home.moved import refuse_stale
 from slowwave.journal import works as underway
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.reconsolidation import Thresholds
@@ -106,8 +107,8 @@ class Workspace:
 
         Raises:
             UnfinishedError: a work on them has begun and not ended.
+            StoreError: the home was moved; else see `slowwave.store.Store`.
             DamageError: one of them is missing, or the journal ends before they do.
-            StoreError: see `slowwave.store.Store`.
             ModelError: they are of another embedding model.
         """
         return self.open_store()
@@ -116,6 +117,7 @@ class Workspace:
         """The tables, newly opened; while a work is under way only for the command that finishes it."""
         from slowwave.home.opening import open_store
 
+        refuse_stale(self.settings)
         self._make_home()
         if not self.settings.store.uri:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
@@ -154,8 +156,10 @@ class Workspace:
 
         Raises:
             UnfinishedError: one has begun and not ended.
+            StoreError: the home was moved.
         """
         if "store" in self.__dict__ and self._works != underway.changes(self.journal):
+            refuse_stale(self.settings)
             underway.refuse(self.journal)
             underway.refuse_moved(self.journal, self.settings.store_uri)
             self.open_store()
@@ -165,10 +169,16 @@ class Workspace:
 
     @cached_property
     def journal(self) -> Journal:
-        """The journal, made when it is not there."""
+        """The journal, made when it is not there.
+
+        Raises:
+            StoreError: the home was moved.
+            JournalError: it cannot be opened.
+        """
         from slowwave.home.model import refuse_half_restored
         from slowwave.journal import Journal
 
+        refuse_stale(self.settings)
         journal = self.settings.journal
         if journal.url:
             refuse_half_restored(self.settings.home)
@@ -233,8 +243,13 @@ class Workspace:
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Nobody else writes to the tables or folds days, for works that change them as a whole."""
+        """Nobody else writes to the tables or folds days, for works that change them as a whole.
+
+        Raises:
+            StoreError: the home was moved while this one waited.
+        """
         with self.journal.exclusive("night"), self.journal.exclusive():
+            refuse_stale(self.settings)
             yield
 
     def activate_gate(self) -> None:

@@ -75,9 +75,18 @@ def refuse(journal: Journal, *, but: str = "") -> None:
     for work in unfinished(journal):
         if work.command != but:
             raise UnfinishedError(
-                f"{work.what[0].upper()}{work.what[1:]} was begun at {work.begun_at:%F %T} UTC and has not "
-                f"ended. If nobody is running it any more, finish it: {work.command}"
+                f"{work.what[0].upper()}{work.what[1:]}{_state(work)} If nobody is running it any more, "
+                f"finish it: {work.command}"
             )
+
+
+def _state(work: Work) -> str:
+    """What this journal knows of a work; of a move of its own not the end, which is in the new one alone."""
+    begun, to = f"was begun at {work.begun_at:%F %T} UTC", work.facts.get("to", {})
+    if "journal" not in to:
+        return f" {begun} and has not ended."
+    at = ", ".join(to.values())
+    return f" to {at} {begun}. If it has ended, the home is there: start this process again."
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,15 +14,26 @@ import orjson
 from slowwave.backup.place import Place
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, StoreError
+from slowwave.home import moved
 from slowwave.home.model import MOVED_FROM
+from slowwave.home.moved import (
+    PARTS,
+    Part,
+    is_own,
+    places,
+    places_of,
+    told_by,
+    without_places,
+)
 from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
-from slowwave.settings import CONFIG_FILE, Settings, load
-from slowwave.settings.shown import covered
+from slowwave.settings import CONFIG_FILE, Settings
 from slowwave.upkeep.moving.files import of_tables
-from slowwave.upkeep.moving.targets import Part, Targets, places
+from slowwave.upkeep.moving.targets import Targets
 
 LEFT = MOVED_FROM
 """Where the home was before, with what is needed to get there: as private as the settings file."""
+
+refuse_stale = moved.refuse_stale
 
 
 def switch(settings: Settings, targets: Targets) -> None:
@@ -51,13 +61,19 @@ def switch(settings: Settings, targets: Targets) -> None:
 
 
 def _remember(settings: Settings, targets: Targets) -> None:
-    told = _told(settings)
-    if not _is_own(settings, told):  # what the home has left that this one is a copy of is not its own
+    told = told_by(settings)
+    if is_own(settings, told):
+        told |= without_places(told)  # or the places of before would be forgotten with the next one
+    else:  # what the home has left that this one is a copy of is not its own
         told = {"home": str(settings.home.resolve())}
     if "tables" in targets.parts:
         told["tables"] = {"uri": settings.store_uri, "options": dict(settings.store.storage_options)}
     if "journal" in targets.parts:
         told["journal"] = {"url": settings.journal.url, "file": str(settings.journal_file)}
+    _keep(settings, told)
+
+
+def _keep(settings: Settings, told: dict[str, Any]) -> None:
     _replace(settings.home / LEFT, settings.home, orjson.dumps(told))
 
 
@@ -72,43 +88,6 @@ def _replace(path: Path, home: Path, content: bytes) -> None:
     beside.replace(path)
 
 
-def _told(settings: Settings) -> dict[str, Any]:
-    """What the home keeps of its last place; empty where it was not moved.
-
-    Raises:
-        StoreError: it cannot be read.
-    """
-    path = settings.home / LEFT
-    try:
-        told: dict[str, Any] = orjson.loads(path.read_bytes())
-        _ = str(told["home"]), _places_of(told)
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
-            f"{path}, which says where this home was before it was moved, cannot be read ({error!r}). Look "
-            f"whether anything is left there, remove it by hand, then delete this file: rm "
-            f"{shlex.quote(str(path))}"
-        ) from None
-    return told
-
-
-def _is_own(settings: Settings, told: dict[str, Any]) -> bool:
-    """Whether it is about this home, and not about one that this is a copy of."""
-    return bool(told) and told["home"] == str(settings.home.resolve())
-
-
-def _places_of(told: dict[str, Any]) -> dict[str, str]:
-    """The places in it, without a password."""
-    found: dict[str, str] = {}
-    if "tables" in told:
-        _ = dict(told["tables"]["options"])
-        found["tables"] = str(covered(told["tables"]["uri"]))
-    if "journal" in told:
-        found["journal"] = str(covered(told["journal"]["url"] or told["journal"]["file"]))
-    return found
-
-
 def old_places(settings: Settings) -> dict[str, str]:
     """Where parts of this home were before they were moved, as long as what they left there is not removed.
 
@@ -117,31 +96,11 @@ def old_places(settings: Settings) -> dict[str, str]:
     Raises:
         StoreError: what the home keeps of it cannot be read.
     """
-    told = _told(settings)
-    if not _is_own(settings, told):
+    told = told_by(settings)
+    if not is_own(settings, told):
         return {}
-    here = places(settings, ("tables", "journal"))
-    return {part: place for part, place in _places_of(told).items() if place != here[part]}
-
-
-def refuse_stale(settings: Settings) -> None:
-    """Refuse a process that still has the settings that this home had before it was moved.
-
-    Raises:
-        StoreError: it says where the home is now.
-    """
-    try:
-        told = _told(settings)
-    except StoreError:
-        return  # whoever needs it says so
-    if not _is_own(settings, told):
-        return
-    here, now = (places(one, ("tables", "journal")) for one in (settings, load(settings.home)))
-    if any(place == here[part] != now[part] for part, place in _places_of(told).items()):
-        raise StoreError(
-            f"This home is moved to another place: its tables and journal are at {', '.join(now.values())} "
-            f"now. Nothing was done; start this process again."
-        )
+    here = places(settings, PARTS)
+    return {part: place for part, place in places_of(told).items() if place != here[part]}
 
 
 def refuse_second(settings: Settings, parts: Sequence[Part]) -> None:
@@ -162,14 +121,14 @@ def refuse_second(settings: Settings, parts: Sequence[Part]) -> None:
 def still_there(settings: Settings) -> list[str]:
     """Sentences about places that the home has left, which an erasure does not reach."""
     try:
-        told, old = _told(settings), old_places(settings)
+        told, old = told_by(settings), old_places(settings)
     except StoreError as error:
         return [str(error)]
-    if told and not _is_own(settings, told) and not Path(told["home"]).is_dir():  # a copy, or renamed
+    if told and not is_own(settings, told) and not Path(told["home"]).is_dir():  # a copy, or renamed
         return [
             f"{place}, where the home {told['home']} was before it was moved, may still have what was "
             f"erased. If that home is no more, remove it by hand."
-            for place in _places_of(told).values()
+            for place in places_of(told).values()
         ]
     return [
         f"What was left at {place} by the move of this home may still have what was erased: "
@@ -184,8 +143,8 @@ def to_remove(settings: Settings) -> dict[str, str]:
     Raises:
         StoreError: nothing is left, or it is not this home's.
     """
-    told = _told(settings)
-    if told and not _is_own(settings, told):
+    told = told_by(settings)
+    if places_of(told) and not is_own(settings, told):
         raise StoreError(
             f"{settings.home / LEFT} is about another home ({told['home']}), and this one is a copy of it: "
             f"what is left there is not this home's to remove. Nothing was removed."
@@ -201,12 +160,12 @@ def remove(settings: Settings) -> dict[str, str]:
     Raises:
         StoreError: nothing is left, or it is not this home's.
     """
-    old, told = to_remove(settings), _told(settings)
+    old, told = to_remove(settings), told_by(settings)
     if "tables" in old:
         _remove_tables(Place(told["tables"]["uri"], told["tables"]["options"]))
     if "journal" in old:
         _remove_journal(told["journal"])
-    (settings.home / LEFT).unlink()
+    _keep(settings, without_places(told))
     return old
 
 

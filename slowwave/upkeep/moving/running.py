@@ -19,13 +19,15 @@ from slowwave.asking.place import is_held
 from slowwave.backup.place import Place
 from slowwave.common import progress
 from slowwave.errors import StoreError
+from slowwave.home.moved import PARTS, places
 from slowwave.journal import works as underway
 from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
 from slowwave.settings import Settings, load
 from slowwave.store import Store
+from slowwave.store.connection import Identity
 from slowwave.upkeep.moving import left
 from slowwave.upkeep.moving.files import Carried, carry, of_tables
-from slowwave.upkeep.moving.targets import Targets, places
+from slowwave.upkeep.moving.targets import Targets
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -76,8 +78,11 @@ def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
     """
     going = targets.elsewhere()
     if dry_run:
-        _refuse_what_is_in_the_way(space, going)
-        return _would(space, going) if going.parts else _there(targets)
+        begun = _refuse_what_is_in_the_way(space, going)
+        if not going.parts:
+            return _there(targets)
+        underway.refuse(space.journal, but=targets.command if begun is None else begun.command)
+        return _would(space, going)
     if not going.parts and _begun_here(space) is None:
         return _there(targets)
     if is_held(space.settings.home):
@@ -147,7 +152,7 @@ def refuse_moved_meanwhile(settings: Settings) -> None:
     """
     now = load(settings.home)
     if _raw(now) != _raw(settings):
-        at = ", ".join(places(now, ("tables", "journal")).values())
+        at = ", ".join(places(now, PARTS).values())
         raise StoreError(
             f"This home was moved meanwhile: its tables and journal are at {at} now. Nothing was done; run "
             f"the command again."
@@ -208,14 +213,32 @@ def _refuse_what_is_there(targets: Targets) -> None:
                 f"{place.uri} is not empty ({sorted(there)[0]}): another home may be there. Give an "
                 f"empty place; one that this home has left is emptied by slowwave move --remove-source."
             )
-    if "journal" in targets.parts and (settings.journal.url or settings.journal_file.exists()):
-        with journal_of(settings) as journal:
-            if journal.rows.count():
-                raise StoreError(
-                    f"The journal {targets.places()['journal']} has acts already: it is of another home. "
-                    f"Give an empty one; one that this home has left is emptied by "
-                    f"slowwave move --remove-source."
-                )
+    if "journal" in targets.parts and _has_acts(settings):
+        raise StoreError(
+            f"The journal {targets.places()['journal']} has acts already: it is of another home. Give an "
+            f"empty one; one that this home has left is emptied by slowwave move --remove-source."
+        )
+
+
+def _has_acts(settings: Settings) -> bool:
+    """Whether a journal has any, asked without opening it as one: that would make its tables."""
+    import sqlalchemy as sa
+
+    from slowwave.journal.connection import Connections
+    from slowwave.journal.schema import entries
+
+    url = settings.journal.url or sa.URL.create("sqlite", database=str(settings.journal_file))
+    if str(url).startswith("sqlite"):
+        file = Path(sa.make_url(url).database or "")
+        if not file.is_file() or not file.stat().st_size:
+            return False
+    connections = Connections(url, "full")
+    try:
+        with connections.reading() as connection:
+            known = sa.inspect(connection).has_table(entries.name)
+            return known and connection.execute(sa.select(entries.c.seq).limit(1)).first() is not None
+    finally:
+        connections.close()
 
 
 @contextmanager
@@ -241,10 +264,15 @@ def _counts(store: Store) -> dict[str, int]:
 
 
 def _would(space: Workspace, targets: Targets) -> Moved:
-    settings, size, rows = space.settings, 0, {}
+    settings, size = space.settings, 0
+    rows: dict[str, int] = {}
     if "tables" in targets.parts:
         found = of_tables(Place(settings.store_uri, settings.store.storage_options))
-        size, rows = sum(one.size for one in found.values()), _counts(space.store)
+        size = sum(one.size for one in found.values())
+        if found:  # looked at as files: to open them as the home's would bring them up to date
+            rows = _counts(
+                Store.bare(settings.store_uri, Identity("", 0, {}), settings.store.storage_options)
+            )
     acts = space.journal.rows.count() if "journal" in targets.parts else 0
     return Moved(places(settings, targets.parts), targets.places(), {}, rows, size, acts, "", done=False)
 

@@ -7,14 +7,14 @@ import shlex
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from slowwave.errors import SettingsError
+from slowwave.home.moved import Part, places
 from slowwave.settings import Settings
 from slowwave.settings.shown import covered, variable_of
 
 FILES = "files"
-Part = Literal["tables", "journal"]
 _JOURNALS = ("postgresql", "postgres")
 _PLACES: dict[Part, tuple[tuple[str, str], ...]] = {
     "tables": (("store", "uri"), ("store", "storage_options")),
@@ -79,12 +79,6 @@ class Targets:
     def places(self) -> dict[str, str]:
         """Where each part goes, without a password."""
         return places(self.settings, self.parts)
-
-
-def places(settings: Settings, parts: Sequence[Part]) -> dict[str, str]:
-    """Where parts of a home are, without a password."""
-    known = {"tables": settings.store_uri, "journal": settings.journal.url or str(settings.journal_file)}
-    return {part: str(covered(known[part])) for part in parts}
 
 
 def _lasting(word: str) -> str:
