@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, app, home_settings, open_home
 from slowwave.common.plurals import counted
@@ -77,7 +78,7 @@ def backup(
         return
     _show_made(made)
     if at.key is not None:
-        out.print(f"Encrypted with the key {at.key.number}.", highlight=False)
+        out.print(f"Encrypted with the key {at.key.number}.", highlight=False, markup=False)
 
 
 def _make_key(path: Path, *, json: bool) -> None:
@@ -87,21 +88,28 @@ def _make_key(path: Path, *, json: bool) -> None:
     if json:
         print_json({"file": str(path), "key": key.number})
         return
-    out.print(f"The key [bold]{key.number}[/] is in {path}, for its owner alone.", highlight=False)
+    out.print(
+        f"The key [bold]{escape(key.number)}[/] is in {escape(str(path))}, for its owner alone.",
+        highlight=False,
+    )
     out.print("Keep a copy of it away from this machine: without it nobody reads the backups.")
 
 
 def _show_made(made: Made) -> None:
     one = made.backup
-    out.print(f"Backup [bold]{one.name}[/] of {one.folder} is at {made.place}.", highlight=False)
+    out.print(
+        f"Backup [bold]{escape(one.name)}[/] of {escape(one.folder)} is at {escape(made.place)}.",
+        highlight=False,
+    )
     what = f"{counted(one.journal.rows, 'act')}, {counted(len(one.tables), 'table')}, {size(one.size)}"
-    out.print(f"{what}; {size(one.sent)} were new, in {one.seconds:.1f} s.", highlight=False)
+    out.print(f"{what}; {size(one.sent)} were new, in {one.seconds:.1f} s.", highlight=False, markup=False)
     if made.removed:
         out.print(
             f"{counted(len(made.removed), 'older one')} went, {size(made.freed)} are free.", highlight=False
         )
     out.print(
-        f"{counted(made.backups, 'backup is', 'backups are')} there. Next: slowwave verify {made.place}"
+        f"{counted(made.backups, 'backup is', 'backups are')} there. Next: slowwave verify {made.place}",
+        markup=False,
     )
 
 
@@ -219,6 +227,7 @@ def _show_verified(found: Verified) -> None:
         out.print(
             f"{counted(len(found.backups), 'backup')} at {found.place}: {read}, all as written.",
             highlight=False,
+            markup=False,
         )
     else:
         cells = [[one.where, one.problem, one.what, _few(one.backups)] for one in found.faults[:_SHOWN]]
@@ -227,13 +236,18 @@ def _show_verified(found: Verified) -> None:
             "What is wrong", ["file", "problem", "what it is of", "harms"], cells, left_out=max(more, 0)
         )
         whole = _few(found.whole[::-1]) or "none"
-        out.print(f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.", highlight=False)
+        out.print(
+            f"Of {counted(len(found.backups), 'backup')} these are whole: {whole}.",
+            highlight=False,
+            markup=False,
+        )
     if found.unused:
         total = size(sum(found.unused.values()))
         out.print(
             f"{counted(len(found.unused), 'file')} ({total}) that no backup needs: the next backup takes "
             f"pieces away.",
             highlight=False,
+            markup=False,
         )
 
 
@@ -259,14 +273,20 @@ def restore(
             "digest": done.digest, "changed": list(done.changed),
         })  # fmt: skip
         return
-    out.print(f"{done.home} is as {done.backup.folder} was at {done.backup.at:%F %T} UTC.", highlight=False)
+    out.print(
+        f"{done.home} is as {done.backup.folder} was at {done.backup.at:%F %T} UTC.",
+        highlight=False,
+        markup=False,
+    )
     out.print(f"Tables: {done.tables}. Journal: {done.journal}.", highlight=False, markup=False)
     if done.changed:
-        out.print(f"Other than in the backup, as they say where things are: {', '.join(done.changed)}.")
+        changed = ", ".join(done.changed)
+        out.print(f"Other than in the backup, as they say where things are: {changed}.", markup=False)
     if archive.names()[-1] != done.backup.name:
         out.print(
             f"There are newer backups at {archive.place.uri}. To go on there, give the next backup --adopt; "
             f"or let this home have a place of its own.",
             highlight=False,
+            markup=False,
         )
     out.print("Next: slowwave doctor. Dagster's history of runs is not in a backup; nights go on without it.")

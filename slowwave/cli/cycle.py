@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
 from slowwave.views.section import Column, Table
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import out
@@ -17,16 +19,14 @@ _WIDE = 110  # characters of a terminal that has room for every column
 
 def print_cycle(report: CycleReport) -> None:
     """Print what a cycle found: the rankings, the channels, and what is other than in the cycle before."""
-    from rich.markup import escape
-
     from slowwave.views import cycle_tables as tables
     from slowwave.views import cycle_wording as words
 
     title = escape(f"Evaluation of {report.namespace}, cycle {report.number}")
-    out.print(f"[bold]{title}[/] {words.headline(report)}", highlight=False)
+    out.print(f"[bold]{title}[/] {escape(words.headline(report))}", highlight=False)
     if told := words.unfinished(report):
-        out.print(f"[yellow]{told}[/]", highlight=False)
-    out.print(words.outcome(report), highlight=False)
+        out.print(f"[yellow]{escape(told)}[/]", highlight=False)
+    out.print(words.outcome(report), highlight=False, markup=False)
     if report.variants:
         more = ("difference_ends", "counts", "p") if out.width >= _WIDE else ()
         columns = ("ranking", "mean", "judged", "difference", *more, "verdict", "needed")
@@ -37,7 +37,7 @@ def print_cycle(report: CycleReport) -> None:
     for name, told in words.plain_rows(report.judges, "judge "):
         out.print(f"{escape(name)} {escape(told)}", highlight=False)
     for line in words.since(report):
-        out.print(line, highlight=False)
+        out.print(line, highlight=False, markup=False)
     if not report.scores.is_empty():
         out.print(rich_table(_worst(report)))
 

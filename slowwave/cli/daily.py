@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.views.terminal import PLAIN, bars, out, print_json, print_plain, reports_errors, warn
@@ -47,9 +48,12 @@ def init(
         print_json(report)
         return
     if there:
-        out.print(f"This home is there already: [bold]{home}[/] (model {store.identity.model})")
+        out.print(
+            f"This home is there already: [bold]{escape(str(home))}[/] (model {escape(store.identity.model)})"
+        )
         return
-    out.print(f"Home ready: [bold]{home}[/] ({len(store.specs)} tables, model {store.identity.model})")
+    of = f"{len(store.specs)} tables, model {store.identity.model}"
+    out.print(f"Home ready: [bold]{escape(str(home))}[/] ({escape(of)})")
     out.print("Next: [bold]slowwave ingest FOLDER[/], then [bold]slowwave night[/]")
 
 
@@ -90,8 +94,8 @@ def ingest(
         print_json(scan)
         return
     out.print(
-        f"[bold]{source.name}[/]: {scan.new:,} new, {scan.changed:,} changed, {scan.deleted:,} deleted, "
-        f"{scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
+        f"[bold]{escape(source.name)}[/]: {scan.new:,} new, {scan.changed:,} changed, "
+        f"{scan.deleted:,} deleted, {scan.unreadable:,} unreadable, {scan.unchanged:,} unchanged."
     )
     for warning in scan.warnings:
         warn(warning)
@@ -134,22 +138,22 @@ def save(
     because = ", ".join(saved.reasons)
     if ended:
         same = f" (same as {saved.duplicate_of})" if saved.duplicate_of else ""
-        out.print(f"Quarantined [bold]{saved.memory_id}[/]: {because}{same}")
+        out.print(f"Quarantined [bold]{escape(saved.memory_id)}[/]: {escape(because + same)}")
         for line in gate_wording.told(saved.reasons):
             out.print(f"  {line}", markup=False, highlight=False)
-        out.print(f"[dim]slowwave quarantine release {saved.memory_id} lets it in all the same.[/]")
+        out.print(f"[dim]slowwave quarantine release {escape(saved.memory_id)} lets it in all the same.[/]")
     else:
         said = {"merge": "Merged into", "supersede": "supersedes", "related": "is related to"}
-        words = said.get(saved.outcome, "")
-        undo = f"  [dim](undo: slowwave undo {saved.decision_id})[/]"
+        words = escape(said.get(saved.outcome, ""))
+        undo = f"  [dim](undo: slowwave undo {escape(saved.decision_id or '')})[/]"
         if saved.status == "merged":
-            out.print(f"{words} [bold]{saved.other}[/]{undo}")
+            out.print(f"{words} [bold]{escape(saved.other or '')}[/]{undo}")
         elif saved.status == "superseded":
-            newer = f"{saved.other}[/], which is newer, says otherwise"
-            out.print(f"Saved [bold]{saved.memory_id}[/]; [bold]{newer}{undo}")
+            newer = f"{escape(saved.other or '')}[/], which is newer, says otherwise"
+            out.print(f"Saved [bold]{escape(saved.memory_id)}[/]; [bold]{newer}{undo}")
         else:
-            told = f"; it {words} [bold]{saved.other}[/]" if words else ""
-            out.print(f"Saved [bold]{saved.memory_id}[/]{told}")
+            told = f"; it {words} [bold]{escape(saved.other or '')}[/]" if words else ""
+            out.print(f"Saved [bold]{escape(saved.memory_id)}[/]{told}")
         if because:
             when = f"from {begins:%F} on" if begins else "once it enforces"
             warn(
@@ -225,7 +229,7 @@ def forget(
         print_json({"memory_id": memory_id, "new": done})
         return
     said = "Forgotten" if done else "It was forgotten already, and nothing changed"
-    out.print(f"{said}: [bold]{memory_id}[/]")
+    out.print(f"{said}: [bold]{escape(memory_id)}[/]")
 
 
 def _standard_input() -> str:

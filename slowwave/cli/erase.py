@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
@@ -59,7 +60,7 @@ def erase(
     if json:
         print_json(planned.to_dict() | {"erased": done})
         return
-    out.print(f"Erased. The record is [bold]{done.erasure}[/] (slowwave erase --list).")
+    out.print(f"Erased. The record is [bold]{escape(done.erasure)}[/] (slowwave erase --list).")
     _told(done)
 
 

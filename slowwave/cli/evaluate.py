@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
@@ -62,8 +63,6 @@ def compare(
 
 
 def _print_trial(done: Trial) -> None:
-    from rich.markup import escape
-
     queries = next(iter(done.by_metric.values())).n
     out.print(f"[bold]{escape(done.second)}[/] against [bold]{escape(done.first)}[/]", highlight=False)
     measured = numbers(done.first, done.second, "difference", "95 %", "won/tied/lost")
@@ -73,8 +72,8 @@ def _print_trial(done: Trial) -> None:
         out.print(rich_table(Table(columns, rows)))
     out.print(
         f"[dim]{counted(queries, 'query', 'queries')}, in {done.judged:,} of "
-        f"{counted(done.searches, 'search', 'searches')}, {done.since} to "
-        f"{done.until}; judgments {done.judgment_version[:12]}[/]",
+        f"{counted(done.searches, 'search', 'searches')}, {escape(done.since)} to "
+        f"{escape(done.until)}; judgments {escape(done.judgment_version[:12])}[/]",
         highlight=False,
     )
     if not queries:
@@ -176,7 +175,7 @@ def report(
         return
     print_cycle(done)
     if html is not None:
-        out.print(f"Page: [bold]{html}[/]")
+        out.print(f"Page: [bold]{escape(str(html))}[/]")
 
 
 @evaluation.command("sparse")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.common.files import putting
@@ -104,7 +105,7 @@ def export(
         f"{counted(report.searches, 'search', 'searches')} and {counted(report.events, 'act')} of feedback, "
         f"{counted(report.lines, 'line')}."
     )
-    err.print(told if file == "-" else f"[bold]{file}[/]: {told}")
+    err.print(told if file == "-" else f"[bold]{escape(file)}[/]: {told}")
     if report.earlier:
         err.print(
             f"[dim]{report.earlier:,} of the searches are older: feedback of these days is about them.[/]"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.common.plurals import counted
@@ -39,8 +40,8 @@ def feedback(
     if json:
         print_json(done)
         return
-    told = f"Rated {rating}" if done.new else f"Was rated {rating} before"
-    out.print(f"{told}: [bold]{done.memory_id}[/]. {_TAKEN if done.new else ''}".rstrip())
+    told = escape(f"Rated {rating}" if done.new else f"Was rated {rating} before")
+    out.print(f"{told}: [bold]{escape(done.memory_id)}[/]. {_TAKEN if done.new else ''}".rstrip())
 
 
 @app.command()
@@ -85,10 +86,13 @@ def outcome(
     if json:
         print_json(done)
     elif not done.new:
-        out.print(f"[bold]{project}[/] ended in {ended} before; no search was made for it since.")
+        out.print(
+            f"[bold]{escape(project)}[/] ended in {escape(ended)} before; no search was made for it since."
+        )
     else:
         out.print(
-            f"[bold]{project}[/]: {ended}, for {counted(done.searches, 'search', 'searches')}. {_TAKEN}"
+            f"[bold]{escape(project)}[/]: {escape(ended)}, for "
+            f"{counted(done.searches, 'search', 'searches')}. {_TAKEN}"
         )
 
 

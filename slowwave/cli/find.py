@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace
 from slowwave.views.section import Column, Columns, Table
@@ -148,15 +149,15 @@ def explain(
         _print_words(response, account=True)
         return
     out.print(f"[bold]{_line(query)}[/]", highlight=False)
-    policy = f"{_line(str(name))} {response.policy}"
-    out.print(f"[dim]policy {policy} · namespace {response.namespace}[/]\n", highlight=False)
+    told = f"policy {name} {response.policy} · namespace {response.namespace}"
+    out.print(f"[dim]{_line(told)}[/]\n", highlight=False)
     _print_bars(response)
     for result in response:
         if result.explanation is not None:
             _print_breakdown(result, result.explanation)
     _print_not_shown(response)
     sure = f"signal {response.signal:.3f}, and the policy abstains below {floor:.3f}"
-    out.print(f"[dim]{sure}[/]", highlight=False)
+    out.print(sure, style="dim", highlight=False, markup=False)
     _print_end(response, short)
 
 
@@ -200,7 +201,7 @@ def wakeup(
         if cells:
             print_table(title, ["score", "confidence", "tier", "title", "text", "tokens"], cells)
         else:
-            out.print(f"[dim]{title}[/]", highlight=False)
+            out.print(title, style="dim", highlight=False, markup=False)
     out.print(f"[dim]about {packet.tokens:,} of {packet.budget:,} tokens[/]", highlight=False)
 
 
@@ -225,8 +226,6 @@ def _filters(
 
 def _line(text: str) -> str:
     """A text of notes in one line, none of it markup."""
-    from rich.markup import escape
-
     return escape(" ".join(text.split()))
 
 
@@ -234,10 +233,11 @@ def _print_result(result: Result) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    where = _line(" › ".join((result.source, *result.headings[-2:])))
+    where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
-    out.print(f"[bold]{result.rank}. {_line(result.title)}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
-    told = Text.from_markup(f"{where}  (confidence {result.confidence}{flags})", style="dim")
+    title = _line(f"{result.rank}. {result.title}")
+    out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
+    told = Text(f"{where}  (confidence {result.confidence}{flags})", style="dim")
     out.print(Padding(told, (0, 0, 0, 3), expand=False))
     text = " ".join(result.text.split())
     out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
@@ -296,7 +296,7 @@ def _print_end(response: SearchResponse, short: str) -> None:
     for warning in response.warnings:
         warn(warning)
     took = response.timings
-    out.print(f"[dim]search {short} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
+    out.print(f"[dim]search {escape(short)} · {took.total:.0f} ms (embedding {took.embedding:.0f})[/]")
     if response.results:
         out.print("[dim]Did it help? slowwave feedback last 1 helpful[/]", highlight=False)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace
 from slowwave.common.plurals import counted
@@ -38,7 +39,9 @@ def gate_report(
     rows = [list(row) for row in done.reasons.iter_rows()]
     if not rows:
         out.print(
-            f"{counted(done.notes, 'note')} since {done.first}, none with a fault. Files count after a night."
+            f"{counted(done.notes, 'note')} since {done.first}, none with a fault. "
+            f"Files count after a night.",
+            markup=False,
         )
         return
     columns = ["reason", "notes", "refused", "would be", "share", "low", "high", "example"]
@@ -160,4 +163,4 @@ def gate_docs(
     if json:
         print_json({"day": day, "page": str(page)})
     else:
-        out.print(f"Contract of {day}: [bold]{page}[/]")
+        out.print(f"Contract of {escape(day)}: [bold]{escape(str(page))}[/]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, app
 from slowwave.errors import SlowwaveError
@@ -32,7 +33,7 @@ def health(
     else:
         out.print("Ready." if told["ready"] else "[bold red]Not ready.[/]")
         for name, said in told["parts"].items():
-            out.print(f"  [dim]{name:<9}[/]{said}", highlight=False, soft_wrap=True)
+            out.print(f"  [dim]{escape(f'{name:<9}')}[/]{escape(str(said))}", highlight=False, soft_wrap=True)
     if not told["ready"]:
         raise typer.Exit(1)
 

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.exchange import written_to
@@ -137,7 +138,8 @@ def judge_set(
     if json:
         print_json(done)
         return
-    out.print(f"{'Taken' if done.new else 'Was said before'}: {grade} for [bold]{done.memory_id}[/].")
+    told = "Taken" if done.new else "Was said before"
+    out.print(f"{told}: {escape(grade)} for [bold]{escape(done.memory_id)}[/].")
 
 
 @judging.command("list")

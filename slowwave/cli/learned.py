@@ -121,7 +121,7 @@ def learning_log(
         _show("Log of learning", learned.log(rows, limit, now), rows.height)
     if refused:
         told = f"{counted(refused, 'selection')} taught nothing:"
-        out.print(f"[dim]{told} slowwave learning log --action refuse[/]", highlight=False)
+        out.print(f"[dim]{escape(told)} slowwave learning log --action refuse[/]", highlight=False)
 
 
 def _one_kind(kind: str) -> Kind:

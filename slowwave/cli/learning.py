@@ -59,14 +59,15 @@ def learning_status(namespace: Namespace = "", json: Json = False) -> None:
         (status.key_gate, "Keys", status.keys, status.selections),
     ):
         _print_gate(gate)
-        out.print(f"{name}: " + ", ".join(f"{count:,} {state}" for state, count in states.items()))
+        counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
+        out.print(f"{name}: {counts}", markup=False)
         if became:
             told = ", ".join(f"{count:,} {reason}" for reason, count in became.items())
-            out.print(f"Selections: {told}", highlight=False)
+            out.print(f"Selections: {told}", highlight=False, markup=False)
         if gate.awaits_only_approval:
             out.print(
                 f"Only a person's approval is missing: "
-                f"[bold]slowwave learning approve --who NAME --kind {gate.kind}[/]"
+                f"[bold]slowwave learning approve --who NAME --kind {escape(gate.kind)}[/]"
             )
 
 
@@ -237,7 +238,7 @@ def _print_gate(decision: GateDecision) -> None:
 
 def _says(decision: GateDecision) -> str:
     mark, then = says(decision)
-    return f"[{_COLOURS[mark.mark]}]{mark.text}[/]: {then}"
+    return f"[{_COLOURS[mark.mark]}]{escape(mark.text)}[/]: {escape(then)}"
 
 
 def _print_taken_back(found: Sequence[TakenBack]) -> None:

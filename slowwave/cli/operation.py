@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, app, home_settings, open_home
 from slowwave.common.plurals import counted
@@ -124,8 +125,10 @@ def reembed(
     if json:
         print_json(report)
         return
-    out.print(f"{counted(report['chunks'], 'chunk has', 'chunks have')} now vectors of [bold]{model}[/].")
-    out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.')
+    out.print(
+        f"{counted(report['chunks'], 'chunk has', 'chunks have')} now vectors of [bold]{escape(model)}[/]."
+    )
+    out.print(f'Set it for good: embedding.model = "{model}" is in {report["config"]}.', markup=False)
 
 
 @checkpoints.command("create")
@@ -142,7 +145,7 @@ def checkpoint_create(name: str, json: Json = False) -> None:
     if json:
         print_json({"name": made.name, "tables": dict(made.tables)})
     else:
-        out.print(f"Checkpoint [bold]{made.name}[/] of {len(made.tables)} tables.")
+        out.print(f"Checkpoint [bold]{escape(made.name)}[/] of {len(made.tables)} tables.")
 
 
 @checkpoints.command("list")
@@ -177,7 +180,8 @@ def checkpoint_restore(name: str, json: Json = False) -> None:
         print_json({"name": done.name, "tables": dict(done.tables)})
     else:
         out.print(
-            f"All tables are as at [bold]{done.name}[/]. `slowwave night` takes in again what came since."
+            f"All tables are as at [bold]{escape(done.name)}[/]. "
+            f"`slowwave night` takes in again what came since."
         )
 
 
@@ -192,4 +196,4 @@ def checkpoint_delete(name: str, json: Json = False) -> None:
     if json:
         print_json({"name": name, "deleted": True})
     else:
-        out.print(f"Checkpoint [bold]{name}[/] is gone.")
+        out.print(f"Checkpoint [bold]{escape(name)}[/] is gone.")

@@ -77,4 +77,4 @@ def _tell(link: str, json: bool, about: str) -> None:
         print_json({"link": link})
         return
     out.print(link, soft_wrap=True, markup=False, highlight=False)
-    err.print(about)
+    err.print(about, markup=False)

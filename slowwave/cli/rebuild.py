@@ -43,19 +43,20 @@ def rebuild(
 
 def _print_mended(mended: Mended) -> None:
     lost = counted(mended.lost, "act of memories was", "acts of memories were")
-    out.print(f"The journal knows what the tables do; {lost} not in it.")
+    out.print(f"The journal knows what the tables do; {lost} not in it.", markup=False)
     if mended.aside:
-        out.print(f"The file that could not be read is {mended.aside}.", highlight=False)
+        out.print(f"The file that could not be read is {mended.aside}.", highlight=False, markup=False)
     if mended.gone:
         out.print("What only the journal knew may be lost:")
     for sentence in mended.gone:
-        out.print(f"  {sentence}", highlight=False)
+        out.print(f"  {sentence}", highlight=False, markup=False)
 
 
 def _print_rebuilt(done: Rebuilt) -> None:
     print_table("Rebuilt", ["table", "rows"], [[name, f"{rows:,}"] for name, rows in done.tables.items()])
     if done.checkpoints:
-        out.print(f"Checkpoints that were of the old tables are gone: {', '.join(done.checkpoints)}")
+        gone = ", ".join(done.checkpoints)
+        out.print(f"Checkpoints that were of the old tables are gone: {gone}", markup=False)
     if done.from_acts:
         out.print(
             "The journal had no records of tables. Next: [bold]slowwave night[/] takes everything in again"

@@ -73,14 +73,15 @@ def feedback(
     _print_distributions(done)
     _print_lists(done)
     if html is not None:
-        err.print(f"Written to [bold]{html}[/].", highlight=False, soft_wrap=True)
+        err.print(f"Written to [bold]{escape(str(html))}[/].", highlight=False, soft_wrap=True)
 
 
 def _print_head(done: FeedbackReport) -> None:
     from slowwave.views import wording
 
     out.print(
-        f"[bold]Feedback of namespace {escape(done.namespace)}[/], {wording.period(done)}", highlight=False
+        f"[bold]Feedback of namespace {escape(done.namespace)}[/], {escape(wording.period(done))}",
+        highlight=False,
     )
     show(Section("", [Paragraph(wording.summary(done)), Paragraph(wording.waiting(done), "waits")]))
     if done.acts.is_empty() and not done.rated:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, open_home, open_namespace, reference
 from slowwave.common.plurals import counted
@@ -110,7 +111,7 @@ def quarantine_release(
         print_json(released)
         return
     for one in released:
-        out.print(f"Released [bold]{one.memory_id}[/] ({one.source}): {one.status}")
+        out.print(f"Released [bold]{escape(one.memory_id)}[/] ({escape(one.source)}): {escape(one.status)}")
 
 
 @app.command()
@@ -223,9 +224,10 @@ def _settle(word: str, decision_ids: list[str], namespace: str, *, json: bool) -
     for row in done:
         told = f"{row['memory_id']} and {row['other_memory']}"
         if word == "accept":
-            out.print(f"Done: {row['outcome']} of {told}. Take it back: slowwave undo {row['decision_id']}")
+            done_as, back = row["outcome"], f"slowwave undo {row['decision_id']}"
+            out.print(f"Done: {done_as} of {told}. Take it back: {back}", markup=False)
         else:
-            out.print(f"Declined: {told} stay as they are, and are not asked about again.")
+            out.print(f"Declined: {told} stay as they are, and are not asked about again.", markup=False)
 
 
 def _print_waiting(memory: Memory, rows: list[dict[str, Any]]) -> None:
@@ -304,7 +306,8 @@ def undo(
         print_json(row)
         return
     out.print(
-        f"Undone: {row['outcome']} of [bold]{row['memory_id']}[/] and [bold]{row['other_memory']}[/]. "
+        f"Undone: {escape(row['outcome'])} of [bold]{escape(row['memory_id'])}[/] and "
+        f"[bold]{escape(row['other_memory'])}[/]. "
         f"They are kept apart from now on."
     )
 
@@ -324,7 +327,7 @@ def remember(
         print_json({"memory_id": memory_id, "new": done})
         return
     said = "Remembered" if done else "It was not forgotten, and nothing changed"
-    out.print(f"{said}: [bold]{memory_id}[/]")
+    out.print(f"{said}: [bold]{escape(memory_id)}[/]")
 
 
 @app.command()
@@ -358,7 +361,7 @@ def _print_reconsolidated(
     if rows:
         print_decisions(memory, title, rows[:limit])
     else:
-        out.print(title)
+        out.print(title, markup=False)
     if len(rows) > limit:
         out.print(f"[dim]and {len(rows) - limit:,} more that {verb} something (--limit)[/]")
     if dry_run:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from slowwave.cli.app import Json, app, home_settings
 from slowwave.common.plurals import counted
@@ -54,5 +55,6 @@ def tune(
     changed = parameters(done, changed=True)
     print_table("Parameters that changed", changed.columns, changed.rows)
     out.print(
-        f"Written to [bold]{to}[/]. Nothing in force has changed; ranking.policy_file puts it in force."
+        f"Written to [bold]{escape(str(to))}[/]. Nothing in force has changed; "
+        f"ranking.policy_file puts it in force."
     )

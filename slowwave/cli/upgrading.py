@@ -34,13 +34,20 @@ def upgrade(
     if undo:
         out.print(
             f"The tables are of schema version {found.tables} again. Open the home with the Slowwave that "
-            f"made it: this one would upgrade it again."
+            f"made it: this one would upgrade it again.",
+            markup=False,
         )
         return
     if not found.steps:
-        out.print(f"Nothing to upgrade: tables {found.tables}, journal {found.journal}.", highlight=False)
+        out.print(
+            f"Nothing to upgrade: tables {found.tables}, journal {found.journal}.",
+            highlight=False,
+            markup=False,
+        )
         return
     for step in found.steps:
         rows = ", ".join(f"{name} ({counted(count, 'row')})" for name, count in step.tables.items())
-        out.print(f"{step.part} {step.version}, {step.name}: {rows or 'adds to it'}", highlight=False)
+        out.print(
+            f"{step.part} {step.version}, {step.name}: {rows or 'adds to it'}", highlight=False, markup=False
+        )
     out.print("Nothing was written." if dry_run else "Done. slowwave upgrade --undo takes it back.")
