@@ -144,13 +144,18 @@ def use(wheel: Path, root: Path) -> None:
         subprocess.run([work / "venv/bin/slowwave", "--version"], cwd=work, env=clean, check=True)
 
 
+def _runs(engine: str) -> bool:
+    """Whether a container engine can be used: its command is often there where no engine runs."""
+    return subprocess.run([engine, "info"], check=False, capture_output=True).returncode == 0
+
+
 def image(root: Path, version: str) -> str:
     """Build the image where an engine is; what came of it, in words."""
-    engine = next((name for name in ENGINES if shutil.which(name)), None)
+    engine = next((name for name in ENGINES if shutil.which(name) and _runs(name)), None)
     file = root / "deploy" / "Dockerfile"
     command = f"{engine or ENGINES[0]} build -f deploy/Dockerfile -t slowwave:{version} ."
     if engine is None or not file.exists():
-        why = "there is no deploy/Dockerfile" if not file.exists() else "no container engine is here"
+        why = "there is no deploy/Dockerfile" if not file.exists() else "no container engine runs here"
         return f"Image: not built, as {why}. Elsewhere: {command}"
     subprocess.run(command.split(), cwd=root, check=True)
     return f"Image: slowwave:{version}"

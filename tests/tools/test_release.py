@@ -59,3 +59,16 @@ def test_two_builds_at_two_places_are_the_same_bytes(tmp_path: Path):
     ]
     assert [file.suffix for file in built[0]] == [".whl", ".gz"] or len(built[0]) == 2
     assert release.sums(built[0]) == release.sums(built[1])
+
+
+@pytest.mark.parametrize("engine", ["#!/bin/sh\necho 'Cannot connect to the daemon.' >&2\nexit 1\n", None])
+def test_without_a_container_engine_that_runs_the_command_is_said(tmp_path: Path, monkeypatch, engine):
+    if engine is not None:
+        (tmp_path / "docker").write_text(engine)
+        (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/nowhere")
+    said = release.image(ROOT, "0.2.0")
+    assert said == (
+        "Image: not built, as no container engine runs here. "
+        "Elsewhere: docker build -f deploy/Dockerfile -t slowwave:0.2.0 ."
+    )
