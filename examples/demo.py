@@ -84,7 +84,7 @@ def main() -> None:
     say.rule("[bold]9. Start a session[/]  what an assistant should know at once")
     run("wakeup", "--budget", "200")
     say.rule("[bold]Where to look next[/]")
-    shown = os.path.relpath(home)
+    shown = escape(os.path.relpath(home))
     say.print(f"  The demo took {time.monotonic() - start:.0f} s. Its memory is in [bold]{shown}[/].")
     say.print(f'  Ask more:       [bold].venv/bin/slowwave --home {shown} search "{HINT}"[/]', soft_wrap=True)
     say.print(f"  See the night:  [bold].venv/bin/slowwave --home {shown} ui[/]   (Dagster's web page)")
@@ -95,7 +95,7 @@ def run(*words: str, lines: int = LINES) -> None:
     """Run a command of the command line as a person would, and show the first lines of what it says."""
     command = Path(sys.executable).with_name("slowwave")
     screen = Console()
-    line(screen, f"\n[dim]$ slowwave {shlex.join(words)}[/]")
+    line(screen, f"\n[dim]$ slowwave {escape(shlex.join(words))}[/]")
     looks = {"COLUMNS": str(screen.width)} | ({"FORCE_COLOR": "1"} if screen.is_terminal else {})
     done = subprocess.run(
         [command, *words], check=True, stdout=subprocess.PIPE, text=True, env=os.environ | looks
@@ -139,14 +139,15 @@ def teach(say: Console) -> None:
             memory.feedback(found.search_id, 1, "helpful")
             memory.feedback(found.search_id, 2, "unhelpful")
     line(say, f"  Three times asked and answered: [bold cyan]{question}[/]")
-    line(say, f"  helpful: [bold]{found[0].title}[/], unhelpful: [bold]{found[1].title}[/]")
+    best, second = (escape(one.title) for one in found.results[:2])
+    line(say, f"  helpful: [bold]{best}[/], unhelpful: [bold]{second}[/]")
     run("night", lines=8)
     with slowwave.open(namespace="default", principal="demo") as memory:
         after = {result.memory_id: result.score for result in memory.search(question, limit=10)}
     for before in found.results[:2]:
         now = after.get(before.memory_id)
         shown = "not shown any more" if now is None else f"{now:.2f}"
-        say.print(f"  {before.score:.2f} → {shown}  [bold]{before.title}[/]")
+        say.print(f"  {before.score:.2f} → {shown}  [bold]{escape(before.title)}[/]")
     run("report", "feedback", "-k", "2")
 
 

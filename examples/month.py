@@ -23,6 +23,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from slowwave.assets import evaluation, learning
@@ -234,8 +235,8 @@ def why(office: Office, after: Mapping[str, int], before: Mapping[str, int], say
     if not len(found):
         return
     top = found[0]
-    say.print(f"\n  [bold cyan]? {best}[/]\n  → {top.score:.2f}  [bold]{top.text}[/]")
-    for row in top.explanation.contributions:
+    say.print(f"\n  [bold cyan]? {escape(best)}[/]\n  → {top.score:.2f}  [bold]{escape(top.text)}[/]")
+    for row in top.explanation.contributions if top.explanation else ():
         if row.source == "key":
             say.print(f"       {row.value:+.3f}  led here by {row.term}", markup=False, soft_wrap=True)
 
@@ -255,7 +256,7 @@ def month(home: Path, say: Console) -> None:
     compare(before, after, say)
     why(office, after, before, say)
     office.space.close()
-    shown = os.path.relpath(home)
+    shown = escape(os.path.relpath(home))
     command = f".venv/bin/slowwave --home {shown} learning terms --kind keys"
     say.print(f"\n  Look at it:  [bold]{command}[/]", soft_wrap=True)
 
