@@ -11,7 +11,7 @@ questions that are asked. ``night_s`` is the night's work on the tables: word in
 and the snapshots that are left for all processes.
 
 The constants of `_scale_model.py` are fitted to the first two sizes; what it foretells of the others, and its
-error, is the second table.
+error, is the second table, and what of ten million and a billion chunks the third.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from _scale_home import MINE, Source, build, index, settings_of, tenant
 
 MEASURED = ("p50_cpu_ms", "p95_cpu_ms", "disk_mb", "night_cpu_s")
 MARK = "measured.json"
+BEYOND, DIMENSION = (10**7, 10**9), 256
 
 
 @bench
@@ -53,9 +55,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         homes = {size: folder / f"scale-{size}-{arguments.tenants}" for size in arguments.chunks}
         nights = {size: _made(home, size, arguments, source) for size, home in homes.items()}
         rows = _measured(homes, nights, arguments, source, Path(made))
-    foretold = foretelling(rows)
     note = "CPU time of the process; ratio: p95 over that of the first size"
-    reports("scale", {"measured": (rows, note), "foretold": (foretold, "fitted to the first two sizes")})
+    fitted = "fitted to the first two sizes"
+    beyond = [larger(rows, size) for size in BEYOND] if len(rows) > 1 else []
+    reports(
+        "scale",
+        {
+            "measured": (rows, note),
+            "foretold": (foretelling(rows), fitted),
+            "beyond": (beyond, f"{fitted}; what was not measured"),
+        },
+    )
 
 
 def _made(home: Path, size: int, arguments: Any, source: Source) -> dict[str, float]:  # noqa: ANN401
@@ -115,8 +125,7 @@ def foretelling(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What the model says of the sizes that its constants are not of; nothing of fewer than three."""
     told = []
     for name in MEASURED if len(rows) > 2 else ():
-        power = 0.5 if name.endswith("_ms") else 1.0
-        line = model.fitted([(row["chunks"], row[name]) for row in rows[:2]], power)
+        line = line_of(rows, name)
         for row in rows[2:]:
             said = line.at(row["chunks"])
             told.append(
@@ -126,6 +135,23 @@ def foretelling(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 }
             )  # fmt: skip
     return told
+
+
+def line_of(rows: Sequence[Mapping[str, Any]], name: str) -> model.Line:
+    """A figure by the rows of a home, of the first two sizes."""
+    power = model.power_of(name, rows[0]["tenants"])
+    return model.fitted([(row["chunks"], row[name]) for row in rows[:2]], power)
+
+
+def larger(rows: Sequence[Mapping[str, Any]], size: int) -> dict[str, Any]:
+    """What a home that is too large for this machine would cost, shared by as many tenants."""
+    tenants = rows[0]["tenants"]
+    home = model.home(
+        size, tenants, DIMENSION, search=line_of(rows, "p95_cpu_ms"), disk_mb=line_of(rows, "disk_mb"),
+        night_cpu_s=line_of(rows, "night_cpu_s"),
+    )  # fmt: skip
+    costs = {name: round(value, 1) for name, value in asdict(home).items()}
+    return {"chunks": size, "tenants": tenants, **costs}
 
 
 if __name__ == "__main__":

@@ -24,8 +24,12 @@ def test_a_home_shared_by_tenants_by_hand(model):
         1_000_000, 100, 256, search=model.Line(10, 0.01, 0.5), disk_mb=model.Line(0, 0.005, 1),
         night_cpu_s=model.Line(36, 0.0036, 1),
     )  # fmt: skip
-    assert home.search_cpu_ms == pytest.approx(11.0)  # 10,000 rows each: root 100
+    assert home.search_cpu_ms == pytest.approx(20.0)  # of a million rows the root is 1,000
     assert home.disk_gb == pytest.approx(5_000 / 1_024)
     assert home.night_hours == pytest.approx(1.01)
     assert home.snapshot_gb == pytest.approx(10_000 * 3_524 / 2**30)
-    assert home.files_mapped == 100
+
+
+def test_a_first_search_of_many_tenants_grows_with_the_rows_and_any_other_with_their_root(model):
+    assert model.power_of("p95_cpu_ms", 1) == 0.5
+    assert model.power_of("p95_cpu_ms", 1_000) == model.power_of("disk_mb", 1) == 1.0
