@@ -63,11 +63,11 @@ def is_left_out(inside: Path) -> bool:
 
 
 def leftovers(settings: Settings) -> list[str]:
-    """What is in a folder that is to become a home, but for what may be there: settings, and locks."""
+    """What is in a folder that is to become a home, but for what may be there: settings, locks, places."""
     home = settings.home
     if not home.is_dir():
         return []
-    allowed = {CONFIG_FILE, MARKER, known.FILE}
+    allowed = {CONFIG_FILE, MARKER, MOVED_FROM, known.FILE}
     return sorted(
         path.name
         for path in home.iterdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -186,6 +187,17 @@ def test_a_home_that_is_not_empty_is_left_alone(own: Path, kept: Path) -> None:
     with pytest.raises(BackupError, match="is not empty"):
         restore(load(own), archive(kept))
     assert sorted(path.name for path in own.iterdir()) == before
+
+
+def test_what_a_home_keeps_of_a_move_is_not_in_the_way_of_its_own_restore(kept: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
+    told = {"home": str(new.resolve()), "left": {"tables": ["s3://old/lance"], "journal": []}}
+    (new / "moved-from.json").write_text(json.dumps(told))
+    restore(load(new), archive(kept))
+    with Memory(load(new), namespace="ada") as memory:
+        assert memory.store.count("memories")
+    assert json.loads((new / "moved-from.json").read_text()) == told
 
 
 def test_a_restore_that_was_cut_short_goes_on_and_nobody_opens_it_meanwhile(
