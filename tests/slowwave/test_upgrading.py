@@ -98,3 +98,26 @@ def test_a_home_without_an_upgrade_has_none_to_take_back(tmp_path: Path) -> None
     assert command(tmp_path)["steps"] == []
     with pytest.raises(StoreError, match="none to take back"):
         upgrading.undo(load(tmp_path))
+
+
+def everything(home: Path) -> dict[str, bytes]:
+    """All files; those beside SQLite's whoever reads the journal makes, and they are empty."""
+    files = [one for one in home.rglob("*") if one.is_file() and not one.name.endswith(("-shm", "-wal"))]
+    assert not any(one.stat().st_size for one in home.glob("journal.db-wal"))
+    return {str(one.relative_to(home)): one.read_bytes() for one in files}
+
+
+@pytest.mark.parametrize("option", [(), ("--repair",)])
+def test_doctor_says_that_a_home_would_be_upgraded_and_leaves_it(old: Path, option: tuple[str, ...]) -> None:
+    before = everything(old)
+    done = CliRunner().invoke(app, ["--home", str(old), "doctor", *option, "--json"], env={})
+    found = {one["subject"]: one for one in json.loads(done.stdout)["findings"]}
+    assert done.exit_code == 1
+    assert list(found) == ["home", "schema"]
+    assert "2 steps" in found["schema"]["message"]
+    assert "tables 12, journal 1" in found["schema"]["message"]
+    assert "slowwave upgrade (--dry-run" in found["schema"]["advice"]
+    assert everything(old) == before
+    upgrading.upgrade(load(old))
+    done = CliRunner().invoke(app, ["--home", str(old), "doctor", "--json"], env={})
+    assert "schema" not in {one["subject"] for one in json.loads(done.stdout)["findings"]}
