@@ -23,7 +23,7 @@ from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
-from slowwave.search.channels.following import leave_files
+from slowwave.search.channels.following import leave_files, searched_in_table
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
@@ -255,20 +255,24 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     with space.writing():
         mended, faults = apart_of(space, lambda own: reconcile(own.store, own.chunker, own.embedder))
     told = told_faults(context, store, faults)
+    settings = space.settings.store
+    most_bytes = int(settings.snapshot_mb * 2**20)
     with task("indexing"):
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
+        large = searched_in_table(store, most_bytes)
         index = refresh_vector_index(
             store,
-            minimum_rows=space.settings.store.vector_index_from,
-            wanted_recall=space.settings.store.vector_index_recall,
+            minimum_rows=settings.vector_index_from,
+            wanted_recall=settings.vector_index_recall,
+            needed=bool(large),
         )
-        kept = maintain(store, keep_versions=timedelta(days=space.settings.store.keep_versions_days))
+        kept = maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))
         left = leave_files(
             store,
-            int(space.settings.store.snapshot_mb * 2**20),
+            most_bytes,
             erasures=lambda name: space.journal.count(name, ERASURE),
-            parted_from=space.settings.store.vector_index_from,
-            wanted_recall=space.settings.store.vector_index_recall,
+            parted_from=settings.vector_index_from,
+            wanted_recall=settings.vector_index_recall,
         )
     for name, why in left.failed.items():
         context.log.warning(f"Processes make the snapshot of {name} themselves: {why}")
@@ -283,7 +287,9 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
             "chunks": index.rows,
             "vector index": f"IVF_FLAT, {index.probes} probes, recall@10 {index.recall:.3f}"
             if index.indexed
-            else f"none: exact search below {space.settings.store.vector_index_from:,} chunks",
+            else f"none: exact search below {settings.vector_index_from:,} chunks"
+            if large
+            else "none: each namespace is searched in its snapshot",
             "stale chunks removed": sum(one.stale_chunks for one in mended),
             "memories mended": sum(one.remade_memories for one in mended),
             "snapshots left for all processes": len(left.rows),

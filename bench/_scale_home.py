@@ -31,7 +31,7 @@ from slowwave.home.ledger import NOTES
 from slowwave.journal.acts import save_entry
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.notes import Note, content_hash
-from slowwave.search.channels.following import leave_files
+from slowwave.search.channels.following import leave_files, searched_in_table
 from slowwave.settings import EmbeddingSettings, Settings
 from slowwave.store import Store
 from slowwave.store.filling import append
@@ -268,14 +268,18 @@ def index(settings: Settings) -> dict[str, float]:
             took[f"{name}_cpu"] = round(time.process_time() - cpu, 2)
             return found
 
-        of_store = settings.store
+        of_store, most_bytes = settings.store, int(settings.store.snapshot_mb * 2**20)
+        needed = bool(searched_in_table(store, most_bytes))
         timed("words", lambda: create_full_text_indexes(store.table("chunks"), store.specs["chunks"]))
         timed(
             "vectors",
             lambda: refresh_vector_index(
-                store, minimum_rows=of_store.vector_index_from, wanted_recall=of_store.vector_index_recall
+                store,
+                minimum_rows=of_store.vector_index_from,
+                wanted_recall=of_store.vector_index_recall,
+                needed=needed,
             ),
         )
         timed("maintain", lambda: maintain(store, keep_versions=timedelta(days=7)))
-        timed("snapshots", lambda: leave_files(store, int(of_store.snapshot_mb * 2**20)))
+        timed("snapshots", lambda: leave_files(store, most_bytes))
     return took

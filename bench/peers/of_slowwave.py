@@ -13,7 +13,7 @@ from serving import Peer, Row, parts, serve
 
 import slowwave
 from slowwave.embedding import Embedder
-from slowwave.search.channels.following import leave_files
+from slowwave.search.channels.following import leave_files, searched_in_table
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.store.text import create_full_text_indexes
@@ -69,11 +69,13 @@ class Slowwave(Peer):
         """What the night does to these tables: indexes, compaction, old versions, files that are mapped."""
         store, settings = self._memory.store, self._memory.settings.store
         create_full_text_indexes(store.table("chunks"), store.specs["chunks"])
+        most_bytes = int(settings.snapshot_mb * 2**20)
         refresh_vector_index(
-            store, minimum_rows=settings.vector_index_from, wanted_recall=settings.vector_index_recall
-        )
+            store, minimum_rows=settings.vector_index_from, wanted_recall=settings.vector_index_recall,
+            needed=bool(searched_in_table(store, most_bytes)),
+        )  # fmt: skip
         maintain(store, keep_versions=timedelta(days=settings.keep_versions_days))
-        leave_files(store, int(settings.snapshot_mb * 2**20))
+        leave_files(store, most_bytes)
 
     def save(self, row: Row) -> None:
         """Save one."""

@@ -1,9 +1,10 @@
 """Which indexes a table has, and the proof that no other column is searched by text.
 
-Policy, from measurements of LanceDB 0.40: full text always; no vector index below
-``store.vector_index_from`` chunks (exact search is as fast there), IVF_FLAT above, because it gives up
-nothing but the partitions it does not visit. Recall against exact search is measured on the table
-itself when the index is built, and the number of visited partitions is raised until it is met.
+Policy, from measurements of LanceDB 0.40: full text always; no vector index where no namespace is searched
+in the table itself, nor below ``store.vector_index_from`` chunks (exact search is as fast there); IVF_FLAT
+above, because it gives up nothing but the partitions it does not visit. Recall against exact search is
+measured on the table itself when the index is built, and the number of visited partitions is raised until
+it is met.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slowwave.store.tables import TableSpec
-
 if TYPE_CHECKING:
     from slowwave.store.database import Store
 
@@ -22,16 +21,6 @@ RECALL_QUERIES = 48
 RECALL_AT = 10
 FEWEST_PROBES = 8
 ROWS_PER_PARTITION = 400
-
-
-def create_bitmap_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table
-    """Index the columns that every search filters by."""
-    from lancedb.index import Bitmap
-
-    there = {column for index in table.list_indices() for column in index.columns}
-    for column in spec.bitmap:
-        if column not in there:
-            table.create_index(column, config=Bitmap())
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +33,29 @@ class VectorIndex:
     recall: float | None  # recall@10 against exact search, measured when it was built
 
 
-def refresh_vector_index(store: Store, *, minimum_rows: int, wanted_recall: float) -> VectorIndex:
-    """Build the vector index when the table has outgrown exact search, and again when it doubled."""
+def refresh_vector_index(
+    store: Store, *, minimum_rows: int, wanted_recall: float, needed: bool = True
+) -> VectorIndex:
+    """Build the vector index when the table has outgrown exact search, and again when it doubled.
+
+    Args:
+        store: has the chunks.
+        minimum_rows: fewer are searched exactly.
+        wanted_recall: recall@10 that it has to have.
+        needed: whether anything is searched by it; one that is not needed costs every night, and goes.
+    """
     table = store.table("chunks")
     rows = store.count("chunks")
-    if rows < minimum_rows:
-        return VectorIndex(rows, False, None, None)
+    there = [index.name for index in table.list_indices() if "vector" in index.columns]
     known = store.get_meta("vector_index")
-    has_index = any("vector" in index.columns for index in table.list_indices())
-    if has_index and known and rows < 2 * known["rows"]:
+    if not needed:
+        for name in there:
+            table.drop_index(name)
+        if known:
+            store.delete("meta", "name = 'vector_index'")
+    if not needed or rows < minimum_rows:
+        return VectorIndex(rows, False, None, None)
+    if there and known and rows < 2 * known["rows"]:
         return VectorIndex(rows, True, known["probes"], known["recall"])
     from lancedb.index import IvfFlat
 

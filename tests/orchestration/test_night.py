@@ -186,7 +186,9 @@ def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatc
     put(folder, "rota.md", FACTS[2])
     watch(settings, folder)
     done = run_night(settings, TODAY, TODAY)
-    assert step(done, "search_index")["snapshots left for all processes"] == 1
+    index = step(done, "search_index")
+    assert index["snapshots left for all processes"] == 1
+    assert index["vector index"] == "none: each namespace is searched in its snapshot"
     store = Workspace(settings).store
     assert mapped.is_current(store, "ada", COLUMNS, store.dataset("chunks"))
 

@@ -158,6 +158,18 @@ def test_a_namespace_that_is_small_or_too_large_has_none(space):
     assert not list(mapped.path_of(store, "ada").parent.iterdir())
 
 
+def test_a_namespace_is_searched_in_the_table_where_it_may_have_no_snapshot(space):
+    store = space.store
+    sizes = dict(store.read("chunks", columns=["namespace"])["namespace"].value_counts().iter_rows())
+    assert len(sizes) > 1
+    one = following._row_bytes(store)
+    assert following.searched_in_table(store, MANY) == []
+    assert following.searched_in_table(store, 0) == sorted(sizes)
+    most = max(sizes.values())
+    assert following.searched_in_table(store, most * one) == []
+    assert following.searched_in_table(store, most * one - 1) == sorted(n for n in sizes if sizes[n] == most)
+
+
 def test_what_is_in_the_file_is_not_copied_when_more_comes(space):
     leave(space.store)
     snapshots = Snapshots(space.store, MANY)

@@ -8,7 +8,6 @@ from lancedb.query import MatchQuery
 from slowwave.errors import StoreError
 from slowwave.store.indexes import (
     FEWEST_PROBES,
-    create_bitmap_indexes,
     refresh_vector_index,
 )
 from slowwave.store.text import create_full_text_indexes, full_text_columns
@@ -95,16 +94,6 @@ def test_words_are_found_by_their_stem_and_without_accents(store):
     assert hits("the") == []
 
 
-def test_the_columns_that_searches_filter_by_get_bitmaps(store):
-    store.upsert("chunks", random_chunks(10))
-    for _ in range(2):
-        create_bitmap_indexes(store.table("chunks"), store.specs["chunks"])
-        found = [
-            tuple(one.columns) for one in store.table("chunks").list_indices() if one.index_type == "Bitmap"
-        ]
-        assert sorted(found) == [("namespace",), ("status",)]
-
-
 # -- vectors ---------------------------------------------------------------------------------------
 
 
@@ -143,6 +132,19 @@ def test_an_index_is_kept_until_the_table_has_doubled(store):
     second = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9)
     assert second.rows == 2 * COUNT == store.get_meta("vector_index")["rows"]
     assert len(vector_indexes(store)) == 1
+
+
+def test_an_index_that_nothing_is_searched_by_goes_and_is_made_again_when_it_is_needed(store):
+    store.upsert("chunks", random_chunks(COUNT))
+    refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9)
+    index = refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9, needed=False)
+    assert (index.rows, index.indexed, index.probes) == (COUNT, False, None)
+    assert vector_indexes(store) == []
+    assert store.get_meta("vector_index") is None
+    versions = [store.table(name).version for name in ("chunks", "meta")]
+    refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9, needed=False)
+    assert [store.table(name).version for name in ("chunks", "meta")] == versions
+    assert refresh_vector_index(store, minimum_rows=1_000, wanted_recall=0.9).indexed
 
 
 @pytest.mark.parametrize("wanted", [0.5, 0.99])

@@ -171,6 +171,17 @@ class LeftFiles:
     failed: Mapping[str, str]
 
 
+def searched_in_table(store: Store, most_bytes: int) -> list[str]:
+    """Namespaces of which there is no snapshot: they are searched in the table.
+
+    Args:
+        store: has the chunks.
+        most_bytes: as for `Snapshots`.
+    """
+    most = 0 if store.in_memory else most_bytes // _row_bytes(store)
+    return _sizes(store).filter(pl.col("count") > most)["namespace"].to_list()
+
+
 def leave_files(
     store: Store, most_bytes: int, *, fewest: int = FEWEST_ROWS, erasures: Callable[[str], int] = lambda _: 0,
     parted_from: int = PARTED_FROM, wanted_recall: float = WANTED_RECALL,
@@ -190,8 +201,7 @@ def leave_files(
     if store.elsewhere:
         return LeftFiles(rows, failed)
     store.settle(mapped.TABLE)
-    counts = store.read(mapped.TABLE, columns=["namespace"])["namespace"].value_counts().sort("namespace")
-    worth = counts.filter(pl.col("count").is_between(fewest, most_bytes // _row_bytes(store)))
+    worth = _sizes(store).filter(pl.col("count").is_between(fewest, most_bytes // _row_bytes(store)))
     mapped.forget_others(store, set(worth["namespace"]))
     for name, count in worth.iter_rows():
         try:
@@ -205,6 +215,12 @@ def leave_files(
         except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:  # the table is there
             failed[name] = f"{type(error).__name__}: {error}"
     return LeftFiles(rows, failed)
+
+
+def _sizes(store: Store) -> pl.DataFrame:
+    """Rows of each namespace (namespace, count)."""
+    rows = store.read(mapped.TABLE, columns=["namespace"])
+    return rows["namespace"].value_counts().sort("namespace")
 
 
 def _row_bytes(store: Store) -> int:

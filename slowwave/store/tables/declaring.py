@@ -29,7 +29,6 @@ class TableSpec:
     description: str
     partition: str | None = None  # the column whose values are Dagster partitions; None: a shared table
     full_text: tuple[str, ...] = ()  # the allow-list: no other column may ever have a full-text index
-    bitmap: tuple[str, ...] = ()  # low-cardinality columns that searches filter by
 
     @property
     def key(self) -> str:
@@ -44,14 +43,13 @@ def table(
     *,
     partition: str | None = None,
     full_text: tuple[str, ...] = (),
-    bitmap: tuple[str, ...] = (),
     **columns: pa.DataType,
 ) -> TableSpec:
     """A table; its columns in the order in which they are given, after the key."""
     declared = {"lance-schema:unenforced-primary-key": "true"}
     first = pa.field(key, TEXT, nullable=False, metadata=declared)
     schema = pa.schema([first, *(pa.field(column, kind) for column, kind in columns.items())])
-    return TableSpec(name, schema, description, partition, full_text, bitmap)
+    return TableSpec(name, schema, description, partition, full_text)
 
 
 def rows(**columns: pa.DataType) -> pa.DataType:

@@ -59,7 +59,6 @@ def tables(dimension: int) -> list[TableSpec]:
             "original: its own text where its content holds lines of memories that it absorbed; own_labels: "
             "its own labels (JSON) where those in the columns are united with theirs; dated: the date that "
             "its text carries, if it does; released: a person let it in.",
-            bitmap=("namespace",),
             namespace=TEXT, revision=TEXT, status=TEXT, **NOTE, principal=TEXT, chunk_count=COUNT,
             frequency=COUNT, created_at=TIME, updated_at=TIME, retired_at=TIME, dated=TIME, released=FLAG,
             replaced_by=TEXT, absorbed=LIST, original=TEXT, own_labels=TEXT, vector=vectors(dimension),
@@ -67,7 +66,7 @@ def tables(dimension: int) -> list[TableSpec]:
         table(
             "chunks", "chunk_id",
             "What is searched: the chunks of every memory with their vectors and their memory's labels.",
-            full_text=("search_text",), bitmap=("namespace", "status"),
+            full_text=("search_text",),
             **chunk_columns(dimension), status=TEXT, title=TEXT, source=TEXT, origin=TEXT, memory_type=TEXT,
             importance_tier=TEXT, retrieval_priority=TEXT, sensitivity=TEXT, state=TEXT, source_kind=TEXT,
             source_of_truth=FLAG, tags=LIST, follows=TEXT, created_at=TIME, updated_at=TIME,

@@ -152,8 +152,9 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             versions.drop_tags(store)
             advance(1)
             young = versions.rewrite(
-                store, vectors_from=settings.vector_index_from, wanted_recall=settings.vector_index_recall
-            )
+                store, vectors_from=settings.vector_index_from, wanted_recall=settings.vector_index_recall,
+                most_bytes=int(settings.snapshot_mb * 2**20),
+            )  # fmt: skip
             for name in again:
                 ensure_checkpoint(store, name, space.now())
             _record_anew(space, begun)

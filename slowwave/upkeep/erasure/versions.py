@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
+from slowwave.search.channels.following import searched_in_table
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.text import create_full_text_indexes
 from slowwave.upkeep.erasure.tables import physical_tables
@@ -30,7 +31,7 @@ def drop_tags(store: Store) -> None:
     store.delete("meta", "starts_with(name, 'checkpoint-')")
 
 
-def rewrite(store: Store, *, vectors_from: int, wanted_recall: float) -> int:
+def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, most_bytes: int) -> int:
     """Write every table anew without its deleted rows, with new indexes and no older version.
 
     Returns:
@@ -52,19 +53,18 @@ def rewrite(store: Store, *, vectors_from: int, wanted_recall: float) -> int:
         young += _sweep(Path(uri), dataset) if not urlparse(uri).scheme else 0
     store.refresh()
     store.delete("meta", "name = 'vector_index'")
-    refresh_vector_index(store, minimum_rows=vectors_from, wanted_recall=wanted_recall)
+    refresh_vector_index(
+        store, minimum_rows=vectors_from, wanted_recall=wanted_recall,
+        needed=bool(searched_in_table(store, most_bytes)),
+    )  # fmt: skip
     return young
 
 
 def _renew_indexes(table: Any, spec: TableSpec) -> None:  # noqa: ANN401 - lancedb.Table
     """Make every index anew: a word stays in an index when the last row that says it has gone."""
-    from lancedb.index import Bitmap
-
     create_full_text_indexes(table, spec, again=bool(spec.full_text))
     for index in table.list_indices():
-        if index.index_type.upper() == "BITMAP":
-            table.create_index(index.columns[0], config=Bitmap(), replace=True)
-        elif index.index_type.upper() != "FTS":
+        if index.index_type.upper() != "FTS":
             table.drop_index(index.name)  # of vectors: made again when it is worth it
 
 
