@@ -116,6 +116,11 @@ class Connection:
         """Whether the tables are in no folder of this machine, but in memory or in an object store."""
         return "://" in self.uri
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the tables are in no place that Lance could read by itself, but in LanceDB's memory."""
+        return self.uri.startswith("memory:")
+
     def committed(self, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
         """The latest version of a table as Lance reads it: a read of it costs a third of LanceDB's query.
 

@@ -299,7 +299,7 @@ class Store(Connection):
         logged = self._logged_frame(name, where)
         also = [self.specs[name].key] if not logged.is_empty() and self.specs[name].key not in wanted else []
         with asking("select", name) as asked, self._reading(name):
-            if self.elsewhere:
+            if self.in_memory:
                 query = self.table(name).search()
                 query = query if where is None else query.where(where)
                 found = query.select(wanted).limit(None).to_arrow()
@@ -377,19 +377,19 @@ class Store(Connection):
     def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
         """What a table is now, with what waits in the log: another one means that someone wrote."""
         with self._reading(name):
-            version = self.table(name).version if self.elsewhere else self.committed(name).version
+            version = self.table(name).version if self.in_memory else self.committed(name).version
         return int(version), self.logged(name)
 
     def version(self, name: str) -> int:
         """Of a table, now: another number means that someone wrote."""
         with self._reading(name):
-            return int(self.table(name).version if self.elsewhere else self.dataset(name).version)
+            return int(self.table(name).version if self.in_memory else self.dataset(name).version)
 
     def count(self, name: str, where: str | None = None) -> int:
         """Number of rows that match the filter."""
         logged, key = self._logged_frame(name, where), self.specs[name].key
         with asking("count", name), self._reading(name):
-            if self.elsewhere:
+            if self.in_memory:
                 return int(self.table(name).count_rows(where))
             found = self.committed(name)
             new = 0 if logged.is_empty() else logged.height - found.count_rows(one_of(key, logged[key]))

@@ -32,7 +32,7 @@ NEVER = -(2**63)
 def standing_in(space: Workspace, namespace: str) -> Standing | None:
     """What is known of a namespace now; None where its tables have to be asked."""
     most = int(space.settings.store.snapshot_mb * 2**20)
-    if not most or space.store.elsewhere:
+    if not most or space.store.in_memory:
         return None
     followers = space.part(
         "standing", lambda: Followers(lambda name: Standing(space.store, name, most), most)
