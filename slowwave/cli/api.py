@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from slowwave.cli.app import Json, app, home_settings
+from slowwave.common.addresses import host_and_port
 from slowwave.errors import SlowwaveError
 from slowwave.views.terminal import err, print_json, reports_errors
 
@@ -65,4 +66,4 @@ def installed() -> bool:
 
 def address(host: str, port: int) -> str:
     """Where it is."""
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"http://{host_and_port(host, port)}"

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, home_settings
+from slowwave.common.addresses import host_and_port
 from slowwave.errors import SlowwaveError
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import err, out, print_json, reports_errors, warn
@@ -65,9 +66,12 @@ def _serve_http(settings: Settings, host: str, port: int) -> None:
 
     space = Workspace(settings)
     made = server(settings, host, port, space)
-    where = f"[{host}]" if ":" in host else host
     with listening(host, port) as end, metrics_served(space):
-        err.print(f"Serving http://{where}:{port}{PATH} (stop with Ctrl-C)", markup=False, highlight=False)
+        err.print(
+            f"Serving http://{host_and_port(host, port)}{PATH} (stop with Ctrl-C)",
+            markup=False,
+            highlight=False,
+        )
         run_until_told(made, end)
 
 

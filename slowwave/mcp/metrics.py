@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from slowwave.common.addresses import host_and_port
 from slowwave.mcp.health import Health
 from slowwave.telemetry.beginning import leave, use
 from slowwave.telemetry.nights import nights
@@ -71,7 +72,7 @@ def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
     stop = serve(meter, host, port)
     use(meter=meter)
     try:
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port}/metrics"
+        yield f"http://{host_and_port(host, port)}/metrics"
     finally:
         leave(meter)
         stop()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from slowwave.common.addresses import host_and_port
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.settings import Settings
 
@@ -113,7 +114,9 @@ def _family(host: str) -> socket.AddressFamily:
 
 def _cannot_be_had(host: str, port: int, option: str, error: Exception) -> SlowwaveError:
     why = getattr(error, "strerror", None) or "no such address"
-    return SlowwaveError(f"{host}:{port} cannot be listened on ({why}). Name another port with {option}.")
+    return SlowwaveError(
+        f"{host_and_port(host, port)} cannot be listened on ({why}). Name another port with {option}."
+    )
 
 
 def _bind(end: socket.socket, host: str, port: int, or_any: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from slowwave.common.addresses import host_and_port
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.telemetry.catalogue import GAUGES, MEASURES, Value, label, prometheus_name
 
@@ -114,8 +115,8 @@ def serve(meter: PrometheusMeter, host: str, port: int) -> Callable[[], None]:
         server, thread = start_http_server(port, host, registry=meter.registry)
     except OSError as error:
         raise SlowwaveError(
-            f"{host}:{port} cannot be listened on for metrics ({error.strerror}). Set telemetry.metrics_port "
-            f"to another port, or to 0 for none."
+            f"{host_and_port(host, port)} cannot be listened on for metrics ({error.strerror}). "
+            f"Set telemetry.metrics_port to another port, or to 0 for none."
         ) from None
 
     def stop() -> None:

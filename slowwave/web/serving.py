@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from slowwave.common.addresses import host_and_port
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.serving import is_loopback, require_names, run_until_told, serving
 from slowwave.web.app import application
@@ -75,7 +76,7 @@ def address(settings: Settings, host: str, port: int) -> str:
         host = "::1" if ":" in host else "127.0.0.1"
     elif not is_loopback(host):
         host = allowed[0]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"http://{host_and_port(host, port)}"
 
 
 def _is_everywhere(host: str) -> bool:
