@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from itertools import count
 from typing import ClassVar
 
@@ -40,6 +41,15 @@ class Patient(H11Protocol):
         """Some of a request has come."""
         super().data_received(data)
         self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """What came is no request, and is refused as others are (RFC 9457)."""
+        told = {"type": "about:blank", "title": "Bad Request", "status": 400, "detail": msg, "errors": []}
+        headers = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
+        answer = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
+        for part in (answer, h11.Data(data=json.dumps(told).encode()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(part) or b"")
+        self.transport.close()
 
     def on_response_complete(self) -> None:
         """A request is answered."""

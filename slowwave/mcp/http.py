@@ -10,7 +10,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.routes import create_protected_resource_routes
 from mcp.server.auth.settings import AuthSettings
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,6 +28,7 @@ from slowwave.settings import OAuthSettings, Settings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.types import ASGIApp
     from uvicorn import Server
 
     from slowwave.home.workspace import Workspace
@@ -98,15 +99,16 @@ def application(
         verifier=Verifier(access),
         auth=_authorization(settings.mcp.oauth),
     )
+    names = _names(settings.mcp.allowed_hosts)
     # Every request stands for itself: nothing outlives its token, and any of several servers can answer.
     made = built.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
         json_response=True,
         max_request_body_size=settings.mcp.max_request_bytes,
-        transport_security=_names(settings.mcp.allowed_hosts),
+        transport_security=names,
     )
-    made.router.routes[:0] = [Route(PATH, _no_stream, methods=["GET"]), *_metadata(settings.mcp.oauth)]
+    made.router.routes[:0] = [Route(PATH, _no_stream, methods=["GET"]), *_metadata(settings.mcp.oauth, names)]
     made.router.routes += health_routes(memories.space, opening=memories.opening, details=details)
     made.router.redirect_slashes = False  # it would send clients to whatever host a request names
     opened = [one.namespace for one in settings.mcp.tokens]
@@ -135,8 +137,11 @@ def _authorization(oauth: OAuthSettings) -> AuthSettings:
     )
 
 
-def _metadata(oauth: OAuthSettings) -> list[Route]:
+def _metadata(oauth: OAuthSettings, names: TransportSecuritySettings) -> list[Route]:
     """Where clients learn which provider to ask (RFC 9728), by both addresses that they try.
+
+    Its addresses are those of the settings, whatever host a request names; where that is an unknown one the
+    request is refused as any other is.
 
     The SDK has a route of its own for the one; it would say which scopes every token needs, and ours are what
     a client may ask for.
@@ -150,8 +155,12 @@ def _metadata(oauth: OAuthSettings) -> list[Route]:
         scopes_supported=[READ, WRITE] if oauth.scopes else None,
         resource_name="Slowwave memory",
     )
-    again = Route(WELL_KNOWN, endpoint=route.endpoint, methods=["GET", "OPTIONS"])
-    return [route] if route.path == WELL_KNOWN else [route, again]
+    known = TransportSecurityMiddleware(names)
+
+    async def told(request: Request) -> ASGIApp:
+        return await known.validate_request(request) or route.endpoint
+
+    return [Route(path, told, methods=["GET", "OPTIONS"]) for path in dict.fromkeys((route.path, WELL_KNOWN))]
 
 
 def _ready_from_the_start(

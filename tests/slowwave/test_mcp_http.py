@@ -106,6 +106,16 @@ def test_there_is_no_stream_to_wait_at(server):
     assert told.value.headers["Allow"] == "POST"
 
 
+def test_what_is_no_request_is_refused_in_json(server):
+    port = int(server.url.rpartition(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as end:
+        end.sendall(b"\0no request\r\n\r\n")
+        head, _, body = b"".join(iter(lambda: end.recv(4_096), b"")).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/problem+json" in head.lower()
+    assert json.loads(body)["detail"] == "Invalid HTTP request received."
+
+
 # -- who is let in ---------------------------------------------------------------------------------
 
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 from oauth_provider import RESOURCE, Provider, provider
+from starlette.testclient import TestClient
 
 from slowwave.errors import SettingsError
 from slowwave.mcp.callers import Answer, Caller
 from slowwave.mcp.grants import granted, narrowed, scopes_of
+from slowwave.mcp.http import WELL_KNOWN, application
 from slowwave.mcp.keys import COOLDOWN_S, FRESH_S, TRUSTED_S
 from slowwave.mcp.oauth import OAuth
 from slowwave.settings import OAuthGrant, OAuthSettings, load
@@ -232,6 +234,36 @@ def test_who_says_to_be_somebody_else_is_not_asked_for_keys(own):
     oauth = OAuth(OAuthSettings.model_validate(settings | {"issuer": own.url + "/"}))
     assert ask(oauth, own.token(iss=own.url + "/")).caller is None
     assert own.asked.count("/jwks") == 0
+
+
+def test_its_metadata_has_the_addresses_of_the_settings_and_is_told_by_known_names_alone(home, there):
+    """RFC 9728 and the MCP specification: a client comes by the address that a refused request names."""
+    ours = "https://memory.example.org/mcp"
+    oauth = there.settings(resource=ours)
+    settings = load(home, mcp={"oauth": oauth, "allowed_hosts": ["memory.example.org"]})
+    client = TestClient(application(settings, "127.0.0.1"))
+
+    def ask(path: str, host: str) -> Any:
+        return client.get(path, headers={"Host": host})
+
+    paths = (f"{WELL_KNOWN}/mcp", WELL_KNOWN)
+    for path in paths:
+        for host in ("memory.example.org", "memory.example.org:8443", "127.0.0.1:8760", "[::1]:8760"):
+            told = ask(path, host)
+            assert told.status_code == 200, host
+            assert told.json()["resource"] == ours
+            assert told.json()["authorization_servers"][0].rstrip("/") == there.url
+            assert told.json()["scopes_supported"] == ["memory:read", "memory:write"]
+        for host in ("evil.example.com", "memory.example.org.evil.example.com", ""):
+            refused = ask(path, host)
+            assert refused.status_code == 421, host
+            assert "example.org" not in refused.text
+    for host in ("memory.example.org", "evil.example.com"):
+        asked = client.post("/mcp", headers={"Host": host}, json={})
+        assert asked.status_code == 401
+        assert (
+            f'resource_metadata="https://memory.example.org{paths[0]}"' in asked.headers["WWW-Authenticate"]
+        )
 
 
 @pytest.mark.parametrize(
