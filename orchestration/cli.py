@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from slowwave.cli.app import home_settings
+from slowwave.common.addresses import host_and_port
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
 from slowwave.orchestration.instance import dagster_home, end_killed
@@ -37,9 +39,9 @@ load_from:
 @reports_errors
 def night(date: Day = "", since: Since = "", until: Until = "", json: Annotated[bool, JSON] = False) -> None:
     """Run the night now: without dates, every day that has something new, up to today."""
-    from slowwave.settings import load, require_home
+    from slowwave.settings import require_home
 
-    settings = require_home(load())
+    settings = require_home(home_settings())
     from slowwave.orchestration.night import choose_days, run_due, run_night
 
     with bars(quiet=json):
@@ -62,9 +64,9 @@ def evaluate(
     date: Day = "", since: Since = "", until: Until = "", json: Annotated[bool, JSON] = False
 ) -> None:
     """Evaluate now: without dates, every day that rests on something new, up to today."""
-    from slowwave.settings import load, require_home
+    from slowwave.settings import require_home
 
-    settings = require_home(load())
+    settings = require_home(home_settings())
     from slowwave.orchestration.night import choose_days, evaluate_due, run_night
 
     with bars(quiet=json):
@@ -122,9 +124,9 @@ def ui(
     from slowwave.mcp.metrics import nights_served
     from slowwave.mcp.serving import listening, reserved
     from slowwave.orchestration.processes import run_whole
-    from slowwave.settings import load, require_home
+    from slowwave.settings import require_home
 
-    settings = require_home(load())
+    settings = require_home(home_settings())
     refuse_half_restored(settings.home)
     with ExitStack() as parts:
         metrics = ""
@@ -135,8 +137,11 @@ def ui(
             metrics = parts.enter_context(nights_served(settings))
         folder = dagster_home(settings)
         end_killed(folder)
-        where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        out.print(f"Web page: [bold]{escape(where)}[/]  (home {escape(str(settings.home))}; Ctrl-C ends it)")
+        where = f"http://{host_and_port(host, port)}"
+        if not with_input:  # or `slowwave up` has told it
+            out.print(
+                f"Web page: [bold]{escape(where)}[/]  (home {escape(str(settings.home))}; Ctrl-C ends it)"
+            )
         if metrics:
             out.print(f"Metrics of the nights: {escape(metrics)}", highlight=False)
         colours = sys.stdout.isatty() and sys.stderr.isatty() and "NO_COLOR" not in os.environ
@@ -145,6 +150,7 @@ def ui(
             _environment(settings, folder),
             with_input=with_input,
             plain=not colours,
+            json=settings.telemetry.logs == "json",
         )
     if code:
         raise SlowwaveError(

@@ -8,15 +8,19 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Final
+from typing import Final
+
+from slowwave.telemetry.logs import of_another
 
 GRACE: Final = 20.0
 """For the program to end by itself after it was asked to (seconds); Dagster's services need up to ten."""
 _SHORT: Final = 5.0  # for what it left behind
 _LOOK: Final = 0.2
 _COLOURS: Final = re.compile(rb"\x1b\[[\d;]*m")
+_OURS: Final = re.compile(rb'[-0-9]{10} [:,0-9]+ [A-Z]+ slowwave\.|\{"at".*"logger": "slowwave\.')
+"""Lines of our log, as :mod:`slowwave.telemetry.logs` has them."""
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -27,18 +31,21 @@ def run_whole(
     grace: float = GRACE,
     with_input: bool = False,
     plain: bool = False,
+    json: bool = False,
 ) -> int:
     """Run a program with all that it starts as one group of processes; end the group when the program ends.
 
     Ctrl-C, TERM and a closed terminal ask the program to end; what is still there when the time is up, or at
-    the second asking, is killed. Call it from the main thread.
+    the second asking, is killed. Call it from the main thread. All that it prints comes on standard error. Of
+    what it prints after it was asked only our own lines do: the rest is how it takes a Ctrl-C, no fault.
 
     Args:
         command: its words.
         environment: its variables.
         grace: seconds that it has for ending.
         with_input: the end of standard input asks, too: whoever holds its other end was killed.
-        plain: all that it prints comes on standard error, without colours.
+        plain: without colours.
+        json: each line as an object, and so without colours.
 
     Returns:
         0 where it ended because it was asked to; else the program's exit code, and 1 for its 0: it was to
@@ -57,11 +64,13 @@ def run_whole(
             command,
             env=dict(environment),
             stdin=subprocess.DEVNULL if with_input else None,
-            stdout=subprocess.PIPE if plain else None,
-            stderr=subprocess.STDOUT if plain else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        printing = threading.Thread(target=_without_colours, args=[process.stdout], daemon=True)
+        printing = threading.Thread(
+            target=_hand_on, args=[process.stdout or (), asked, plain, json], daemon=True
+        )
         printing.start()
         try:
             while process.poll() is None and not asked.wait(_LOOK):
@@ -80,11 +89,16 @@ def run_whole(
     return 0 if asked.is_set() else process.returncode or 1
 
 
-def _without_colours(printed: IO[bytes] | None) -> None:
-    """Hand on what a program prints, line by line; None: it prints by itself."""
-    for line in printed or ():
+def _hand_on(printed: Iterable[bytes], asked: threading.Event, plain: bool, json: bool) -> None:
+    """Hand on what a program prints, line by line."""
+    for line in printed:
+        if asked.is_set() and not _OURS.match(line):
+            continue
+        told = _COLOURS.sub(b"", line) if plain or json else line
+        if json:
+            told = of_another(told.decode(errors="replace"), "dagster").encode()
         with suppress(OSError):  # nobody reads it any more; the program goes on
-            os.write(2, _COLOURS.sub(b"", line))
+            os.write(2, told)
 
 
 def _at_end_of_input(asked: threading.Event) -> None:

@@ -70,10 +70,15 @@ def common(
 
 
 def home_settings() -> Settings:
-    """The settings of the home that the command is about."""
+    """The settings of the home that the command is about; from here on it logs as they say."""
     from slowwave.settings import load
 
-    return load()
+    settings = load()
+    if settings.telemetry.logs == "json":
+        from slowwave.telemetry.logs import begin_logs
+
+        begin_logs("json")
+    return settings
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -19,6 +19,7 @@ from rich.markup import escape
 from slowwave.cli import api as http
 from slowwave.cli.app import Json, app, home_settings
 from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
+from slowwave.common.addresses import host_and_port
 from slowwave.views.terminal import err, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
@@ -85,18 +86,18 @@ def up(
     from slowwave.errors import SlowwaveError
     from slowwave.home.model import refuse_half_restored
     from slowwave.settings import require_home
-    from slowwave.telemetry.logs import begin_logs
 
     settings = require_home(home_settings())
     if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
         raise SlowwaveError("`slowwave up` needs sockets of Unix, which this system does not have.")
     refuse_half_restored(settings.home)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # wherever it was found: it stays this one
-    if settings.telemetry.logs == "json":
-        begin_logs("json")
     with held(settings.home), ExitStack() as parts:
         ports = _Ports(port, page_port, api_port, ui_port, ui_host, night)
         _run(settings, parts, host, ports, json=json)
+    if not json:
+        with suppress(OSError):  # the terminal is closed, or nobody reads it any more
+            os.write(1, b"Stopped.\n")
 
 
 def _run(settings: Settings, parts: ExitStack, host: str, ports: _Ports, *, json: bool) -> None:
@@ -225,7 +226,7 @@ def _serve_assistants(
     end = parts.enter_context(listening(host, port, "--port"))
     space = parts.enter_context(warm.parts(settings))
     _serve(server(settings, host, port, space, {"night": night}), end, parts)
-    return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
+    return _Place(f"http://{host_and_port(host, port)}{PATH}")
 
 
 def _serve_api(
@@ -326,7 +327,7 @@ def _run_night(
     child.start()
     night.child = child
     parts.callback(child.stop, hurry)
-    return _Place(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    return _Place(f"http://{host_and_port(host, port)}")
 
 
 def _tell(home: Path, page: _Place, assistants: _Place, api: _Place, dagster: _Place, health: _Place) -> None:

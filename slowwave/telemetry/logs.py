@@ -1,16 +1,23 @@
-"""Log lines as JSON, one object a line, on standard error."""
+"""Lines of standard error as JSON, one object each: the log, warnings, last words, other programs' words."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sys
+import threading
 import traceback
+import warnings
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from slowwave.telemetry.recording import FIELDS
 
+if TYPE_CHECKING:
+    from types import TracebackType
+
+LOG = logging.getLogger("slowwave")
 PLAIN = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -64,23 +71,85 @@ def _trace() -> dict[str, str]:
 def begin_logs(form: str) -> None:
     """Let this program log to standard error; events only as JSON.
 
+    As JSON its warnings and errors that nothing caught are lines of the log, too. They are the program's: an
+    application that opens a home keeps its own.
+
     Args:
         form: plain or json.
     """
     if form == "json":
         log_as_json()
+        warnings.showwarning = _warned
+        sys.excepthook = _uncaught
+        threading.excepthook = lambda what: _uncaught(what.exc_type, what.exc_value, what.exc_traceback)
+        sys.unraisablehook = lambda what: _uncaught(what.exc_type, what.exc_value, what.exc_traceback)
     else:
         logging.basicConfig(level="WARNING", format=PLAIN)
 
 
+def is_json() -> bool:
+    """Whether lines of standard error are JSON."""
+    return any(isinstance(one.formatter, JsonLines) for one in logging.getLogger().handlers)
+
+
 def log_as_json() -> None:
     """Put JSON lines in the place of what the log has been written to; a second call changes nothing."""
-    root = logging.getLogger()
-    if any(isinstance(one.formatter, JsonLines) for one in root.handlers):
+    if is_json():
         return
+    root = logging.getLogger()
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     root.addHandler(handler)
     for one in [one for one in root.handlers if type(one) is logging.StreamHandler and one is not handler]:
         root.removeHandler(one)
-    logging.getLogger("slowwave").setLevel(logging.INFO)
+    LOG.setLevel(logging.INFO)
+
+
+def line(level: str, message: str) -> str:
+    """What a command says to the person who runs it, as a line of JSON with its end.
+
+    Args:
+        level: how grave it is: info, warning, error.
+        message: in words.
+    """
+    said = {"name": "slowwave.cli", "levelname": level, "msg": message}
+    return f"{JsonLines().format(logging.makeLogRecord(said))}\n"
+
+
+def of_another(printed: str, logger: str) -> str:
+    """A line that another program printed, as one of JSON with its end; empty for one without words.
+
+    Args:
+        printed: JSON of ours, which stays; JSON of structlog's, which Dagster logs in; or any words.
+        logger: that words are of.
+    """
+    try:
+        told = json.loads(printed)
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        words = printed.rstrip()
+        told = {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": "warning"}
+        told |= {"logger": logger, "message": words}
+        return f"{json.dumps(told, ensure_ascii=False)}\n" if words else ""
+    if "timestamp" in told and "at" not in told:
+        told = {"at": told.pop("timestamp"), "message": told.pop("event", ""), **told}
+    return f"{json.dumps(told, ensure_ascii=False)}\n"
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: object = None,
+    line: object = None,
+) -> None:
+    logging.getLogger("py.warnings").warning(
+        "%s: %s (%s:%d)", category.__name__, str(message), Path(filename).name, lineno
+    )
+
+
+def _uncaught(kind: type[BaseException], error: BaseException | None, where: TracebackType | None) -> None:
+    if error is not None and not issubclass(kind, SystemExit):
+        LOG.critical("An error that nothing caught", exc_info=(kind, error, where))

@@ -118,9 +118,14 @@ class _Log(logging.StreamHandler[Any]):
     """Logs of the process with their time; those of a request as its command would print them."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a record."""
+        """Print a record; one as JSON was printed already where the process prints."""
         if _SCREEN.get() is None:
-            super().emit(record)
+            if not terminal.is_json():
+                super().emit(record)
+        elif terminal.is_json():
+            from slowwave.telemetry.logs import JsonLines
+
+            sys.stderr.write(f"{JsonLines().format(record)}\n")
         elif logging.lastResort is not None:
             logging.lastResort.handle(record)
 

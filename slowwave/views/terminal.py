@@ -13,6 +13,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
+from rich.text import Text
 from typer.exceptions import TyperException
 
 from slowwave.common.arguments import bounded
@@ -37,6 +38,24 @@ class Terminal(Console):
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else printable(text, keep="\n"), style, control)
 
+    def print(self, *objects: Any, level: str = "info", **looks: Any) -> None:  # noqa: ANN401 - as rich has it
+        """Print; on standard error words are a line of JSON, of this level, where its lines are."""
+        if self.stderr and all(isinstance(one, str) for one in objects) and is_json():
+            from slowwave.telemetry.logs import line
+
+            marked = looks.get("markup") is not False
+            told = " ".join(Text.from_markup(one).plain if marked else one for one in objects)
+            self.file.write(line(level, printable(told.strip(), keep="\n")))
+            self.file.flush()
+        else:
+            super().print(*objects, **looks)
+
+
+def is_json() -> bool:
+    """Whether lines of standard error are JSON; where nobody chose so, nothing is loaded to see it."""
+    logs = sys.modules.get("slowwave.telemetry.logs")
+    return logs is not None and logs.is_json()
+
 
 out = Terminal()
 err = Terminal(stderr=True)
@@ -60,12 +79,14 @@ def print_plain(text: str) -> None:
 
 def warn(text: str, what: str = "Warning:") -> None:
     """Say on standard error what a person should know; it is not broken into lines."""
-    err.print(f"[yellow]{what}[/] {escape(text)}", highlight=False, soft_wrap=True)
+    told = f"[yellow]{what}[/] {escape(text)}"
+    err.print(told, level="warning", highlight=False, soft_wrap=True)
 
 
 def fail(message: str, *, code: int = 1) -> NoReturn:
     """Say what was wrong and end."""
-    err.print(f"[bold red]Error:[/] {escape(_printable(message))}", highlight=False, soft_wrap=True)
+    told = f"[bold red]Error:[/] {escape(_printable(message))}"
+    err.print(told, level="error", highlight=False, soft_wrap=True)
     raise SystemExit(code)
 
 

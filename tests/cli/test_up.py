@@ -614,6 +614,49 @@ def test_dagster_has_another_port_where_its_own_is_taken_and_one_that_was_asked_
 
 
 @pytest.mark.skipif(find_spec("dagster") is None, reason="the night is not installed")
+@pytest.mark.timeout(300)
+def test_ctrl_c_ends_it_with_a_word_of_ours_alone_while_dagster_starts(own):
+    """Dagster takes it with a traceback, or `Aborted!`, for as long as it loads itself."""
+    ports = ("--port", free_port(), "--page-port", free_port(), "--ui-port", free_port())
+    own.process = subprocess.Popen(
+        [sys.executable, "-m", "slowwave", "up", *ports], env=own.environment,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    while not (own.path / "dagster/workspace.yaml").exists():
+        assert own.process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1)  # it is loading now
+    os.killpg(own.process.pid, signal.SIGINT)  # as a terminal does
+    out, err = own.process.communicate(timeout=120)
+    code, own.process = own.process.returncode, None
+    assert (code, err) == (0, "")
+    assert out.startswith("Running; stop with Ctrl-C.\n")
+    assert out.endswith("/readyz\nStopped.\n")
+
+
+def test_with_logs_as_json_every_line_of_standard_error_is_an_object(own):
+    own.environment["SLOWWAVE_TELEMETRY__LOGS"] = "json"
+    where = own.start()
+    assert own.run("search", "when do we deploy?").asked
+    asked, cold = (own.run("get", "nosuchmemory", ask=ask) for ask in (True, False))
+    assert (asked.asked, cold.asked) == (True, False)
+    said = [json.loads(one.err) | {"at": ""} for one in (asked, cold)]
+    assert said[0] == said[1]
+    assert said[0]["level"] == "error"
+    with socket.create_connection(("127.0.0.1", int(where["page"].rpartition(":")[2])), timeout=60) as end:
+        end.sendall(b"\0no request\r\n\r\n")
+        end.recv(4_096)
+    code, rest = own.stop()
+    assert code == 0
+    lines = [json.loads(line) for line in rest.splitlines()]
+    told = [line.get("event") or line["message"] for line in lines]
+    assert told == ["search", "Invalid HTTP request received."]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = own.run("up", "--no-night", "--page-port", str(taken.getsockname()[1]))
+    assert (done.code, json.loads(done.err)["level"]) == (1, "error")
+
+
+@pytest.mark.skipif(find_spec("dagster") is None, reason="the night is not installed")
 def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = own.run("up", "--ui-port", str(taken.getsockname()[1]), "--page-port", free_port())

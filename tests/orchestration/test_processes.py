@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -86,10 +87,54 @@ def test_a_program_that_ends_by_itself_has_failed_and_its_colours_are_taken_out(
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    if plain:
-        assert (done.stdout, done.stderr) == ("", "green [32m]\nred\n")
-    else:
-        assert (done.stdout, done.stderr) == ("\x1b[32mgreen\x1b[0m [32m]\n", "\x1b[1;31mred\x1b[0m\n")
+    coloured = "\x1b[32mgreen\x1b[0m [32m]\n\x1b[1;31mred\x1b[0m\n"
+    assert (done.stdout, done.stderr) == ("", "green [32m]\nred\n" if plain else coloured)
+
+
+DAGSTERLIKE = """
+import json, sys, time
+print("No cursor.", file=sys.stderr)
+print(json.dumps({"event": "old", "logger": "dagster.daemon", "level": "warning", "timestamp": "then"}))
+try:
+    print("ready", flush=True)
+    time.sleep(600)
+except KeyboardInterrupt:
+    ours = {"at": "now", "level": "warning", "logger": "slowwave.runs", "message": "run 1 was stopped"}
+    print(json.dumps(ours))
+    print("2026-11-26 03:04:05,678 WARNING slowwave.runs: run 1 was stopped")
+    print("Aborted!", file=sys.stderr)
+    raise
+"""
+STOPS = """
+import os, sys
+from slowwave.orchestration.processes import run_whole
+sys.exit(run_whole([sys.executable, "-u", "-c", sys.argv[1]], dict(os.environ), json=sys.argv[2] == "1"))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("as_json", [True, False])
+def test_once_asked_to_end_it_says_nothing_but_our_own_lines(as_json: bool) -> None:
+    """Dagster takes a Ctrl-C with a traceback or `Aborted!`: no words for whoever pressed it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", STOPS, DAGSTERLIKE, str(int(as_json))],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    before: list[str] = []
+    while not before or "ready" not in before[-1]:
+        before.append(process.stderr.readline())
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "")
+    said = err.splitlines()
+    assert ["run 1 was stopped" in line for line in said] == [True, True]
+    if as_json:
+        lines = [json.loads(line) for line in (*before, *said)]
+        assert all({"at", "level", "logger", "message"} <= line.keys() for line in lines)
+        assert [line["message"] for line in lines[:3]] == ["No cursor.", "old", "ready"]
+        assert (lines[1]["at"], lines[1]["logger"]) == ("then", "dagster.daemon")
 
 
 @pytest.mark.slow

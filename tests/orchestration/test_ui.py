@@ -64,13 +64,17 @@ def test_dagster_says_warnings_alone_and_no_colours_into_a_file(opens, started):
     assert opens("--port", port).exit_code == 0
     ((command, options),) = started
     assert command[-6:] == ["-h", "127.0.0.1", "-p", port, "--log-level", "warning"]
-    assert options == {"with_input": False, "plain": True}
+    assert options == {"with_input": False, "plain": True, "json": False}
 
 
 def test_with_log_lines_as_json_those_of_dagster_are_too(opens, started, monkeypatch):
     monkeypatch.setenv("SLOWWAVE_TELEMETRY__LOGS", "json")
+    begun: list[str] = []
+    monkeypatch.setattr("slowwave.telemetry.logs.begin_logs", begun.append)
     opens("--port", str(servers.free_port()))
     assert started[0][0][-2:] == ["--log-format", "json"]
+    assert started[0][1]["json"]
+    assert begun == ["json"]
 
 
 def test_that_it_ended_by_itself_is_an_error(opens, monkeypatch):
@@ -118,6 +122,7 @@ def test_beside_a_running_memory_metrics_are_left_to_it(opens, started, monkeypa
         done = opens("--port", str(servers.free_port()), "--with-input")
     assert done.exit_code == 0, done.stderr
     assert started[0][1]["with_input"]
+    assert done.stdout == "", "`slowwave up` says where the page is"
 
 
 def test_a_port_that_somebody_will_listen_on_is_reserved_once():

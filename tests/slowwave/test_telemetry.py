@@ -37,7 +37,7 @@ from slowwave.settings import load
 from slowwave.telemetry import count, end, note, span
 from slowwave.telemetry.beginning import use
 from slowwave.telemetry.catalogue import ATTRIBUTES, MEASURES, WITHHELD, plain
-from slowwave.telemetry.logs import JsonLines
+from slowwave.telemetry.logs import JsonLines, of_another
 from slowwave.telemetry.nights import nights
 from slowwave.telemetry.otel import FLUSH_S, OtelTracer, wanted
 from slowwave.telemetry.prometheus import PrometheusMeter, names
@@ -460,6 +460,69 @@ def test_in_json_the_words_of_errors_are_left_out(lines):
     assert first["message"] == "The memory is not ready: ValueError"
     assert (second["message"], second["error"]) == ("search failed", "ValueError")
     assert second["where"][0].startswith("test_in_json")
+
+
+WORDS = """
+import logging, sys, threading, warnings
+from slowwave.telemetry.logs import begin_logs
+from slowwave.views.terminal import err, fail, warn
+begin_logs("json")
+begin_logs("json")
+warnings.warn("the first", RuntimeWarning)
+warn("the second")
+err.print("[bold]the[/] third \\x1b[31m")
+err.print("the [fourth]", markup=False)
+class Falls:
+    def __del__(self): raise ValueError("canaryword")
+Falls()
+thread = threading.Thread(target=lambda: int("canaryword"))
+thread.start(); thread.join()
+if sys.argv[1] == "fails":
+    fail("the fifth")
+{}["canaryword"]
+"""
+
+
+@pytest.mark.parametrize("ending", ["fails", "falls"])
+def test_whatever_a_process_says_on_standard_error_is_a_line_of_json(ending):
+    """Warnings of Python, words for a person, and errors that nothing caught: of these the kind alone."""
+    with pytest.raises(subprocess.CalledProcessError) as ended:
+        process(WORDS, ending)
+    assert (ended.value.returncode, ended.value.stdout) == (1, "")
+    assert "canaryword" not in ended.value.stderr
+    lines = [json.loads(line) for line in ended.value.stderr.splitlines()]
+    assert all({"at", "level", "logger", "message"} <= line.keys() for line in lines)
+    told = [(line["level"], line["logger"], line["message"]) for line in lines]
+    assert told[:4] == [
+        ("warning", "py.warnings", "RuntimeWarning: the first (<string>:7)"),
+        ("warning", "slowwave.cli", "Warning: the second"),
+        ("info", "slowwave.cli", r"the third \x1b[31m"),
+        ("info", "slowwave.cli", "the [fourth]"),
+    ]
+    assert [line["error"] for line in lines[4:6]] == ["ValueError", "ValueError"]
+    if ending == "fails":
+        assert told[6:] == [("error", "slowwave.cli", "Error: the fifth")]
+    else:
+        assert [(line["level"], line["error"]) for line in lines[6:]] == [("critical", "KeyError")]
+        assert lines[6]["where"] == ["<module>:18"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        ("Aborted!\n", {"level": "warning", "logger": "dagster", "message": "Aborted!"}),
+        ("[1]\n", {"level": "warning", "logger": "dagster", "message": "[1]"}),
+        ('{"at": "now", "event": "night"}\n', {"event": "night"}),
+        ('{"timestamp": "now", "event": "old", "level": "error"}', {"message": "old", "level": "error"}),
+    ],
+)
+def test_a_line_of_another_program_is_one_of_ours(printed, told):
+    line = of_another(printed, "dagster")
+    assert line.endswith("}\n")
+    said = json.loads(line)
+    assert said.pop("at")
+    assert said == told
+    assert of_another(" \n", "dagster") == ""
 
 
 def test_a_log_line_has_the_trace_that_it_belongs_to(memory, spans, lines):
