@@ -41,7 +41,6 @@ def _marks(spec: TableSpec, column: str) -> str:
         "key": column == spec.key,
         "day of the run that writes it": column == spec.partition,
         "searched by text": column in spec.full_text,
-        "searches filter by it": column in spec.bitmap,
     }
     return ", ".join(name for name, is_so in marks.items() if is_so)
 
