@@ -159,8 +159,9 @@ class Memory:
         Args:
             content: Markdown or plain text.
             title: else the first heading, else the first words.
-            key: your own name for it: saving the same key again replaces the text, and keeps its
-                sensitivity unless another is named. Without a key every save is a memory of its own.
+            key: your own name for it: saving the same key again replaces the text and what describes it. Its
+                sensitivity, importance_tier, retrieval_priority, state and source_of_truth stay as they were
+                unless others are named. Without a key every save is a memory of its own.
             follows: key (or source) of what this one comes after, in a conversation or a series. It need not
                 be known.
             **labels: context (what has to be known to understand the note, at most 40 words: it is found by
@@ -200,7 +201,8 @@ class Memory:
         Args:
             key: of the note.
             said: looks whether the note may be saved, raises if not, and returns the arguments of
-                :meth:`save`. It may be called more than once.
+                :meth:`save`. It may be called more than once. As it looks at what is there, nothing but the
+                sensitivity is kept of that unless it is named.
 
         Returns:
             What became of it.
@@ -219,10 +221,11 @@ class Memory:
     def _save(self, notes: Sequence[Mapping[str, Any]], after: int | None = None) -> list[Saved]:
         """Save notes; with a place `after`, one, if nothing was said of its source since."""
         from slowwave.journal.acts import KEYLESS, placed, save_entry
-        from slowwave.lifecycle.intake import written
+        from slowwave.lifecycle.intake import last_said, written
         from slowwave.lifecycle.repeating import as_written
         from slowwave.lifecycle.repeating import named as named_calls
         from slowwave.notes.arguments import note_of
+        from slowwave.notes.standing import as_they_stand, leaves_open
 
         now = self._space.now()
         bare, events = named_calls(notes, self.namespace, self.principal)
@@ -230,6 +233,13 @@ class Memory:
             note_of(labels, number, fallback_key=KEYLESS + event)
             for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
         ]
+        if after is None:
+            keyed = {
+                note.source
+                for note, labels in zip(made, bare, strict=True)
+                if leaves_open(labels) and not note.source.startswith(KEYLESS)
+            }
+            made = as_they_stand(made, bare, last_said(self._space, self.namespace, keyed))
         named = [bool(labels.get("sensitivity")) for labels in notes]
         entries = [
             save_entry(

@@ -11,7 +11,7 @@ night takes in; what it had done already is known to be done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -77,6 +77,16 @@ def written(space: Workspace, acts: Sequence[Entry], *, after: int | None = None
             space.journal.append_next(act, after)
     there = space.journal.entries([act.event_id for act in acts])
     return [there[act.event_id] for act in acts]
+
+
+def last_said(space: Workspace, namespace: str, sources: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """What was last saved under each of these sources, by source; to forget it changes nothing of that."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for source, newest in (space.journal.latest(namespace, sources) if sources else {}).items():
+        acts = [newest] if newest.kind == "save" else space.journal.about(namespace, source)
+        if saves := [one.payload for one in acts if one.kind == "save"]:
+            found[source] = saves[-1]
+    return found
 
 
 def guarded(space: Workspace, namespace: str, source: str, act: Callable[[int], T]) -> T:

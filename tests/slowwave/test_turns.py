@@ -293,8 +293,13 @@ def test_words_of_a_secret_note_go_to_secret_notes_only(ada):
     assert told["closed"] == last(QUESTION)
 
 
-def test_the_journal_is_asked_once_a_call_and_only_for_what_the_notes_do_not_say(ada, monkeypatch):
+def test_the_journal_is_asked_twice_a_call_at_most_and_only_for_what_the_notes_do_not_say(ada, monkeypatch):
+    """Once for how the memories stand, once for their sensitivity and for what they follow."""
     asked: list[list[str]] = []
+    all_said: dict[str, Any] = {
+        "sensitivity": "internal", "importance_tier": "normal", "retrieval_priority": "normal",
+        "state": "accepted", "source_of_truth": False,
+    }  # fmt: skip
     latest = Journal.latest
 
     def counted(self: Journal, namespace: str, subjects: Any) -> Any:
@@ -302,15 +307,16 @@ def test_the_journal_is_asked_once_a_call_and_only_for_what_the_notes_do_not_say
         return latest(self, namespace, subjects)
 
     monkeypatch.setattr(Journal, "latest", counted)
-    ada.save(QUESTION, key="t1", sensitivity="internal")
-    ada.save(ANSWER, key="t2", follows="t1", context="a pond", sensitivity="internal")
+    ada.save(QUESTION, key="t1", **all_said)
+    ada.save(ANSWER, key="t2", follows="t1", context="a pond", **all_said)
     ada.save(REPLY)
     assert asked == []
     rest = [one for one in TALK if one["key"] != "t1"]
-    ada.save_many([{**one, "sensitivity": "internal"} for one in rest])
+    ada.save_many([{**one, **all_said} for one in rest])
     assert asked == [["t1", "t8"]]
     ada.save_many(rest)
-    assert asked[1:] == [sorted({"t1", "t8", *(one["key"] for one in rest)})]
+    keys = {one["key"] for one in rest}
+    assert asked[1:] == [sorted(keys), sorted({"t1", "t8", *keys})]
 
 
 def test_the_journal_gives_the_newest_act_on_each_source(journal, act):
