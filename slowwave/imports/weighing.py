@@ -52,7 +52,7 @@ def labels_of(item: Item) -> dict[str, Any]:
         "metadata": {IMPORTED: {name: value for name, value in about.items() if value}},
         **item.labels,
     }
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in given.items() if value or value is False}
 
 
 def text_mark(entry: Entry) -> str:

@@ -370,6 +370,17 @@ def test_plain_notes_are_no_basic_memory(run, take, memory, tmp_path):
     assert "slowwave ingest" in report["notes"][0]
 
 
+def test_a_note_that_no_longer_says_that_it_is_the_source_of_truth_is_none(take, memory, tmp_path):
+    note, head = tmp_path / "vault" / "a.md", "---\nsource_of_truth: true\nimportance_tier: critical\n---\n"
+    note.parent.mkdir()
+    note.write_text(head + LISBON)
+    take("markdown", note.parent)
+    assert rows(memory, "source_of_truth", "importance_tier") == [(True, "critical")]
+    note.write_text(LISBON + "\nThe move was put off until the third of October.\n")
+    take("markdown", note.parent)
+    assert rows(memory, "source_of_truth", "importance_tier") == [(False, "normal")]
+
+
 def test_entities_of_the_memory_server(take, memory, tmp_path):
     graph = [
         {
