@@ -135,13 +135,7 @@ class Source:
         """Texts of each memory from a number on, and the vectors of all their chunks."""
         random = np.random.default_rng([1, start])
         size = memories * CHUNKS_PER_MEMORY
-        which = random.integers(len(self.pieces), size=size)
-        other = random.integers(len(self.pieces), size=size)
-        noise = random.standard_normal((size, self.vectors.shape[1]), dtype=np.float32)
-        noise *= NOISE / np.linalg.norm(noise, axis=1, keepdims=True)
-        turned = np.float32(TURNED) * random.random((size, 1), dtype=np.float32)
-        vectors = self.vectors[which] + turned * self.vectors[other] + noise
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        which, vectors = self._vectors(random, size)
         said: list[list[str]] = []
         changes = random.integers(1 << 62, size=(size, 2 + PIECE_WORDS // CHANGED))
         for number in range(memories):
@@ -153,7 +147,27 @@ class Source:
                 name = start * CHUNKS_PER_MEMORY + at
                 texts.append(f"{' '.join(words)} n{name}x{int(which[at])} q{name}")
             said.append(texts)
-        return said, vectors.astype(np.float32)
+        return said, vectors
+
+    def vectors_of(self, chunks: int) -> np.ndarray:
+        """The vectors of the first chunks of a home, (chunks, dimension), without the texts."""
+        size = MEMORIES_AT_ONCE * CHUNKS_PER_MEMORY
+        parts = [
+            self._vectors(np.random.default_rng([1, at // CHUNKS_PER_MEMORY]), min(size, chunks - at))[1]
+            for at in range(0, chunks, size)
+        ]
+        return np.concatenate(parts)
+
+    def _vectors(self, random: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of which piece each of so many chunks is, and their vectors."""
+        which = random.integers(len(self.pieces), size=size)
+        other = random.integers(len(self.pieces), size=size)
+        noise = random.standard_normal((size, self.vectors.shape[1]), dtype=np.float32)
+        noise *= NOISE / np.linalg.norm(noise, axis=1, keepdims=True)
+        turned = np.float32(TURNED) * random.random((size, 1), dtype=np.float32)
+        vectors = self.vectors[which] + turned * self.vectors[other] + noise
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return which, vectors.astype(np.float32)
 
 
 def settings_of(home: Path, **store: Any) -> Settings:  # noqa: ANN401 - settings of the store

@@ -70,6 +70,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "page": lambda at: ("--chunks", "30", "--times", 1),
     "pairs": lambda at: ("--pairs", *made.pairs(at / "pairs"), "--show", 1, *FAST),
+    "partitions": lambda at: ("--chunks", "60,120", "--per-root", "1,2", "--questions", 3),
     "peers": lambda at: (
         "--here", "--peers", "slowwave,bm25s", "--chunks", 30, "--rounds", 2, "--searches", 2, "--saves", 1,
         "--seconds", 1, "--starts", 1, "--one-by-one", 2, "--data", made.harbour(at / "harbour"), *FAST,

@@ -74,10 +74,17 @@ def count_for(rows: int) -> int:
     return max(1, min(rows // ROWS, int(PER_ROOT * np.sqrt(rows))))
 
 
-def parted(vectors: Matrix, wanted_recall: float, seed: int = 0) -> Partitions:
-    """Part vectors of length 1, (n, dimension), and find out how many partitions have to be visited."""
+def parted(vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int = 0) -> Partitions:
+    """Part vectors of length 1, (n, dimension), and find out how many partitions have to be visited.
+
+    Args:
+        vectors: the rows.
+        wanted_recall: share of the ten nearest that has to be found.
+        seed: of what is drawn.
+        count: of partitions, about; 0 stands for `count_for`.
+    """
     random = np.random.default_rng(seed)
-    centres, mine = _cells(vectors, count_for(len(vectors)), random)
+    centres, mine = _cells(vectors, count or count_for(len(vectors)), random)
     order = np.argsort(mine, kind="stable").astype(np.int32)
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
