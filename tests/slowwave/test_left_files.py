@@ -158,6 +158,21 @@ def test_a_namespace_that_is_small_or_too_large_has_none(space):
     assert not list(mapped.path_of(store, "ada").parent.iterdir())
 
 
+def test_a_file_is_made_anew_when_its_vectors_are_to_be_parted_in_another_way(space):
+    store, one = space.store, mapped.path_of(space.store, "ada")
+
+    def inode(**way: float) -> int:
+        following.leave_files(store, MANY, fewest=1, **way)
+        return one.stat().st_ino
+
+    first = inode()
+    assert inode() == first
+    assert recalled(store)
+    again = inode(parted_from=2)
+    assert again != first
+    assert inode(parted_from=2, wanted_recall=0.5) != again
+
+
 def test_a_namespace_is_searched_in_the_table_where_it_may_have_no_snapshot(space):
     store = space.store
     sizes = dict(store.read("chunks", columns=["namespace"])["namespace"].value_counts().iter_rows())

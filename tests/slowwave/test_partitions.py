@@ -74,6 +74,15 @@ def test_questions_nobody_measured_with_find_their_neighbours_and_few_rows_are_c
     assert np.mean(seen) < 0.8 * COUNT
 
 
+def test_questions_that_lie_between_more_rows_ask_for_more_partitions(monkeypatch):
+    """Those of people lie as far from their answers as between four rows, not as between two."""
+    vectors, probes = rows_of(1), []
+    for between in (1, 2, partitions.BETWEEN):
+        monkeypatch.setattr(partitions, "BETWEEN", between)
+        probes.append(parted(vectors, 0.99).probes)
+    assert probes == sorted(set(probes))
+
+
 def test_vectors_in_the_order_of_partitions_are_those_they_were():
     vectors, more = rows_of(1), rows_of(5, 30)
     parts = parted(vectors, 0.9)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN
-from slowwave.search.channels.partitions import Partitions, parted
+from slowwave.search.channels.partitions import Partitions, parted, way_of
 from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows, Snapshot, Vectors
 from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.store import Store
@@ -51,7 +51,7 @@ class Snapshots:
     """
 
     def __init__(self, store: Store, most_bytes: int) -> None:
-        self._there = bool(most_bytes) and not store.uri.startswith("memory:")
+        self._there = bool(most_bytes) and not store.in_memory
         self._followed = Followers(lambda namespace: _Followed(store, namespace, most_bytes), most_bytes)
 
     def of(self, namespace: str) -> Snapshot | None:
@@ -128,7 +128,8 @@ class _Followed(Following):
                 self.kept.take(np.arange(len(self))), self._asked_since, vectors,
                 self._words, self._vocabulary, self._rows_of, self._parts, partitions,
             )  # fmt: skip
-            return mapped.write(self._store, self._namespace, left, data)
+            way = way_of(parted_from, wanted_recall)
+            return mapped.write(self._store, self._namespace, left, data, way)
 
     def now(self) -> Snapshot | None:
         """The chunks as they are now; None where there are too many."""
@@ -197,7 +198,7 @@ def leave_files(
         parted_from: rows of a namespace from which its vectors are parted (count).
         wanted_recall: recall@10 that the partitions have to have.
     """
-    rows, failed = dict[str, int](), dict[str, str]()
+    rows, failed, way = dict[str, int](), dict[str, str](), way_of(parted_from, wanted_recall)
     if store.elsewhere:
         return LeftFiles(rows, failed)
     store.settle(mapped.TABLE)
@@ -206,7 +207,7 @@ def leave_files(
     for name, count in worth.iter_rows():
         try:
             before = erasures(name)
-            if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE)):
+            if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE), way):
                 _Followed(store, name, most_bytes, recalls=False).leave(parted_from, wanted_recall)
             if erasures(name) == before:
                 rows[name] = count

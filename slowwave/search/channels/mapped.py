@@ -81,9 +81,12 @@ def forget_others(store: Store, namespaces: set[str]) -> int:
     return len(others)
 
 
-def is_current(store: Store, namespace: str, columns: Sequence[str], data: lance.LanceDataset) -> bool:
-    """Whether the file is of this very version."""
+def is_current(
+    store: Store, namespace: str, columns: Sequence[str], data: lance.LanceDataset, parted: str | None = None
+) -> bool:
+    """Whether the file is of this very version, and parted in this way if one is given."""
     found, now = opened(path_of(store, namespace)), _version(store, data)
+    now |= {} if parted is None else {"parted": parted}
     if found is None or any(found.facts.get(name) != value for name, value in now.items()):
         return False
     try:
@@ -92,7 +95,7 @@ def is_current(store: Store, namespace: str, columns: Sequence[str], data: lance
         return False
 
 
-def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset) -> None:
+def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset, parted: str = "") -> None:
     """Make the file; the one before is there until it is whole.
 
     Args:
@@ -100,6 +103,7 @@ def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset) ->
         namespace: whose rows.
         left: of them.
         data: the version that it was made of.
+        parted: in what way the vectors were.
 
     Raises:
         ValueError: a column is too large to be in one piece.
@@ -132,6 +136,7 @@ def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset) ->
                 **_identity(store, namespace, left.kept.column_names),
                 **_version(store, data),
                 "rows": left.kept.num_rows,
+                "parted": parted,
                 "partitions": None
                 if left.partitions is None
                 else {"probes": left.partitions.probes, "recall": left.partitions.recall},

@@ -74,6 +74,16 @@ def count_for(rows: int) -> int:
     return max(1, min(rows // ROWS, int(PER_ROOT * np.sqrt(rows))))
 
 
+def way_of(parted_from: int, wanted_recall: float) -> str:
+    """In what way vectors are parted: what was parted in another one may be parted anew.
+
+    Args:
+        parted_from: rows from which they are (count).
+        wanted_recall: see `parted`.
+    """
+    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN))
+
+
 def parted(vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int = 0) -> Partitions:
     """Part vectors of length 1, (n, dimension), and find out how many partitions have to be visited.
 
