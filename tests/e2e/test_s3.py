@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
 import servers
 
 import slowwave
+from slowwave.lifecycle.admission.standing import standing_in
 from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
 from slowwave.upkeep.rebuild import rebuild
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
+REQUEST = re.compile(rb"(?:GET|HEAD|PUT|POST|DELETE) [^ \r\n]+ HTTP/1\.1\r\n")
 ROOT = Path(__file__).parents[2]
 RADAR = "The radar gauge at Lyness reads the level every six minutes and sends it by satellite at night."
 FERRY = "The ferry company pays for three tide boards and wants their colours changed before next spring."
@@ -61,6 +68,33 @@ class Bucket(servers.Bucket):
 def bucket() -> Iterator[Bucket]:
     with servers.s3() as made:
         yield Bucket(made.endpoint, made.name)
+
+
+@dataclass
+class Counting:
+    """A way to a server that counts what is asked there."""
+
+    endpoint: str
+    asked: int = 0
+
+    def to(self, address: tuple[str, int]) -> None:
+        """Every request from now on goes to this address."""
+        door = socket.create_server(("127.0.0.1", 0))
+        self.endpoint = f"http://127.0.0.1:{door.getsockname()[1]}"
+        threading.Thread(target=self._serve, args=(door, address), daemon=True).start()
+
+    def _serve(self, door: socket.socket, address: tuple[str, int]) -> None:
+        while True:
+            near, far = door.accept()[0], socket.create_connection(address)
+            for source, target, counted in ((near, far, True), (far, near, False)):
+                threading.Thread(target=self._pass_on, args=(source, target, counted), daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, target: socket.socket, counted: bool) -> None:
+        with suppress(OSError):
+            while part := source.recv(1 << 16):
+                self.asked += len(REQUEST.findall(part)) if counted else 0
+                target.sendall(part)
+            target.shutdown(socket.SHUT_WR)
 
 
 def run(bucket: Bucket, home: Path, prefix: str, *arguments: str) -> str:
@@ -191,3 +225,38 @@ def test_a_search_sees_at_once_what_others_did(bucket: Bucket, tmp_path: Path) -
         rebuild(one.home, ["memories", "chunks"])
         assert found() == before
         assert other._space is not one._space
+
+
+def test_a_save_and_a_search_ask_the_store_a_few_dozen_times_and_a_few(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    """In milliseconds this is what they cost a team, whose store is some of them away."""
+    place, counting = urlparse(bucket.endpoint), Counting("")
+    counting.to((str(place.hostname), int(place.port or 80)))
+    notes = [f"Gauge {at} of the north pier reads {at + 3} decimetres at noon, and rises." for at in range(8)]
+    with Bucket(counting.endpoint, bucket.name).open(tmp_path / "home", "counted") as memory:
+        asked = []
+        for note in notes:
+            before = counting.asked
+            assert memory.save(note).status == "live"
+            asked.append(counting.asked - before)
+        assert standing_in(memory.home, "default") is not None
+        assert 10 < max(asked[3:]) <= 42
+        memory.search("gauge of the pier")
+        before = counting.asked
+        assert memory.search("gauge 3 at noon").results
+        assert 0 < counting.asked - before <= 6
+
+
+def test_what_one_server_saved_another_one_does_not_save_again(bucket: Bucket, tmp_path: Path) -> None:
+    with (
+        bucket.open(tmp_path / "home", "standing") as one,
+        bucket.open(tmp_path / "home", "standing") as other,
+    ):
+        assert other.save(FERRY).status == "live"  # it knows the namespace from now on
+        radar = one.save(RADAR, key="radar")
+        assert radar.status == "live"
+        assert other.save(RADAR, key="radar again").status == "quarantined"
+        one.forget(radar.memory_id)
+        assert other.save(RADAR, key="radar again").status == "live"
+        assert one.save(RADAR, key="once more").status == "quarantined"
