@@ -7,9 +7,10 @@ a line on standard error says where that is, what to write instead, and when the
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,16 +54,13 @@ class Given:
         arguments: groups and settings by their names.
         variables: texts by the names of variables, in lower case.
         file: groups and settings by their names.
+        groups: those that a variable gives whole, as JSON, each with the groups around it; by the variable.
     """
 
     arguments: dict[str, Any]
     variables: dict[str, str | None]
     file: dict[str, Any]
-
-
-def former_variables() -> set[str]:
-    """How the variables of settings begin that have another name now, or none: no error of spelling."""
-    return {_variable(one.name.partition(".")[0]) for one in FORMER}
+    groups: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def renamed(
@@ -79,12 +77,13 @@ def renamed(
     Raises:
         SettingsError: something is said under the former name and under the present one.
     """
-    given = Given(_copy(arguments), dict(variables), _copy(data))
+    texts = dict(variables)
+    given = Given(_copy(arguments), texts, _copy(data), _groups(texts))
     for one in FORMER:
         _refuse_both(one, given, file)
         for place in _where(one.name, given, file):
             _tell(one, place)
-        for tree in (given.arguments, given.file):
+        for tree in (given.arguments, given.file, *given.groups.values()):
             found, value = _taken(tree, one.name.split("."))
             if found and one.now is not None:
                 _put(tree, one.now.split("."), value)
@@ -93,7 +92,34 @@ def renamed(
             value = given.variables.pop(variable)
             if one.now is not None:
                 given.variables[_variable(one.now).lower()] = value
+    whole: dict[str, Any] = {}
+    for tree in given.groups.values():
+        _merge(whole, tree)
+    for name, value in whole.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        given.variables.setdefault(_variable(name).lower(), text)  # one that is there is no JSON: an error
     return given
+
+
+def _groups(texts: dict[str, str | None]) -> dict[str, dict[str, Any]]:
+    """The groups that variables give whole, of those that a former name or its present one is in.
+
+    Args:
+        texts: of variables, by their names in lower case; those of these groups are taken out.
+    """
+    paths = [name.split(".") for one in FORMER for name in (one.name, one.now) if name is not None]
+    groups = {tuple(path[:depth]) for path in paths for depth in range(1, len(path))}
+    found: dict[str, dict[str, Any]] = {}
+    for group in sorted(groups, key=len):  # what the variable of an inner one says counts more
+        variable = _variable(".".join(group))
+        try:
+            said = json.loads(texts.get(variable.lower()) or "")
+        except ValueError:
+            continue
+        if isinstance(said, dict):
+            del texts[variable.lower()]
+            _put(found.setdefault(variable, {}), [*group], said)
+    return found
 
 
 def _refuse_both(one: Former, given: Given, file: Path) -> None:
@@ -101,7 +127,7 @@ def _refuse_both(one: Former, given: Given, file: Path) -> None:
     if one.now is None:
         return
     by_program = Given(given.arguments, {}, {})
-    by_person = Given({}, given.variables, given.file)
+    by_person = Given({}, given.variables, given.file, given.groups)
     for said in (by_program, by_person):
         former, present = [*_where(one.name, said, file)], [*_where(one.now, said, file)]
         if former and present:
@@ -118,6 +144,9 @@ def _where(name: str, given: Given, file: Path) -> Iterator[str]:
         yield f"the argument {name}"
     if _variable(name).lower() in given.variables:
         yield _variable(name)
+    for variable, tree in given.groups.items():
+        if _has(tree, path):
+            yield f"{name} in {variable}"
     if _has(given.file, path):
         yield f"{name} in {file}"
 
@@ -169,3 +198,13 @@ def _put(tree: dict[str, Any], path: list[str], value: Any) -> None:  # noqa: AN
     for group in groups:
         tree = tree.setdefault(group, {})
     tree[name] = value
+
+
+def _merge(tree: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """Put into a tree what another one says, which counts more."""
+    for name, part in more.items():
+        there = tree.get(name)
+        if isinstance(part, dict) and isinstance(there, dict):
+            _merge(there, part)
+        else:
+            tree[name] = part

@@ -17,6 +17,7 @@ MADE_UP = (
     Former("pace.hour", "night.hour", "0.3"),
     Former("pace.names", "mcp.allowed_hosts", "0.3"),
     Former("night.moon", None, "1.4"),
+    Former("mcp.sign_in.maker", "mcp.oauth.issuer", "0.3"),
 )
 
 
@@ -56,6 +57,27 @@ def test_a_former_variable_counts_as_the_present_one_does(home, monkeypatch, cap
     ) in [one.message for one in caplog.records]
 
 
+def test_a_former_name_in_a_group_that_a_variable_gives_whole_counts(home, monkeypatch, caplog):
+    monkeypatch.setenv("SLOWWAVE_GATE", '{"sternness": "off", "warn_days": 3}')
+    monkeypatch.setenv("SLOWWAVE_GATE__ECHO_HOURS", "4")
+    monkeypatch.setenv("SLOWWAVE_PACE", '{"hour": 7, "names": ["memory.example.org"]}')
+    monkeypatch.setenv("SLOWWAVE_NIGHT", '{"moon": 3, "owner": "team:night"}')
+    monkeypatch.setenv("SLOWWAVE_MCP", '{"requests": 4}')
+    monkeypatch.setenv("SLOWWAVE_MCP__SIGN_IN", '{"maker": "https://login.example.org"}')
+    monkeypatch.setenv("SLOWWAVE_MCP__OAUTH__RESOURCE", "https://memory.example.org/mcp")
+    settings = load(home)
+    assert (settings.gate.mode, settings.gate.warn_days) == ("off", 3)
+    assert settings.gate.echo_hours == 4
+    assert (settings.night.hour, settings.night.owner) == (7, "team:night")
+    assert list(settings.mcp.allowed_hosts) == ["memory.example.org"]
+    assert settings.mcp.requests == 4
+    assert settings.mcp.oauth.issuer == "https://login.example.org"
+    told = [one.message for one in caplog.records]
+    assert told[0].startswith("gate.sternness in SLOWWAVE_GATE is called gate.mode since version 0.2.")
+    assert told[-1].startswith("mcp.sign_in.maker in SLOWWAVE_MCP__SIGN_IN is called mcp.oauth.issuer since")
+    assert len(told) == 5
+
+
 def test_a_former_argument_counts(home):
     assert load(home, gate={"sternness": "off"}).gate.mode == "off"
 
@@ -79,6 +101,10 @@ def test_a_setting_that_is_gone_is_passed_over_and_told(home, monkeypatch, caplo
         ('[gate]\nmode = "off"\n', {"SLOWWAVE_GATE__STERNNESS": "off"}, {}),
         ("", {"SLOWWAVE_GATE__STERNNESS": "off", "SLOWWAVE_GATE__MODE": "off"}, {}),
         ("", {}, {"gate": {"sternness": "off", "mode": "off"}}),
+        ('[gate]\nsternness = "off"\n', {"SLOWWAVE_GATE": '{"mode": "off"}'}, {}),
+        ('[gate]\nmode = "off"\n', {"SLOWWAVE_GATE": '{"sternness": "off"}'}, {}),
+        ("", {"SLOWWAVE_GATE": '{"sternness": "off", "mode": "off"}'}, {}),
+        ("", {"SLOWWAVE_GATE": '{"sternness": "off"}', "SLOWWAVE_GATE__MODE": "off"}, {}),
     ],
 )
 def test_both_names_are_an_error(home, monkeypatch, text, variables, arguments):
@@ -106,6 +132,28 @@ def test_what_never_was_a_setting_is_still_an_error(home, monkeypatch):
         load(write(home, ""))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SLOWWAVE_PACE__HUOR", "7"),
+        ("SLOWWAVE_PACE", '{"hour": 7, "huor": 7}'),
+        ("SLOWWAVE_PACE", "7"),
+        ("SLOWWAVE_PACE__HOUR__OF", "7"),
+    ],
+)
+def test_of_a_group_that_is_no_more_only_what_was_a_setting_is_known(home, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=f"{name} is not a setting"):
+        load(home)
+
+
+def test_a_group_that_cannot_be_read_is_an_error_as_ever(home, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_PACE", '{"hour": 7}')
+    monkeypatch.setenv("SLOWWAVE_NIGHT", "{hour")
+    with pytest.raises(SettingsError, match="SLOWWAVE_NIGHT: a list or mapping in a variable has to be JSON"):
+        load(home)
+
+
 def test_a_command_says_it_on_standard_error_alone(home, monkeypatch):
     monkeypatch.setattr(logging.root, "handlers", [])  # pytest's own
     write(home, '[gate]\nsternness = "off"\n')
@@ -118,8 +166,19 @@ def test_a_command_says_it_on_standard_error_alone(home, monkeypatch):
     assert done.stderr.count("gate.sternness in ") == 1
 
 
-def test_present_names_of_those_that_are_declared_are_settings(home):
-    """Of the real ones, whenever there are some."""
+def wrong(entries, names):
+    """Those whose former name is a setting, or whose present one is none."""
+    return [one.name for one in entries if one.name in names or one.now not in {*names, None}]
+
+
+def test_present_names_of_those_that_are_declared_are_settings_and_former_ones_are_none(home):
     names = {one.name for one in in_force(load(home))}
-    assert {one.now for one in FORMER if one.now is not None} <= names
-    assert not {one.name for one in FORMER} & names
+    assert not wrong(FORMER, names)
+    assert not wrong(MADE_UP, names)
+    faulty = (
+        Former("gate.mode", "gate.warn_days", "0.2"),  # still one
+        Former("gate.sternness", "gate.mood", "0.2"),
+        Former("pace", "night", "0.2"),  # a group is no setting
+        Former("night.hour", None, "0.2"),
+    )
+    assert wrong(faulty, names) == [one.name for one in faulty]
