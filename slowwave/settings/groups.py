@@ -26,10 +26,18 @@ class StoreSettings(Group):
         default_factory=dict, description="Options of the object store (endpoint, region, keys, ...)"
     )
     vector_index_from: int = Field(
-        20_000, ge=1_000, description="Chunks from which a vector index is built (below: exact search)"
+        20_000,
+        ge=1_000,
+        description="Chunks from which the night parts the vectors of a namespace's snapshot file, and gives "
+        "a table in which a namespace is searched (beyond store.snapshot_mb) a vector index; below: exact "
+        "search",
     )
     vector_index_recall: float = Field(
-        0.99, ge=0.5, le=1.0, description="Recall@10 against exact search that the vector index must reach"
+        0.99,
+        ge=0.5,
+        le=1.0,
+        description="Share of the ten nearest that has to be found (recall@10 against exact search): a "
+        "search visits as many partitions as that takes",
     )
     snapshot_mb: float = Field(
         1_024.0,
