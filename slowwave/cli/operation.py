@@ -14,9 +14,7 @@ from slowwave.views.tables import print_table
 from slowwave.views.terminal import bars, out, print_json, reports_errors
 
 if TYPE_CHECKING:
-    from slowwave.settings import Settings
     from slowwave.settings.shown import InForce
-    from slowwave.upkeep.doctor import Finding
 
 checkpoints = typer.Typer(no_args_is_help=True, help="Named, restorable states of every table.")
 app.add_typer(checkpoints, name="checkpoint")
@@ -106,8 +104,7 @@ def doctor(
     """
     from slowwave.upkeep.doctor import examine
 
-    settings = home_settings()
-    findings = _to_upgrade(settings) or examine(settings, repair=repair)
+    findings = examine(home_settings(), repair=repair)
     healthy = all(finding.ok for finding in findings)
     if json:
         print_json({"healthy": healthy, "findings": findings})
@@ -115,25 +112,6 @@ def doctor(
         cells = [["ok" if f.ok else "PROBLEM", f.subject, f.message, f.advice] for f in findings]
         print_table("Doctor", ["", "what", "found", "what to do"], cells)
     raise typer.Exit(0 if healthy else 1)
-
-
-def _to_upgrade(settings: Settings) -> list[Finding]:
-    """What is found of a home that an earlier version wrote: to look at more would open and upgrade it."""
-    from contextlib import suppress
-
-    from slowwave.upkeep.doctor import Finding
-    from slowwave.upkeep.upgrading import look
-
-    with suppress(Exception):  # whatever cannot be read: to say so is what the doctor does
-        if steps := (found := look(settings)).steps:
-            told = (
-                f"an earlier version wrote it: {counted(len(steps), 'step')} to the schema of this one (has "
-                f"tables {found.tables}, journal {found.journal}). Nothing else was looked at: to open it is "
-                f"to upgrade it"
-            )
-            advice = "slowwave upgrade (--dry-run shows the steps), then slowwave doctor again"
-            return [Finding("home", True, str(settings.home)), Finding("schema", False, told, advice)]
-    return []
 
 
 @app.command()

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
+from slowwave.home.model import MOVED_FROM, RESTORING, is_new
 from slowwave.home.opening import MEND_JOURNAL
 from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.settings import Settings
+from slowwave.upkeep import upgrading
 
 _PACKAGES = (
     "lancedb", "pylance", "polars", "sqlalchemy", "onnxruntime", "tokenizers", "fastembed", "wordllama",
@@ -35,10 +37,18 @@ class Finding:
 def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
     """Look at the installation, the model, the journal, the store and its indexes.
 
+    No home is made, and none that an earlier version wrote is upgraded: to open it would do that.
+
     Args:
         settings: of the home.
         repair: mend what can be mended without losing anything.
     """
+    if _is_missing(settings):
+        missing = f"no home at {settings.home}"
+        return [Finding("home", False, missing, "slowwave init, or slowwave --home FOLDER doctor")]
+    findings = [Finding("home", True, str(settings.home))]
+    if steps := list(_to_upgrade(settings)):
+        return findings + steps
     space = Workspace(settings)
     parts: tuple[tuple[str, Callable[[], Iterator[Finding]]], ...] = (
         ("installation", _installation),
@@ -53,11 +63,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("backup", lambda: _backups(space)),
         ("running", lambda: _running(settings.home)),
     )
-    findings: list[Finding] = []
-    if not settings.home.is_dir():
-        missing = f"no home at {settings.home}"
-        return [Finding("home", False, missing, "slowwave init, or slowwave --home FOLDER doctor")]
-    findings += [Finding("home", True, str(settings.home)), _permissions(settings.home, repair)]
+    findings.append(_permissions(settings.home, repair))
     for subject, look in parts:
         try:
             findings.extend(look())
@@ -70,6 +76,27 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
                 findings.append(Finding(subject, False, not_seen, told.advice))
     space.close()
     return findings
+
+
+def _is_missing(settings: Settings) -> bool:
+    """Whether there is no home: no folder, or one with neither journal nor tables that no work left so."""
+    if not settings.home.is_dir():
+        return True
+    left = any((settings.home / name).exists() for name in (RESTORING, MOVED_FROM))
+    return is_new(settings) and not left
+
+
+def _to_upgrade(settings: Settings) -> Iterator[Finding]:
+    """That an earlier version wrote the home, where one did."""
+    with contextlib.suppress(Exception):  # whatever cannot be read: the other looks say so
+        if steps := (found := upgrading.look(settings)).steps:
+            told = (
+                f"an earlier version wrote it: {counted(len(steps), 'step')} to the schema of this one (has "
+                f"tables {found.tables}, journal {found.journal}). Nothing else was looked at: to open it is "
+                f"to upgrade it"
+            )
+            advice = "slowwave upgrade (--dry-run shows the steps), then slowwave doctor again"
+            yield Finding("schema", False, told, advice)
 
 
 def _permissions(home: Path, repair: bool) -> Finding:

@@ -57,6 +57,16 @@ def test_a_home_that_is_not_there_is_not_made(home, open_memory):
     assert not home.exists()
 
 
+def test_a_folder_in_which_there_is_no_home_stays_as_it_is(tmp_path):
+    from slowwave.settings import load
+
+    (tmp_path / "slowwave.toml").write_text('[gate]\nmode = "off"\n')
+    (only,) = examine(load(tmp_path), repair=True)
+    assert (only.subject, only.ok) == ("home", False)
+    assert "slowwave init" in only.advice
+    assert [one.name for one in tmp_path.iterdir()] == ["slowwave.toml"]
+
+
 def test_a_store_of_another_model_is_a_problem_with_what_to_do(filled, home):
     from slowwave.settings import load
 

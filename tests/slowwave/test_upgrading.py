@@ -15,6 +15,7 @@ from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.store.database import SCHEMA_VERSION
 from slowwave.upkeep import upgrading
+from slowwave.upkeep.doctor import examine
 
 KEYS = ("search_views", "question_vectors", "search_keys")
 
@@ -117,6 +118,7 @@ def test_doctor_says_that_a_home_would_be_upgraded_and_leaves_it(old: Path, opti
     assert "2 steps" in found["schema"]["message"]
     assert "tables 12, journal 1" in found["schema"]["message"]
     assert "slowwave upgrade (--dry-run" in found["schema"]["advice"]
+    assert [one.subject for one in examine(load(old), repair=bool(option))] == ["home", "schema"]
     assert everything(old) == before
     upgrading.upgrade(load(old))
     done = CliRunner().invoke(app, ["--home", str(old), "doctor", "--json"], env={})
