@@ -70,11 +70,15 @@ def common(
 
 
 def home_settings() -> Settings:
-    """The settings of the home that the command is about; from here on it logs as they say."""
+    """The settings of the home that the command is about; from here on it logs as they say.
+
+    A running memory that was asked goes on as it began, whatever was written into the file since.
+    """
     from slowwave.settings import load
+    from slowwave.views.screens import is_asked
 
     settings = load()
-    if settings.telemetry.logs == "json":
+    if settings.telemetry.logs == "json" and not is_asked():
         from slowwave.telemetry.logs import begin_logs
 
         begin_logs("json")

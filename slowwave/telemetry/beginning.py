@@ -26,20 +26,21 @@ def begin(*, logs: str = "plain") -> None:
     no reason for anything to fail.
 
     Args:
-        logs: json: events are lines in the log, and all lines are JSON.
+        logs: json: events are lines of JSON. All else of a log is as the application has it that opens a
+            home, and in a program of ours as `logs.begin_logs` has it.
     """
     global _begun
-    if logs == "json" and not STATE.logs:
-        from slowwave.telemetry.logs import log_as_json
-
-        log_as_json()
-        STATE.logs = True
-        STATE.settle()
     if _begun:
         return
     with _LOCK:
         if not _begun:
             _begun = True
+            if logs == "json":
+                from slowwave.telemetry.logs import events_as_json
+
+                use(ending=events_as_json())
+                STATE.logs = True
+                STATE.settle()
             if any(name.startswith("OTEL_") for name in os.environ):
                 _begin_opentelemetry()
 

@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slowwave.telemetry.recording import FIELDS
+from slowwave.telemetry.recording import EVENTS, FIELDS
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
 
 LOG = logging.getLogger("slowwave")
 PLAIN = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -42,10 +43,15 @@ class JsonLines(logging.Formatter):
             told |= {"event": record.msg, **fields}
         if record.exc_info and record.exc_info[0] is not None:
             told["error"] = record.exc_info[0].__name__
-            frames = traceback.extract_tb(record.exc_info[2])
-            told["where"] = [f"{one.name}:{one.lineno}" for one in frames]
+            frames = traceback.walk_tb(record.exc_info[2])
+            told["where"] = [f"{_named(one)}:{line}" for one, line in frames]
         told |= _trace()
         return json.dumps(told, ensure_ascii=False)
+
+
+def _named(frame: FrameType) -> str:
+    """The function that a frame is of, with its module."""
+    return f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}"
 
 
 def _without_words_of_errors(record: logging.LogRecord) -> str:
@@ -69,16 +75,16 @@ def _trace() -> dict[str, str]:
 
 
 def begin_logs(form: str) -> None:
-    """Let this program log to standard error; events only as JSON.
+    """Let this program of ours log to standard error; events only as JSON.
 
-    As JSON its warnings and errors that nothing caught are lines of the log, too. They are the program's: an
-    application that opens a home keeps its own.
+    As JSON its warnings and errors that nothing caught are lines of the log, too. An application that opens a
+    home keeps all of its own; see :func:`events_as_json`.
 
     Args:
         form: plain or json.
     """
     if form == "json":
-        log_as_json()
+        _log_as_json()
         warnings.showwarning = _warned
         sys.excepthook = _uncaught
         threading.excepthook = lambda what: _uncaught(what.exc_type, what.exc_value, what.exc_traceback)
@@ -92,7 +98,7 @@ def is_json() -> bool:
     return any(isinstance(one.formatter, JsonLines) for one in logging.getLogger().handlers)
 
 
-def log_as_json() -> None:
+def _log_as_json() -> None:
     """Put JSON lines in the place of what the log has been written to; a second call changes nothing."""
     if is_json():
         return
@@ -103,6 +109,28 @@ def log_as_json() -> None:
     for one in [one for one in root.handlers if type(one) is logging.StreamHandler and one is not handler]:
         root.removeHandler(one)
     LOG.setLevel(logging.INFO)
+
+
+def events_as_json() -> Callable[[], None]:
+    """Write events to standard error as JSON, and leave the log of an application as it is.
+
+    Returns:
+        Ends that.
+    """
+    if is_json():
+        return lambda: None
+    handler, before = logging.StreamHandler(), (EVENTS.level, EVENTS.propagate)
+    handler.setFormatter(JsonLines())
+    EVENTS.addHandler(handler)
+    EVENTS.setLevel(logging.INFO)
+    EVENTS.propagate = False
+
+    def stop() -> None:
+        EVENTS.removeHandler(handler)
+        EVENTS.setLevel(before[0])
+        EVENTS.propagate = before[1]
+
+    return stop
 
 
 def line(level: str, message: str) -> str:

@@ -656,6 +656,17 @@ def test_with_logs_as_json_every_line_of_standard_error_is_an_object(own):
     assert (done.code, json.loads(done.err)["level"]) == (1, "error")
 
 
+def test_logs_as_json_that_are_asked_for_while_it_runs_count_after_a_restart(own):
+    own.start()
+    with (own.path / "slowwave.toml").open("a") as file:
+        file.write('\n[telemetry]\nlogs = "json"\n')
+    assert own.run("search", "when do we deploy?").asked
+    refused = own.run("get", "nosuchmemory")
+    assert refused.asked
+    assert refused.err.startswith("Error: ")
+    assert own.stop() == (0, "")
+
+
 @pytest.mark.skipif(find_spec("dagster") is None, reason="the night is not installed")
 def test_a_port_of_dagster_that_is_taken_is_told_before_anything_starts(own):
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -459,7 +459,42 @@ def test_in_json_the_words_of_errors_are_left_out(lines):
     first, second = map(json.loads, lines.getvalue().splitlines())
     assert first["message"] == "The memory is not ready: ValueError"
     assert (second["message"], second["error"]) == ("search failed", "ValueError")
-    assert second["where"][0].startswith("test_in_json")
+    assert second["where"][0].startswith("test_telemetry.test_in_json")
+
+
+OWN = """
+import logging, sys
+import slowwave
+logging.basicConfig(format="mine: %(message)s", level="INFO")
+before = logging.root.handlers[:], sys.excepthook
+with slowwave.open(sys.argv[1], namespace="ada", embedding={"model": "wordllama-256"}) as memory:
+    memory.save("We deploy on Thursday since 2 March; Friday is for repairs only.")
+assert (logging.root.handlers, sys.excepthook) == before
+logging.getLogger("slowwave.any").warning("as ever")
+"""
+
+
+def test_an_application_that_opens_a_home_keeps_its_log_and_gets_events(tmp_path):
+    done = process(OWN, str(tmp_path / "home"), SLOWWAVE_TELEMETRY__LOGS="json")
+    *events, last = done.stderr.splitlines()
+    assert last == "mine: as ever"
+    assert [json.loads(line)["event"] for line in events if line.startswith("{")] == ["save"]
+    assert "mine: save" not in events
+
+
+def test_the_first_home_of_a_process_says_whether_events_are_logged(open_memory, capsys):
+    """As a running memory stays as it began, whatever is written into the file for later ones."""
+    open_memory().close()
+    with open_memory(telemetry={"logs": "json"}) as memory:
+        memory.save(NOTES[0])
+    assert not STATE.logs
+    assert "{" not in capsys.readouterr().err
+    end()
+    with open_memory(telemetry={"logs": "json"}) as memory:
+        memory.save(NOTES[1])
+    assert json.loads(capsys.readouterr().err)["event"] == "save"
+    end()
+    assert logging.getLogger("slowwave.events").propagate
 
 
 WORDS = """
@@ -504,7 +539,7 @@ def test_whatever_a_process_says_on_standard_error_is_a_line_of_json(ending):
         assert told[6:] == [("error", "slowwave.cli", "Error: the fifth")]
     else:
         assert [(line["level"], line["error"]) for line in lines[6:]] == [("critical", "KeyError")]
-        assert lines[6]["where"] == ["<module>:18"]
+        assert lines[6]["where"] == ["__main__.<module>:18"]
 
 
 @pytest.mark.parametrize(
