@@ -141,7 +141,8 @@ def _metadata(oauth: OAuthSettings, names: TransportSecuritySettings) -> list[Ro
     """Where clients learn which provider to ask (RFC 9728), by both addresses that they try.
 
     Its addresses are those of the settings, whatever host a request names; where that is an unknown one the
-    request is refused as any other is.
+    request is refused as any other is. It is public, and clients in a browser read it from pages of
+    elsewhere: which page asks does not count here, and the SDK's route lets all of them read it (CORS).
 
     The SDK has a route of its own for the one; it would say which scopes every token needs, and ours are what
     a client may ask for.
@@ -158,7 +159,9 @@ def _metadata(oauth: OAuthSettings, names: TransportSecuritySettings) -> list[Ro
     known = TransportSecurityMiddleware(names)
 
     async def told(request: Request) -> ASGIApp:
-        return await known.validate_request(request) or route.endpoint
+        headers = [one for one in request.scope["headers"] if one[0] != b"origin"]
+        of_any_page = Request({**request.scope, "headers": headers})
+        return await known.validate_request(of_any_page) or route.endpoint
 
     return [Route(path, told, methods=["GET", "OPTIONS"]) for path in dict.fromkeys((route.path, WELL_KNOWN))]
 

@@ -258,6 +258,18 @@ def test_its_metadata_has_the_addresses_of_the_settings_and_is_told_by_known_nam
             refused = ask(path, host)
             assert refused.status_code == 421, host
             assert "example.org" not in refused.text
+        of_elsewhere = {"Host": "memory.example.org", "Origin": "https://inspector.example.com"}
+        told = client.get(path, headers=of_elsewhere)  # public, also for a client in a browser
+        assert (told.status_code, told.headers["access-control-allow-origin"]) == (200, "*")
+        before = {
+            "Access-Control-Request-Method": "GET",
+            "Access-Control-Request-Headers": "mcp-protocol-version",
+        }
+        assert client.options(path, headers=of_elsewhere | before).status_code == 200
+        assert (
+            client.options(path, headers=of_elsewhere | before | {"Host": "evil.example.com"}).status_code
+            == 421
+        )
     for host in ("memory.example.org", "evil.example.com"):
         asked = client.post("/mcp", headers={"Host": host}, json={})
         assert asked.status_code == 401
