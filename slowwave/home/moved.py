@@ -7,12 +7,14 @@ all places that it has left, also after what they had is removed, and whoever op
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from slowwave.errors import SettingsError, StoreError
 from slowwave.home.model import MOVED_FROM
+from slowwave.journal.works import spelled
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
@@ -20,14 +22,15 @@ if TYPE_CHECKING:
 Part = Literal["tables", "journal"]
 PARTS: tuple[Part, ...] = ("tables", "journal")
 _LEFT = "left"
+_SAID_BY = {"tables": ("store", "uri"), "journal": ("journal", "url")}
 
 
 def places(settings: Settings, parts: Iterable[Part]) -> dict[str, str]:
-    """Where parts of a home are, without a password."""
+    """Where parts of a home are, without a password, as `spelled`."""
     from slowwave.settings.shown import covered
 
     known = {"tables": settings.store_uri, "journal": settings.journal.url or str(settings.journal_file)}
-    return {part: str(covered(known[part])) for part in parts}
+    return {part: spelled(str(covered(known[part]))) for part in parts}
 
 
 def told_by(settings: Settings) -> dict[str, Any]:
@@ -68,15 +71,15 @@ def is_own(settings: Settings, told: Mapping[str, Any]) -> bool:
 
 
 def places_of(told: Mapping[str, Any]) -> dict[str, str]:
-    """The last places in it that are not removed, without a password."""
+    """The last places in it that are not removed, without a password, as `spelled`."""
     from slowwave.settings.shown import covered
 
     found: dict[str, str] = {}
     if "tables" in told:
         _ = dict(told["tables"]["options"])
-        found["tables"] = str(covered(told["tables"]["uri"]))
+        found["tables"] = spelled(str(covered(told["tables"]["uri"])))
     if "journal" in told:
-        found["journal"] = str(covered(told["journal"]["url"] or told["journal"]["file"]))
+        found["journal"] = spelled(str(covered(told["journal"]["url"] or told["journal"]["file"])))
     return found
 
 
@@ -89,6 +92,14 @@ def all_left(told: Mapping[str, Any]) -> dict[str, list[str]]:
 def without_places(told: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept once nothing is left at the last places: that they were left."""
     return {"home": told["home"], _LEFT: all_left(told)}
+
+
+def without_present(told: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """What it says of other places than those where the home is: to one it came back, or it never left it."""
+    here, last = places(settings, PARTS), places_of(told)
+    left = {part: [place for place in all_left(told)[part] if place != here[part]] for part in PARTS}
+    elsewhere = {part: told[part] for part, place in last.items() if place != here[part]}
+    return {"home": told["home"], **elsewhere, _LEFT: left}
 
 
 def refuse_stale(settings: Settings) -> None:
@@ -109,11 +120,58 @@ def refuse_stale(settings: Settings) -> None:
     if not behind:
         return
     now = here | places(_as_filed(settings), behind)
-    if now != here:
+    if now == here:
+        return
+    if any(now[part] in left[part] for part in behind):  # who keeps places in variables alone
+        names = ", ".join(".".join(_SAID_BY[part]) for part in behind)
         raise StoreError(
-            f"This home was moved meanwhile: its tables and journal are at {', '.join(now.values())} now. "
-            f"Start this process again, or run the command again{_without(behind)}."
+            f"This home was moved meanwhile: it is no longer at {', '.join(here[part] for part in behind)}, "
+            f"and its settings file does not say where it is. Let {names} say that, in the file or in a "
+            f"variable, and start this process again."
         )
+    raise StoreError(
+        f"This home was moved meanwhile: its tables and journal are at {', '.join(now.values())} now. "
+        f"Start this process again, or run the command again{_without(behind)}."
+    )
+
+
+class Watch:
+    """Refuses as `refuse_stale`, and reads only what was written since it looked the last time.
+
+    So it may be asked with every call, which costs one look at a file that most homes do not have.
+
+    Args:
+        settings: of the process.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        from slowwave.settings import CONFIG_FILE
+
+        self._settings = settings
+        self._left, self._file = (os.fspath(settings.home / name) for name in (MOVED_FROM, CONFIG_FILE))
+        self._seen: object = None
+
+    def __call__(self) -> None:
+        """Look.
+
+        Raises:
+            StoreError: as `refuse_stale`.
+            SettingsError: as `refuse_stale`.
+        """
+        left = _state(self._left)
+        now = None if left is None else (left, _state(self._file))
+        if now != self._seen:
+            refuse_stale(self._settings)
+            self._seen = now
+
+
+def _state(file: str) -> tuple[int, int, int] | None:
+    """What tells a file from what it was before; None where there is none."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - half the time of a path's
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _as_filed(settings: Settings) -> Settings:
@@ -133,12 +191,23 @@ def _as_filed(settings: Settings) -> Settings:
     return settings.model_copy(update={"store": store, "journal": journal})
 
 
-def _without(parts: Iterable[Part]) -> str:
-    """What else has to be done where variables say where these parts are."""
-    import os
-
+def variables(*paths: tuple[str, str]) -> list[str]:
+    """Variables of this process that say one of these settings, by its name or in its group as JSON."""
     from slowwave.settings.shown import variable_of
 
-    names = {"tables": variable_of(("store", "uri")), "journal": variable_of(("journal", "url"))}
-    said = [names[part] for part in parts if names[part] in {name.upper() for name in os.environ}]
-    return f", without the variable {' and '.join(said)}, which says the old place" if said else ""
+    said = {name.upper(): value for name, value in os.environ.items()}
+    found = []
+    for group, name in paths:
+        own, whole = variable_of((group, name)), variable_of((group,))
+        found += [own] if own in said else []
+        found += [whole] if f'"{name}"' in said.get(whole, "") else []
+    return found
+
+
+def _without(parts: Iterable[Part]) -> str:
+    """What else has to be done where variables, or a program's own words, say where these parts are."""
+    settings = [_SAID_BY[part] for part in parts]
+    if said := variables(*settings):
+        return f", without the variable {' and '.join(said)}, which says the old place"
+    names = " or ".join(".".join(one) for one in settings)
+    return f", or change the program that gives {names} by itself"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from slowwave.common import ids
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
+from slowwave.home.moved import Watch
 from slowwave.records import Recorder, adopt
 from slowwave.records.recorder import has_records
 from slowwave.store import Store
@@ -64,6 +65,7 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
     if applied and has_records(journal):
         adopt(store, journal)
     store.recorder = Recorder(journal)
+    store.refuse_stale = Watch(settings)
     if not store.elsewhere:
         store.wal = WriteAheadLog(beside(store.uri))
     return store

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
-from slowwave.home.moved import refuse_stale
+from slowwave.home.moved import Watch
 from slowwave.journal import works as underway
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.quality.reconsolidation import Thresholds
@@ -70,6 +70,7 @@ class Workspace:
         self._checkpointed = False
         self._turn = threading.local()
         self._works = 0
+        self._refuse_stale = Watch(settings)
         self._parts: dict[str, Any] = {}
 
     @cached_property
@@ -101,9 +102,9 @@ class Workspace:
         refuse_half_restored(self.settings.home)
         make(self.settings, self._namespace, lambda: self.embedder)
 
-    @cached_property
+    @property
     def store(self) -> Store:
-        """The tables, made when they are not there.
+        """The tables, made when they are not there, and given to nobody whose home has left them.
 
         Raises:
             UnfinishedError: a work on them has begun and not ended.
@@ -111,13 +112,15 @@ class Workspace:
             DamageError: one of them is missing, or the journal ends before they do.
             ModelError: they are of another embedding model.
         """
-        return self.open_store()
+        self._refuse_stale()
+        store: Store | None = self.__dict__.get("store")  # another thread may take it away just now
+        return self.open_store() if store is None else store
 
     def open_store(self, *, during: str = "") -> Store:
         """The tables, newly opened; while a work is under way only for the command that finishes it."""
         from slowwave.home.opening import open_store
 
-        refuse_stale(self.settings)
+        self._refuse_stale()
         self._make_home()
         if not self.settings.store.uri:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
@@ -159,7 +162,6 @@ class Workspace:
             StoreError: the home was moved.
         """
         if "store" in self.__dict__ and self._works != underway.changes(self.journal):
-            refuse_stale(self.settings)
             underway.refuse(self.journal)
             underway.refuse_moved(self.journal, self.settings.store_uri)
             self.open_store()
@@ -167,18 +169,24 @@ class Workspace:
             self.reopen()
             self.__dict__["store"] = opened
 
-    @cached_property
+    @property
     def journal(self) -> Journal:
-        """The journal, made when it is not there.
+        """The journal, made when it is not there, and given to nobody whose home has left it.
 
         Raises:
             StoreError: the home was moved.
             JournalError: it cannot be opened.
         """
+        self._refuse_stale()
+        journal: Journal | None = self.__dict__.get("journal")
+        if journal is None:
+            self.__dict__["journal"] = journal = self._open_journal()
+        return journal
+
+    def _open_journal(self) -> Journal:
         from slowwave.home.model import refuse_half_restored
         from slowwave.journal import Journal
 
-        refuse_stale(self.settings)
         journal = self.settings.journal
         if journal.url:
             refuse_half_restored(self.settings.home)
@@ -249,7 +257,7 @@ class Workspace:
             StoreError: the home was moved while this one waited.
         """
         with self.journal.exclusive("night"), self.journal.exclusive():
-            refuse_stale(self.settings)
+            self._refuse_stale()
             yield
 
     def activate_gate(self) -> None:
@@ -428,5 +436,5 @@ class Workspace:
             with suppress(SlowwaveError, OSError, RuntimeError):  # else whoever opens it next commits it
                 self._leave_in_order()
         if "journal" in self.__dict__:
-            self.journal.close()
+            self.__dict__["journal"].close()
         self._close_parts()

@@ -309,7 +309,9 @@ def _parse(url: str | sa.URL, durability: str) -> sa.URL:
 
 
 def _sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
-    _make_folder(str(url.database))
+    database = str(url.database)
+    opened = False
+    _make_folder(database)
     engine = sa.create_engine(
         url,
         connect_args={"timeout": LOCK_TIMEOUT_S, "check_same_thread": False, "isolation_level": None},
@@ -317,8 +319,15 @@ def _sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
         max_overflow=-1,
     )
 
+    @event.listens_for(engine, "do_connect")
+    def find(_dialect: object, _record: object, places: list[Any], options: dict[str, Any]) -> None:
+        # A file that is gone since would be made again, empty, and take acts that no home ever sees.
+        if opened and not database.startswith("file:"):
+            places[0], options["uri"] = f"{Path(database).absolute().as_uri()}?mode=rw", True
+
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - a driver's connection
+        nonlocal opened
         full = durability == "full"
         connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
         # On macOS an fsync alone may stay in the drive's cache; elsewhere these two do nothing.
@@ -326,6 +335,7 @@ def _sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
         connection.execute(f"PRAGMA checkpoint_fullfsync={int(full)}")
         connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT_BYTES}")
         _switch_to_wal(connection)
+        opened = True
 
     return engine
 

@@ -6,6 +6,7 @@ belong together. Its announcement stays, so every command refuses and says which
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -129,6 +130,11 @@ def begin(journal: Journal, what: str, command: str, as_of: datetime, facts: Map
     return begun
 
 
+def spelled(place: str) -> str:
+    """A place as it is compared with others: a folder without links, an address without a / at its end."""
+    return place.rstrip("/") if "://" in place else os.path.realpath(place)
+
+
 def refuse_moved(journal: Journal, tables: str) -> None:
     """Refuse whoever has tables open still that the last move of them has left.
 
@@ -145,7 +151,7 @@ def refuse_moved(journal: Journal, tables: str) -> None:
         facts = {} if is_end(told) else told["facts"]
         if "tables" in facts.get("from", {}):
             was, at = facts["from"]["tables"], facts["to"]["tables"]
-    if at and was == tables:
+    if at and spelled(was) == spelled(tables):
         raise StoreError(f"The tables of this home are at {at} now. Start this process again.")
 
 

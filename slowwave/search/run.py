@@ -128,6 +128,9 @@ def _keep_up(space: Workspace) -> tuple[str, ...]:
 
     Returns:
         What a person should know of it.
+
+    Raises:
+        StoreError: the home was moved; its journal of before may be gone, and this search would be in none.
     """
     try:
         space.keep_up()

@@ -18,7 +18,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -139,6 +139,9 @@ class Store(Connection):
 
     recorder: Records | None = None
     """Writes each change to the journal before it is made; a store that is opened by itself has none."""
+
+    refuse_stale: Callable[[], None] | None = None
+    """Asked before damage is told: tables that a home has left are nobody's to make again."""
 
     wal: WriteAheadLog | None = None
     """New rows that are not committed yet; a store that is opened by itself, or is in no folder, has none."""
@@ -261,10 +264,13 @@ class Store(Connection):
 
         Raises:
             DamageError: the table is missing or cannot be read.
+            StoreError: the home has left these tables.
         """
         try:
             yield
         except ERRORS as error:
+            if self.refuse_stale is not None:
+                self.refuse_stale()
             told = explained(self, name, error) if hasattr(self, "identity") else None
             if told is None:
                 raise

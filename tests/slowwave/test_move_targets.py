@@ -80,8 +80,8 @@ def test_what_a_copy_leaves_is_its_own_alone(home: Path, tmp_path: Path) -> None
     left.switch(load(home), Targets(load(home), [str(tmp_path / "new"), "postgresql://db/ada"]))
     copy = Path(shutil.copytree(home, tmp_path / "copy"))
     left.switch(load(copy), Targets(load(copy), [str(tmp_path / "other")]))
-    assert json.loads((home / left.LEFT).read_bytes()).keys() == {"home", "tables", "journal"}
-    assert json.loads((copy / left.LEFT).read_bytes()).keys() == {"home", "tables"}
+    assert json.loads((home / left.LEFT).read_bytes()).keys() == {"home", "tables", "journal", "left"}
+    assert json.loads((copy / left.LEFT).read_bytes()).keys() == {"home", "tables", "left"}
     assert left.old_places(load(copy)) == {"tables": str(tmp_path / "new")}
 
 

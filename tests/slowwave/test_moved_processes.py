@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ import servers
 import sqlalchemy as sa
 from backup_helpers import FAST_MODEL
 
-from slowwave.errors import SettingsError, StoreError
+from slowwave.errors import JournalError, SettingsError, StoreError
+from slowwave.home.moved import refuse_stale
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works
 from slowwave.memory import Memory
 from slowwave.settings import load
+from slowwave.upkeep import upgrading
 from slowwave.upkeep.moving import left, running
 from slowwave.upkeep.moving.targets import Targets
 from slowwave.upkeep.rebuild import rebuild
@@ -77,7 +80,9 @@ def refused(at: str) -> Any:
 
 
 def kept(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """All files, without those that SQLite keeps beside one that is read."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {str(path): path.read_bytes() for path in files if not path.name.endswith(("-wal", "-shm"))}
 
 
 @pytest.mark.parametrize("removed", [False, True])
@@ -146,6 +151,66 @@ def test_a_journal_that_was_left_says_where_the_home_may_be(home: Path, database
     assert str(told.value).endswith("finish it: " + Targets(load(copy), [database], "journal").command)
 
 
+CALLS: dict[str, Callable[[Memory, str], object]] = {
+    "get": Memory.get,
+    "search": lambda memory, _: memory.search("when is the kiln fired?"),
+    "save": lambda memory, _: memory.save(LATE, key="late"),
+    "count": lambda memory, _: memory.count(),
+    "history": Memory.history,
+    "wakeup": lambda memory, _: memory.wakeup(),
+    "forget": Memory.forget,
+}
+
+
+@pytest.mark.parametrize("removed", [False, True])
+@pytest.mark.parametrize("part", ["tables", "journal"])
+def test_who_had_both_parts_open_is_told_by_every_call(
+    home: Path, tmp_path: Path, part: str, removed: bool
+) -> None:
+    new, beside = tmp_path / "new", tmp_path / "target.toml"
+    beside.write_text(f'[journal]\nurl = "sqlite:///{tmp_path}/acts.db"\n')
+    at = {
+        "tables": f"{new}, {home / 'journal.db'}",
+        "journal": f"{home / 'lance'}, sqlite:///{tmp_path}/acts.db",
+    }[part]
+    with Memory(load(home), namespace="ada") as old:
+        (kiln,) = [one.memory_id for one in old.search("when is the kiln fired?").results]
+        move(home, str(new if part == "tables" else beside))
+        if removed:
+            left.remove(load(home))
+        for name, call in [*CALLS.items(), *CALLS.items()]:
+            with refused(at):
+                pytest.fail(f"{name}: {call(old, kiln)}")
+        with refused(at):
+            running.give_up(old.home)
+    assert (home / "lance").exists() is (part == "journal" or not removed)
+    assert (home / "journal.db").exists() is (part == "tables" or not removed)
+
+
+def test_a_reader_of_tables_that_were_removed_meanwhile_is_not_told_to_make_them_again(
+    home: Path, tmp_path: Path
+) -> None:
+    with Memory(load(home), namespace="ada") as old:
+        store = old.store
+        assert store.read("memories").height == 1
+        move(home, str(tmp_path / "new"))
+        left.remove(load(home))
+        with refused(f"{tmp_path / 'new'}, {home / 'journal.db'}"):
+            store.read("memories")
+
+
+def test_a_journal_that_was_removed_is_not_made_again_by_who_has_it_open(home: Path) -> None:
+    with Workspace(load(home)).journal as journal:
+        assert journal.count(works.EVERYBODY, works.WORK) == 0
+        for end in ("", "-wal", "-shm"):
+            (home / f"journal.db{end}").unlink(missing_ok=True)
+        journal._database.connections._engine.dispose()
+        for _ in range(2):
+            with pytest.raises(JournalError, match="unable to open database file"):
+                journal.count(works.EVERYBODY, works.WORK)
+        assert not (home / "journal.db").exists()
+
+
 def test_whoever_is_two_moves_behind_is_told(home: Path, tmp_path: Path) -> None:
     with Memory(load(home), namespace="ada") as old, Memory(load(home), namespace="ada") as unopened:
         _ = old.store
@@ -184,7 +249,7 @@ def test_a_variable_that_says_the_old_place_does_not_open_it(
     assert "without the variable SLOWWAVE_STORE__URI" in str(told.value)
     (home / "slowwave.toml").write_text("[store\n")
     with pytest.raises(SettingsError, match="is not valid TOML"):
-        left.refuse_stale(Workspace(load(tmp_path)).settings.model_copy(update={"home": home}))
+        refuse_stale(Workspace(load(tmp_path)).settings.model_copy(update={"home": home}))
 
 
 def test_a_rebuilding_that_waited_for_a_move_makes_nothing_at_the_old_place(
@@ -241,6 +306,37 @@ def test_a_dry_run_knows_a_work_that_is_in_the_way(home: Path, tmp_path: Path) -
         works.begin(journal, "a work", "slowwave work", Workspace(load(home)).now(), {})
     with pytest.raises(works.UnfinishedError, match="finish it: slowwave work"):
         move(home, str(tmp_path / "new"), dry_run=True)
+
+
+def test_a_dry_run_does_not_upgrade_a_home(home: Path, tmp_path: Path) -> None:
+    with sqlite3.connect(home / "journal.db") as raw:
+        raw.execute("DROP INDEX journal_entries_by_order")
+        raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
+        raw.execute("UPDATE journal_meta SET value = '2' WHERE key = 'schema_version'")
+    raw.close()
+    before = kept(home)
+    for to in ([str(tmp_path / "new")], ["files"]):
+        with pytest.raises(StoreError, match=r"earlier version .* slowwave upgrade"):
+            move(home, *to, dry_run=True)
+    assert kept(home) == before
+    assert upgrading.look(load(home)).journal == 2
+
+
+def test_where_there_is_no_home_nothing_is_made(home: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for dry_run in (True, False):
+        with pytest.raises(StoreError, match=f"no home at {empty}"):
+            move(empty, str(tmp_path / "new"), dry_run=dry_run)
+    for work in (running.give_up, running.remove_source):
+        with pytest.raises(StoreError, match=f"no home at {empty}"):
+            work(Workspace(load(empty)))
+    assert not list(empty.iterdir())
+    (home / "journal.db").unlink()
+    before = kept(home)
+    with pytest.raises(StoreError, match=f"no journal at {home}/journal.db"):
+        move(home, str(tmp_path / "new"), dry_run=True)
+    assert kept(home) == before
 
 
 def test_a_dry_run_to_a_journal_with_acts_is_refused(home: Path, lived: Path, database: str) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from slowwave.backup.known import still_there
 from slowwave.common import ids, progress
 from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
+from slowwave.home.moved import refuse_stale
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE
@@ -47,7 +48,7 @@ def plan(
         NotFoundError: the namespace has nothing of this name.
         StoreError: the home was moved since this process has it open.
     """
-    left.refuse_stale(space.settings)
+    refuse_stale(space.settings)
     scope = finding.scope_of(memory_ids, source, everything=everything)
     found = finding.find(space, namespace, scope, memory_ids, source)
     begun = Work(
@@ -98,7 +99,7 @@ def erase(space: Workspace, planned: Plan, *, principal: str, why: str = "") -> 
         TakenInLaterError: it has begun and something stood in its way; `finish` goes on with it.
     """
     with space.one_night(progress.task("waiting for a night")):
-        left.refuse_stale(space.settings)
+        refuse_stale(space.settings)
         _ = space.policy, space.embedder  # what cannot be loaded is better known before
         begun = _begin(space, planned, principal, why)
         try:
@@ -296,7 +297,7 @@ def finish(space: Workspace) -> list[Erased]:
     done = []
     home = space.settings.home
     with space.one_night(progress.task("waiting for a night")):
-        left.refuse_stale(space.settings)
+        refuse_stale(space.settings)
         for path in work.orphans(home, {one.erasure for one in records(space)}):
             path.unlink()  # of one that never began
         for one in unfinished(space):

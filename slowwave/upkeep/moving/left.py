@@ -14,7 +14,6 @@ import orjson
 from slowwave.backup.place import Place
 from slowwave.common.permissions import make_private
 from slowwave.errors import SettingsError, StoreError
-from slowwave.home import moved
 from slowwave.home.model import MOVED_FROM
 from slowwave.home.moved import (
     PARTS,
@@ -24,6 +23,7 @@ from slowwave.home.moved import (
     places_of,
     told_by,
     without_places,
+    without_present,
 )
 from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
 from slowwave.settings import CONFIG_FILE, Settings
@@ -32,8 +32,6 @@ from slowwave.upkeep.moving.targets import Targets
 
 LEFT = MOVED_FROM
 """Where the home was before, with what is needed to get there: as private as the settings file."""
-
-refuse_stale = moved.refuse_stale
 
 
 def switch(settings: Settings, targets: Targets) -> None:
@@ -58,6 +56,21 @@ def switch(settings: Settings, targets: Targets) -> None:
         if not group:
             del document[name]
     _replace(path, settings.home, tomlkit.dumps(document).encode())
+    settle(targets.settings)
+
+
+def settle(settings: Settings) -> None:
+    """Let no place count as left where the home is: it may have come back there, or its move was given up.
+
+    Args:
+        settings: of the home where it is.
+
+    Raises:
+        StoreError: what the home keeps of its places cannot be read.
+    """
+    told = told_by(settings)
+    if is_own(settings, told):
+        _keep(settings, without_present(told, settings))
 
 
 def _remember(settings: Settings, targets: Targets) -> None:

@@ -19,12 +19,14 @@ from slowwave.asking.place import is_held
 from slowwave.backup.place import Place
 from slowwave.common import progress
 from slowwave.errors import StoreError
-from slowwave.home.moved import PARTS, places
+from slowwave.home.model import is_new
+from slowwave.home.moved import places, refuse_stale
 from slowwave.journal import works as underway
 from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
-from slowwave.settings import Settings, load
+from slowwave.settings import Settings
 from slowwave.store import Store
 from slowwave.store.connection import Identity
+from slowwave.upkeep import upgrading
 from slowwave.upkeep.moving import left
 from slowwave.upkeep.moving.files import Carried, carry, of_tables
 from slowwave.upkeep.moving.targets import Targets
@@ -72,18 +74,20 @@ def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
         dry_run: only look.
 
     Raises:
-        StoreError: the target has something, somebody uses or has moved the home, the home has left something
-            elsewhere before, or the copy is another one.
+        StoreError: there is no home, the target has something, somebody uses or has moved the home, the home
+            has left something elsewhere before, the copy is another one, or the look would write.
         UnfinishedError: another work on the whole home has begun and not ended.
     """
+    _refuse_no_home(space.settings)
     going = targets.elsewhere()
     if dry_run:
+        _refuse_to_open(space.settings)
         begun = _refuse_what_is_in_the_way(space, going)
         if not going.parts:
             return _there(targets)
         underway.refuse(space.journal, but=targets.command if begun is None else begun.command)
         return _would(space, going)
-    if not going.parts and _begun_here(space) is None:
+    if not going.parts and _begun(space.journal) is None:
         return _there(targets)
     if is_held(space.settings.home):
         raise StoreError(
@@ -96,6 +100,7 @@ def move(space: Workspace, targets: Targets, *, dry_run: bool = False) -> Moved:
             underway.refuse(space.journal, but=command)
             return _moved(space, going, command)
         if begun is not None:  # it was killed after the switch
+            left.settle(space.settings)
             _end(space.journal, command, space.now())
         return _there(targets, done=begun is not None)
 
@@ -106,11 +111,12 @@ def give_up(space: Workspace) -> dict[str, str]:
     Raises:
         StoreError: none was begun, or the home has come to its new place already.
     """
+    _refuse_no_home(space.settings)
     journal, now = space.journal, space.now()
     with space.exclusively():
-        begun = _begun_here(space)
+        begun = _begun(space.journal)
         if begun is None:
-            return _given_up(journal, now)
+            return _given_up(space, now)
         was, to = dict(begun.facts["from"]), dict(begun.facts["to"])
         if _has_come(space.settings, begun):
             raise StoreError(
@@ -120,16 +126,19 @@ def give_up(space: Workspace) -> dict[str, str]:
         journal.rows.reopen()
         # Else whoever has the tables open would be told that they are at the new place.
         with underway.announced(journal, _BACK, _GIVE_UP, now, facts={"from": to, "to": was}):
+            left.settle(space.settings)
             _end(journal, begun.command, now)
     return to
 
 
-def _given_up(journal: Journal, now: datetime) -> dict[str, str]:
+def _given_up(space: Workspace, now: datetime) -> dict[str, str]:
     """End a giving up that was killed."""
+    journal = space.journal
     back = next((work for work in underway.unfinished(journal) if work.what == _BACK), None)
     if back is None:
         raise StoreError("No move was begun here; there is nothing to give up.")
     with underway.announced(journal, _BACK, _GIVE_UP, now):
+        left.settle(space.settings)
         return dict(back.facts["from"])
 
 
@@ -139,33 +148,37 @@ def remove_source(space: Workspace) -> dict[str, str]:
     Raises:
         StoreError: nothing is left, or it is not this home's.
     """
+    _refuse_no_home(space.settings)
     with space.journal.exclusive("night", progress.task("waiting for a night")):
-        refuse_moved_meanwhile(space.settings)
+        refuse_stale(space.settings)
         return left.remove(space.settings)
 
 
-def refuse_moved_meanwhile(settings: Settings) -> None:
-    """Refuse whoever has the settings of a home that is elsewhere by now.
-
-    Raises:
-        StoreError: its settings file says other places.
-    """
-    now = load(settings.home)
-    if _raw(now) != _raw(settings):
-        at = ", ".join(places(now, PARTS).values())
+def _refuse_no_home(settings: Settings) -> None:
+    """Whoever opens a home makes it where there is none, and there is nothing to move then."""
+    refuse_stale(settings)  # where it was, there may be nothing any more
+    if is_new(settings):
         raise StoreError(
-            f"This home was moved meanwhile: its tables and journal are at {at} now. Nothing was done; run "
-            f"the command again."
+            f"There is no home at {settings.home}: it has neither tables nor a journal. Nothing was done."
         )
 
 
-def _raw(settings: Settings) -> tuple[object, ...]:
-    return settings.store.uri, settings.store.storage_options, settings.journal.url
+def _refuse_to_open(settings: Settings) -> None:
+    """A look writes nothing, and whoever opens a journal makes a missing one and upgrades an older one."""
+    if not settings.journal.url and not settings.journal_file.exists():
+        raise StoreError(
+            f"There is no journal at {settings.journal_file}. Nothing was written: slowwave doctor says more."
+        )
+    if upgrading.look(settings).steps:
+        raise StoreError(
+            "An earlier version wrote this home, and to look at it would upgrade it. Nothing was written: "
+            "slowwave upgrade first."
+        )
 
 
 def _refuse_what_is_in_the_way(space: Workspace, going: Targets) -> underway.Work | None:
     """The move that goes on, if one was begun; refuses what stands against what is to be moved."""
-    begun, to = _begun_here(space), going.places()
+    begun, to = _begun(space.journal), going.places()
     if begun is None:
         left.refuse_second(space.settings, going.parts)
         if going.parts:
@@ -178,13 +191,8 @@ def _refuse_what_is_in_the_way(space: Workspace, going: Targets) -> underway.Wor
     return begun
 
 
-def _begun_here(space: Workspace) -> underway.Work | None:
-    """The move of the home that has begun and not ended, from where the home is now."""
-    refuse_moved_meanwhile(space.settings)
-    return _begun(space.journal)
-
-
 def _begun(journal: Journal) -> underway.Work | None:
+    """The move that has begun and not ended, as the journal of where the home is knows it."""
     return next((work for work in underway.unfinished(journal) if work.what == WHAT), None)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from slowwave.errors import SettingsError
-from slowwave.home.moved import Part, places
+from slowwave.home.moved import Part, places, variables
 from slowwave.settings import Settings
-from slowwave.settings.shown import covered, variable_of
+from slowwave.settings.shown import covered
 
 FILES = "files"
 _JOURNALS = ("postgresql", "postgres")
@@ -159,15 +159,12 @@ def _names(group: object) -> Sequence[str]:
 
 def _refuse_variables(parts: Mapping[Part, object]) -> None:
     """What a variable says is stronger than the settings file that a move changes."""
-    upper = {name.upper() for name in os.environ}
     for part in parts:
-        for path in _PLACES[part]:
-            for name in (variable_of(path), variable_of(path[:1])):
-                if name in upper:
-                    raise SettingsError(
-                        f"{name} says where the {part} are, and a move changes slowwave.toml. Write it "
-                        f"there, take the variable away, and run it again."
-                    )
+        for name in variables(*_PLACES[part]):
+            raise SettingsError(
+                f"{name} says where the {part} are, and a move changes slowwave.toml. Write it there, take "
+                f"the variable away, and run it again."
+            )
 
 
 def _with(settings: Settings, values: Mapping[Part, Mapping[str, Any]]) -> Settings:
