@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from slowwave.learning.review import Learning
     from slowwave.lifecycle.gate_notice import Notice
     from slowwave.lifecycle.gate_report import GateReport
+    from slowwave.notes import Note
     from slowwave.quality.gate_policy import GatePolicy
     from slowwave.scoring.ranking import RankingPolicy
     from slowwave.search import Result, SearchResponse
@@ -161,7 +162,8 @@ class Memory:
             title: else the first heading, else the first words.
             key: your own name for it: saving the same key again replaces the text and what describes it. Its
                 sensitivity, importance_tier, retrieval_priority, state and source_of_truth stay as they were
-                unless others are named. Without a key every save is a memory of its own.
+                let in last unless others are named; what was refused opens nothing and changes nothing else.
+                Without a key every save is a memory of its own.
             follows: key (or source) of what this one comes after, in a conversation or a series. It need not
                 be known.
             **labels: context (what has to be known to understand the note, at most 40 words: it is found by
@@ -178,6 +180,7 @@ class Memory:
             ArgumentError: the content is empty or only white space, whatever the gate's mode.
             SlowwaveError: a label is not known or has the wrong type.
             JournalConflictError: another note was saved with this `request`; nothing was saved.
+            JournalMovedError: others keep saving under that key; nothing was saved.
             JournalError: the journal cannot be written; nothing was saved.
         """
         note = {"content": content, "title": title, "key": key, "follows": follows, **labels}
@@ -188,7 +191,9 @@ class Memory:
 
         Args:
             notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
-                one before it, as single saves do; the earlier ones are reported as ``replaced``.
+                one before it, as single saves do; the earlier ones are reported as ``replaced``. How the
+                memories of several keys stand is looked at just before they are saved; only a note alone is
+                saved in one step with that look.
         """
         return self._save(notes)
 
@@ -220,12 +225,10 @@ class Memory:
 
     def _save(self, notes: Sequence[Mapping[str, Any]], after: int | None = None) -> list[Saved]:
         """Save notes; with a place `after`, one, if nothing was said of its source since."""
-        from slowwave.journal.acts import KEYLESS, placed, save_entry
-        from slowwave.lifecycle.intake import last_said, written
-        from slowwave.lifecycle.repeating import as_written
+        from slowwave.journal.acts import KEYLESS
         from slowwave.lifecycle.repeating import named as named_calls
         from slowwave.notes.arguments import note_of
-        from slowwave.notes.standing import as_they_stand, leaves_open
+        from slowwave.notes.standing import KEPT, SENSITIVITY, in_turn
 
         now = self._space.now()
         bare, events = named_calls(notes, self.namespace, self.principal)
@@ -233,51 +236,65 @@ class Memory:
             note_of(labels, number, fallback_key=KEYLESS + event)
             for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
         ]
-        if after is None:
-            keyed = {
-                note.source
-                for note, labels in zip(made, bare, strict=True)
-                if leaves_open(labels) and not note.source.startswith(KEYLESS)
-            }
-            made = as_they_stand(made, bare, last_said(self._space, self.namespace, keyed))
-        named = [bool(labels.get("sensitivity")) for labels in notes]
-        entries = [
-            save_entry(
-                note,
-                namespace=self.namespace,
-                source=note.source,
-                origin="",
-                occurred_at=now + timedelta(microseconds=number),  # of equal keys the last one counts
-                principal=self.principal,
-                event_id=event,
-            )
-            for number, (note, event) in enumerate(
-                zip(placed(made, named, self.journal, self.namespace), events, strict=True)
-            )
-        ]
+        # Of equal keys the last one counts.
+        moments = [now + timedelta(microseconds=number) for number in range(len(made))]
+        kept = KEPT if after is None else (SENSITIVITY,)
+        saved: list[Saved] = []
         with saving(now, events) as tell:
-            saved = self._take_in(written(self._space, as_written(self.journal, notes, entries), after=after))
+            for piece in in_turn(made, bare, kept):
+                parts = notes[piece], bare[piece], made[piece], events[piece], moments[piece]
+                asked = _Asked(*parts, kept, after)
+                saved += self._take_in(self._write(asked))
+            saved = _replaced(saved)
             tell(saved)
         return saved
 
+    def _write(self, asked: _Asked) -> list[Entry]:
+        """Write the acts of a piece of a call, with what they take from what was said before."""
+        from slowwave.journal.acts import KEYLESS, in_context, lenders, save_entry
+        from slowwave.lifecycle.intake import upon, written
+        from slowwave.lifecycle.known import Known, known_of
+        from slowwave.lifecycle.repeating import as_written
+        from slowwave.notes.standing import as_they_stand, leaves_open
+
+        sources = {
+            note.source
+            for note, labels in zip(asked.made, asked.bare, strict=True)
+            if leaves_open(labels, asked.kept) and not note.source.startswith(KEYLESS)
+        }
+        others = lenders(asked.made)
+
+        def write(known: Known, after: int | None) -> list[Entry]:
+            standing = as_they_stand(asked.made, asked.bare, known.stands, asked.kept)
+            entries = [
+                save_entry(
+                    note,
+                    namespace=self.namespace,
+                    source=note.source,
+                    origin="",
+                    occurred_at=moment,
+                    principal=self.principal,
+                    event_id=event,
+                )
+                for note, event, moment in zip(
+                    in_context(standing, known.newest), asked.events, asked.moments, strict=True
+                )
+            ]
+            return written(self._space, as_written(self.journal, asked.notes, entries), after=after)
+
+        if asked.after is not None:
+            return write(known_of(self._space, self.namespace, sources, others), asked.after)
+        alone = len(asked.made) == len(sources) == 1
+        return upon(self._space, self.namespace, sources, others, write, alone=alone)
+
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
-        """Run the night's stages on these acts, now; what became of each, also by what came after it."""
+        """Run the night's stages on these acts, now; what became of each."""
         from slowwave.lifecycle.intake import take_in
 
-        outcomes = [
+        return [
             Saved(**_fields(became), source=entry.subject)
             for entry, became in zip(entries, take_in(self._space, entries), strict=True)
         ]
-        last = {
-            saved.memory_id: number
-            for number, saved in enumerate(outcomes, start=1)
-            if saved.status != "quarantined"
-        }
-        for number, saved in enumerate(outcomes, start=1):
-            if saved.status != "quarantined" and (by := last[saved.memory_id]) != number:
-                why = f"Note {by} of the same call has the same key, {saved.source!r}: it replaced this text."
-                outcomes[number - 1] = replace(saved, status="replaced", warnings=(*saved.warnings, why))
-        return outcomes
 
     # -- searching -------------------------------------------------------------------------------
 
@@ -855,6 +872,34 @@ def open_memory(
         ModelError: the home belongs to another embedding model.
     """
     return Memory(load(path, **settings), namespace=namespace, principal=principal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Notes of a call that are written together: as they were given, without their names, and as notes."""
+
+    notes: Sequence[Mapping[str, Any]]
+    bare: Sequence[Mapping[str, Any]]
+    made: Sequence[Note]
+    events: Sequence[str]
+    moments: Sequence[datetime]
+    kept: Collection[str]
+    after: int | None
+
+
+def _replaced(outcomes: Sequence[Saved]) -> list[Saved]:
+    """What became of the notes of one call, also by those that came after them under the same key."""
+    let_in = [one.status != "quarantined" for one in outcomes]
+    last = {one.memory_id: at for at, one in enumerate(outcomes, start=1) if let_in[at - 1]}
+    done = []
+    for at, saved in enumerate(outcomes, start=1):
+        by = last.get(saved.memory_id, at)
+        if not let_in[at - 1] or by == at:
+            done.append(saved)
+            continue
+        why = f"Note {by} of the same call has the same key, {saved.source!r}: it replaced this text."
+        done.append(replace(saved, status="replaced", warnings=(*saved.warnings, why)))
+    return done
 
 
 def _fields(became: Mapping[str, Any]) -> dict[str, Any]:

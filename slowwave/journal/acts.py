@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import polars as pl
@@ -17,63 +17,42 @@ from slowwave.journal.kinds.note import Unreadable, payload_digest, save_of, tex
 from slowwave.notes import Note, NoteFailure, content_hash, lent
 from slowwave.scoring.days import day_of
 
-if TYPE_CHECKING:
-    from slowwave.journal import Journal
-
 KEYLESS = "saved/"
 """What the sources of notes begin with that were saved without a key."""
 
 
-def placed(notes: Sequence[Note], named: Sequence[bool], journal: Journal, namespace: str) -> list[Note]:
-    """The notes of one call, with what they take from what was said before: sensitivity and context.
+def lenders(notes: Sequence[Note]) -> set[str]:
+    """Sources from which the notes of one call may get their context, but for earlier ones of the call."""
+    said, asked = set[str](), set[str]()
+    for note in notes:
+        if _asks(note) and note.follows not in said:
+            asked.add(note.follows)
+        said.add(note.source)
+    return asked
 
-    A note that replaces another and names no sensitivity keeps the one that this had: who knows the key of a
-    secret note does not open it by saying something else under it.
 
-    A note that follows another one and brings no context gets the end of what the other one says: an earlier
-    note of the call, or else what the journal has of it, whether it was let in or not, unless it was
-    forgotten. So a call, its halves and single saves come to the same, and a memory that is not known lends
-    nothing.
+def in_context(notes: Sequence[Note], newest: Mapping[str, Entry]) -> list[Note]:
+    """The notes of one call, those that bring no context with what the note that they follow lends them.
+
+    That is the end of what it says: an earlier note of the call, or else what the journal has of it, whether
+    it was let in or not, unless it was forgotten. So a call, its halves and single saves come to the same,
+    and a memory that is not known lends nothing.
 
     Args:
-        notes: as they were given.
-        named: of each, whether it says how sensitive it is.
-        journal: has what was said before.
-        namespace: of the notes.
+        notes: with the sensitivity that they will have.
+        newest: the newest act of each of their `lenders`.
     """
-    said: dict[str, Note | Entry] = {}
-    asked = set()
-    for note, says in zip(notes, named, strict=True):
-        asked |= {note.follows} if _asks(note) and note.follows not in said else set()
-        asked |= set() if says or note.source in said or note.source.startswith(KEYLESS) else {note.source}
-        said[note.source] = note
-    said = dict(journal.latest(namespace, asked)) if asked else {}
-    standing = {name: _last_save(one, journal) for name, one in said.items()}
+    said: dict[str, Note | Entry] = dict(newest)
     done = []
-    for note, says in zip(notes, named, strict=True):
-        before = standing.get(note.source)
-        kept = "" if says or before is None else _sensitivity(before)
-        one = replace(note, sensitivity=kept) if kept else note
-        lender = said.get(one.follows) if _asks(one) else None
-        done.append(replace(one, context=_lent(lender, one)) if lender is not None else one)
-        said[note.source] = standing[note.source] = done[-1]
+    for note in notes:
+        lender = said.get(note.follows) if _asks(note) else None
+        done.append(note if lender is None else replace(note, context=_lent(lender, note)))
+        said[note.source] = done[-1]
     return done
-
-
-def _last_save(newest: Note | Entry, journal: Journal) -> Note | Entry:
-    """The act that last said how sensitive a source is: to forget a secret does not open it."""
-    if isinstance(newest, Note) or newest.kind == "save":
-        return newest
-    saves = [one for one in journal.about(newest.namespace, newest.subject) if one.kind == "save"]
-    return saves[-1] if saves else newest
 
 
 def _asks(note: Note) -> bool:
     return bool(note.follows) and not note.context and note.follows != note.source
-
-
-def _sensitivity(before: Note | Entry) -> str:
-    return str(before.sensitivity if isinstance(before, Note) else before.payload.get("sensitivity") or "")
 
 
 def _lent(before: Note | Entry, note: Note) -> str:

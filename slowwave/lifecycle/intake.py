@@ -25,10 +25,11 @@ from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import AdmissionReport, settle
 from slowwave.lifecycle.admission.settling import still_said
+from slowwave.lifecycle.known import Known, known_of, said_since
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
-from slowwave.store import one_of, staging
+from slowwave.store import staging
 from slowwave.store.upkeep import keep_fresh
 from slowwave.telemetry import span
 
@@ -79,14 +80,48 @@ def written(space: Workspace, acts: Sequence[Entry], *, after: int | None = None
     return [there[act.event_id] for act in acts]
 
 
-def last_said(space: Workspace, namespace: str, sources: Collection[str]) -> dict[str, Mapping[str, Any]]:
-    """What was last saved under each of these sources, by source; to forget it changes nothing of that."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for source, newest in (space.journal.latest(namespace, sources) if sources else {}).items():
-        acts = [newest] if newest.kind == "save" else space.journal.about(namespace, source)
-        if saves := [one.payload for one in acts if one.kind == "save"]:
-            found[source] = saves[-1]
-    return found
+def upon(
+    space: Workspace,
+    namespace: str,
+    sources: Collection[str],
+    others: Collection[str],
+    act: Callable[[Known, int | None], T],
+    *,
+    alone: bool,
+) -> T:
+    """Write what rests on how sources stand: all that was said of them before is settled.
+
+    Nobody waits for a turn but who speaks of a source that somebody else is speaking of.
+
+    Args:
+        space: the home.
+        namespace: of the sources.
+        sources: how these stand.
+        others: and what was said last of these.
+        act: is given what is known of both, and acts by `written` with the place that it is given as
+            ``after``; it may be called more than once.
+        alone: it writes one act, about the one source that there is: nothing comes in between.
+
+    Raises:
+        JournalMovedError: others keep speaking of that source; nothing was written.
+    """
+    known = known_of(space, namespace, sources, others)
+    if not alone:
+        if known.waiting:
+            with space.writing():
+                for source in known.waiting:
+                    _catch_up(space, namespace, source, space.journal.about(namespace, source))
+            known = known_of(space, namespace, sources, others)
+        return act(known, None)
+    (source,) = sources
+    if not known.waiting:
+        with suppress(JournalMovedError):
+            return act(known, known.place(source))
+
+    def look(last: int) -> T:
+        return act(known_of(space, namespace, sources, others), last)
+
+    return guarded(space, namespace, source, look)
 
 
 def guarded(space: Workspace, namespace: str, source: str, act: Callable[[int], T]) -> T:
@@ -118,16 +153,8 @@ def guarded(space: Workspace, namespace: str, source: str, act: Callable[[int], 
 
 
 def _catch_up(space: Workspace, namespace: str, source: str, said: Sequence[Entry]) -> None:
-    """Take in what was said last of a source, if its memory does not say it yet."""
-    if not said or said[-1].kind == "unreadable":
-        return
-    newest = said[-1]
-    memory = one_of("memory_id", [ids.memory_id(namespace, source)])
-    known = space.store.read("memories", memory, columns=["revision"])["revision"]
-    if ids.revision(newest.ordered_at or newest.occurred_at, newest.event_id) not in map(
-        ids.note_revision, known
-    ):
-        take_in(space, [newest])
+    """Take in what was said of a source and its memory does not say yet."""
+    take_in(space, said_since(space, namespace, source, said)[1] if said else [])
 
 
 def take_in(space: Workspace, acts: Sequence[Entry]) -> list[Became]:

@@ -53,15 +53,18 @@ def disk_full_after_the_journal(monkeypatch) -> Callable[..., None]:
             state.limit.__exit__(None, None, None)
             monkeypatch.undo()
             return
-        append = journal.append
 
-        def appended(entries):
-            done = append(entries)
-            state.limit = full_disk()
-            state.limit.__enter__()
-            return done
+        def then_full(write):
+            def written(*arguments):
+                done = write(*arguments)
+                state.limit = full_disk()
+                state.limit.__enter__()
+                return done
 
-        monkeypatch.setattr(journal, "append", appended)
+            return written
+
+        for name in ("append", "append_next"):
+            monkeypatch.setattr(journal, name, then_full(getattr(journal, name)))
 
     return fill
 

@@ -111,12 +111,20 @@ def test_what_waits_is_served_by_whoever_is_next_however_often_that_one_comes(op
     assert crowd.results[0].status == "live"
 
 
+# Who leaves open how a memory stands that another one is just saving waits for that one, not in the queue.
+PLAIN = {
+    "importance_tier": "normal",
+    "retrieval_priority": "normal",
+    "state": "accepted",
+    "source_of_truth": False,
+    "sensitivity": "internal",
+}
 ACTS: list[Callable[[Memory], Any]] = [
     saving(text(1), key="a"),
     saving("too short"),
     saving(text(2), key="b"),
     saving(text(2), key="copy of b"),
-    saving(text(3), key="a"),
+    saving(text(3), key="a", **PLAIN),
     lambda memory: memory.save_many([{"content": text(4), "key": "d"}, {"content": text(5), "key": "e"}]),
     lambda memory: memory.forget(ids.memory_id("ada", "known")),
     saving(text(6), key="known"),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import polars as pl
 import pytest
 
+from slowwave.common import ids
+from slowwave.errors import SlowwaveError
 from slowwave.home.visibility import Viewer
+from slowwave.journal import Journal
 from slowwave.lifecycle.forgetting import ProtectedError
 from slowwave.mcp.tools import save
 from slowwave.store import one_of
@@ -130,3 +136,231 @@ def test_what_a_command_saves_again_stays_critical(memory):
         "memories", one_of("memory_id", [saved.memory_id]), columns=["content", "importance_tier"]
     )
     assert rows.rows() == [(TUESDAY, "critical")]
+
+
+# -- what was refused ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def strict(open_memory):
+    """A memory whose gate refuses."""
+    return open_memory(gate={"mode": "enforce"})
+
+
+def refused(memory, content="todo", **labels: Any) -> None:
+    assert memory.save(content, key="deploy", **labels).status == "quarantined"
+
+
+def sensitivity(memory, key="deploy"):
+    rows = memory.store.read("memories", columns=["source", "sensitivity"])
+    return rows.row(by_predicate=pl.col("source") == key, named=True)["sensitivity"]
+
+
+REFUSED: list[dict[str, Any]] = [
+    {"importance_tier": "temporary", "source_of_truth": False, "state": "draft", "retrieval_priority": "low"},
+    {"content": MONDAY, "importance_tier": "vital"},
+]
+
+
+@pytest.mark.parametrize("labels", REFUSED, ids=["lower", "unknown"])
+def test_a_save_that_was_refused_takes_no_protection_away(strict, labels):
+    strict.save(THURSDAY, key="deploy", **HIGH)
+    refused(strict, **labels)
+    assert strict.save(TUESDAY, key="deploy").status == "live"
+    assert standing(strict) == HIGH
+
+
+def test_a_save_that_was_refused_lends_none_either(strict):
+    strict.save(THURSDAY, key="deploy")
+    refused(strict, **HIGH)
+    strict.save(TUESDAY, key="deploy")
+    assert standing(strict) == PLAIN
+
+
+def test_nor_where_nothing_was_ever_let_in(strict):
+    refused(strict, **HIGH)
+    strict.save(TUESDAY, key="deploy")
+    assert standing(strict) == PLAIN
+
+
+def test_what_an_assistant_had_refused_leaves_the_owners_memory_as_it_stood(strict):
+    strict.save(THURSDAY, key="deploy", importance_tier="important", retrieval_priority="high")
+    answer = save(strict, {"content": "todo", "key": "deploy"}, viewer=Viewer.ASSISTANT)
+    assert answer.status == "quarantined"
+    strict.save(TUESDAY, key="deploy")
+    assert standing(strict) == PLAIN | {"importance_tier": "important", "retrieval_priority": "high"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "comes_to"),
+    [
+        ("secret", "public", "secret"),
+        ("secret", "internal", "secret"),
+        ("internal", "public", "internal"),
+        ("public", "secret", "secret"),
+        ("internal", "secret", "secret"),
+        ("internal", "confidential", "secret"),  # a word that nobody knows is closed, and would be refused
+        ("", "public", "internal"),
+        ("", "secret", "secret"),
+    ],
+)
+def test_a_save_that_was_refused_opens_nothing_and_what_it_closes_stays_closed(
+    strict, first, second, comes_to
+):
+    if first:
+        strict.save(THURSDAY, key="deploy", sensitivity=first)
+    refused(strict, sensitivity=second)
+    assert strict.save(TUESDAY, key="deploy").status == "live"
+    assert sensitivity(strict) == comes_to
+    strict.save(MONDAY, key="deploy", sensitivity="public")  # who names it decides
+    strict.save(THURSDAY, key="deploy")
+    assert sensitivity(strict) == "public"
+
+
+def test_an_assistant_opens_nothing_by_a_save_that_is_refused(strict):
+    strict.save(THURSDAY, key="deploy")
+    refused(strict, sensitivity="secret")
+    save(strict, {"content": TUESDAY, "key": "deploy"}, viewer=Viewer.ASSISTANT)
+    assert sensitivity(strict) == "secret"
+    with pytest.raises(ProtectedError, match="not for assistants"):
+        save(strict, {"content": "todo", "key": "deploy", "sensitivity": "public"}, viewer=Viewer.ASSISTANT)
+
+
+@pytest.mark.parametrize("parts", [[3], [1, 2], [2, 1], [1, 1, 1]])
+def test_in_one_call_a_note_that_is_refused_decides_nothing_either(strict, parts):
+    notes: list[dict[str, Any]] = [
+        {"content": THURSDAY, "key": "deploy", "sensitivity": "secret", **HIGH},
+        {"content": "todo", "key": "deploy", "sensitivity": "public", **PLAIN},
+        {"content": TUESDAY, "key": "deploy"},
+    ]
+    saved, at = [], 0
+    for size in parts:
+        saved += strict.save_many(notes[at : at + size])
+        at += size
+    assert [one.status for one in saved] == [
+        "replaced" if parts in ([3],) else "live", "quarantined", "live",
+    ]  # fmt: skip
+    assert (standing(strict), sensitivity(strict)) == (HIGH, "secret")
+
+
+def test_what_a_person_lets_in_decides_from_then_on(strict):
+    strict.save(THURSDAY, key="deploy", **HIGH)
+    refused(strict, importance_tier="temporary")
+    (row,) = strict.quarantine()
+    assert strict.release(row["quarantine_id"]).status == "live"
+    strict.save(TUESDAY, key="deploy")
+    assert standing(strict) == HIGH | {"importance_tier": "temporary"}
+    strict.save(MONDAY, key="deploy", importance_tier="critical")
+    refused(strict, importance_tier="temporary")
+    strict.save(TUESDAY, key="deploy")  # it settles what was held before
+    (row,) = strict.quarantine(status="resolved", limit=1)
+    with pytest.raises(SlowwaveError, match="not held"):
+        strict.release(row["quarantine_id"])
+    assert standing(strict)["importance_tier"] == "critical"
+
+
+def test_what_was_refused_before_it_was_forgotten_decides_nothing(strict):
+    saved = strict.save(THURSDAY, key="deploy", sensitivity="secret", **HIGH)
+    refused(strict, importance_tier="temporary", sensitivity="public")
+    strict.forget(saved.memory_id)
+    refused(strict, importance_tier="temporary", sensitivity="public")
+    strict.save(TUESDAY, key="deploy")
+    assert (standing(strict), sensitivity(strict)) == (HIGH, "secret")
+
+
+def test_a_merged_memory_stands_as_it_says_itself_not_as_what_it_absorbed(open_memory):
+    memory = open_memory(gate={"mode": "off"}, reconsolidation={"policy": "literal"})
+    text = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."
+    memory.save(text, key="deploy")
+    part = memory.save(f"{text}\nIt is changed by Ruaridh.", key="part", retrieval_priority="high")
+    assert part.outcome == "merge"
+    assert standing(memory)["retrieval_priority"] == "high"
+    memory.save("The heron stands by the weir at dawn, all through the month of March.", key="part")
+    assert standing(memory, "part") == PLAIN | {"retrieval_priority": "high"}
+    memory.save(f"{text}\nIt is changed by Ruaridh.", key="other", retrieval_priority="high")
+    assert standing(memory)["retrieval_priority"] == "high"
+    memory.save(MONDAY, key="deploy")
+    assert memory.journal.about("ada", "deploy")[-1].payload["retrieval_priority"] == "normal"
+
+
+def test_a_rebuild_gives_the_same_after_refusals(strict):
+    strict.save(THURSDAY, key="deploy", sensitivity="secret", **HIGH)
+    refused(strict, importance_tier="temporary", sensitivity="public")
+    strict.save(TUESDAY, key="deploy")
+    before = strict.store.read("memories").sort("memory_id")
+    rebuild(strict.home, ())
+    assert strict.store.read("memories").sort("memory_id").equals(before)
+    strict.save(MONDAY, key="deploy")
+    assert (standing(strict), sensitivity(strict)) == (HIGH, "secret")
+
+
+# -- what others say at the same moment ------------------------------------------------------------
+
+
+def unsettled(memory, *notes: dict[str, Any]) -> None:
+    """What a process has written to the journal that was killed before it took it in."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(memory, "_take_in", lambda _: [])
+        memory.save_many(notes)
+
+
+def test_what_the_tables_do_not_say_yet_counts(strict, open_memory):
+    strict.save(THURSDAY, key="deploy")
+    other = open_memory(gate={"mode": "enforce"})
+    unsettled(other, {"content": TUESDAY, "key": "deploy", **HIGH})
+    strict.save(MONDAY, key="deploy")
+    assert standing(strict) == HIGH
+
+
+def test_and_is_judged_first(strict, open_memory):
+    strict.save(THURSDAY, key="deploy", importance_tier="critical")
+    other = open_memory(gate={"mode": "enforce"})
+    unsettled(other, {"content": "todo", "key": "deploy", **PLAIN})
+    strict.save_many([{"content": MONDAY, "key": "deploy"}, {"content": "The otter came back in April."}])
+    assert standing(strict)["importance_tier"] == "critical"
+    assert len(strict.quarantine(status="")) == 1
+
+
+def test_all_that_waits_is_looked_at_before_an_assistant_replaces_it(strict, open_memory):
+    strict.save(THURSDAY, key="deploy")
+    other = open_memory(gate={"mode": "enforce"})
+    unsettled(other, {"content": TUESDAY, "key": "deploy", "importance_tier": "critical"})
+    act = strict.journal.about("ada", "deploy")[-1]
+    payload = {**act.payload, "content": "todo", "importance_tier": "normal"}
+    strict.journal.append([replace(act, event_id=ids.new_event_id(), payload=payload)])
+    with pytest.raises(ProtectedError, match="critical"):
+        save(strict, {"content": MONDAY, "key": "deploy"}, viewer=Viewer.ASSISTANT)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_somebody_protects_between_look_and_save_stays_protected(
+    strict, open_memory, known, monkeypatch
+):
+    if known:
+        strict.save(THURSDAY, key="deploy")
+    other, looks, latest = open_memory(gate={"mode": "enforce"}), [], Journal.latest
+
+    def overtaken(self: Journal, namespace: str, subjects: Any) -> Any:
+        found = latest(self, namespace, subjects)
+        if self is strict.journal:
+            looks.append(1)
+            if len(looks) == 1:
+                other.save(TUESDAY, key="deploy", **HIGH)
+        return found
+
+    monkeypatch.setattr(Journal, "latest", overtaken)
+    assert strict.save(MONDAY, key="deploy").status == "live"
+    assert len(looks) == 2
+    assert standing(strict) == HIGH
+    assert strict.get(strict.search("when do we deploy?").results[0].memory_id).content == MONDAY
+
+
+def test_a_save_that_is_sent_again_is_the_one_that_it_was(strict, open_memory):
+    strict.save(THURSDAY, key="deploy", **HIGH)
+    unsettled(open_memory(gate={"mode": "enforce"}), {"content": TUESDAY, "key": "deploy", "request": "one"})
+    first = strict.save(TUESDAY, key="deploy", request="one")
+    strict.save(MONDAY, key="deploy", importance_tier="normal")
+    assert strict.save(TUESDAY, key="deploy", request="one").memory_id == first.memory_id
+    assert strict.get(first.memory_id).content == MONDAY
+    assert standing(strict) == HIGH | {"importance_tier": "normal"}
+    assert strict.journal.count("ada", "save") == 3

@@ -293,8 +293,8 @@ def test_words_of_a_secret_note_go_to_secret_notes_only(ada):
     assert told["closed"] == last(QUESTION)
 
 
-def test_the_journal_is_asked_twice_a_call_at_most_and_only_for_what_the_notes_do_not_say(ada, monkeypatch):
-    """Once for how the memories stand, once for their sensitivity and for what they follow."""
+def test_the_journal_is_asked_once_a_call_and_only_for_what_the_notes_do_not_say(ada, monkeypatch):
+    """For how the memories stand and for what they follow."""
     asked: list[list[str]] = []
     all_said: dict[str, Any] = {
         "sensitivity": "internal", "importance_tier": "normal", "retrieval_priority": "normal",
@@ -315,8 +315,9 @@ def test_the_journal_is_asked_twice_a_call_at_most_and_only_for_what_the_notes_d
     ada.save_many([{**one, **all_said} for one in rest])
     assert asked == [["t1", "t8"]]
     ada.save_many(rest)
-    keys = {one["key"] for one in rest}
-    assert asked[1:] == [sorted(keys), sorted({"t1", "t8", *keys})]
+    assert asked[1:] == [sorted({"t1", "t8", *(one["key"] for one in rest)})]
+    ada.save("We shall see whether that is true.", key="t2", follows="t1")
+    assert asked[2:] == [["t1", "t2"]]
 
 
 def test_the_journal_gives_the_newest_act_on_each_source(journal, act):

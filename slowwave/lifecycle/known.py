@@ -1,0 +1,103 @@
+"""What is known of a key before something is saved under it: what was said last, and how its memory stands.
+
+The journal has what was said, and the memories what was let in of it. How a memory stands is what the last
+text says that was let in; one that the gate refused decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from slowwave.common import ids
+from slowwave.notes.standing import SENSITIVITY, STANDING, most_closed
+from slowwave.store import one_of
+from slowwave.store.labels import OWN, SCHEMA, own
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Entry
+
+_STANDS: Final = ["memory_id", "revision", SENSITIVITY, OWN, *SCHEMA]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of sources before something is saved under them.
+
+    Attributes:
+        newest: the newest act of each that has one, by source.
+        stands: how each memory stands by the last of its texts that was let in: the labels of `KEPT`, by
+            source. A text that was refused since opens nothing: the sensitivity is the more closed one.
+        waiting: sources under which something was saved that is neither in their memories yet nor refused.
+    """
+
+    newest: Mapping[str, Entry]
+    stands: Mapping[str, Mapping[str, Any]]
+    waiting: Collection[str]
+
+    def place(self, source: str) -> int:
+        """Place of the newest act of a source in the journal; 0 where there is none."""
+        newest = self.newest.get(source)
+        return (newest.seq or 0) if newest else 0
+
+
+def known_of(
+    space: Workspace, namespace: str, sources: Collection[str], others: Collection[str] = ()
+) -> Known:
+    """Look at sources, once in the journal and once in the memories.
+
+    Args:
+        space: the home.
+        namespace: of the sources.
+        sources: how these stand.
+        others: and what was said last of these.
+    """
+    asked = {*sources, *others}
+    newest = space.journal.latest(namespace, asked) if asked else {}
+    there = {ids.memory_id(namespace, source): source for source in sources if source in newest}
+    if not there:
+        return Known(newest, {}, ())
+    space.keep_up()
+    rows = own(space.store.read_by("memories", "memory_id", [*there], columns=_STANDS))
+    by_source = {there[row["memory_id"]]: row for row in rows.iter_rows(named=True)}
+    stands: dict[str, Mapping[str, Any]] = {}
+    waiting = []
+    for source in there.values():
+        row = by_source.get(source, {})
+        refused: Sequence[Entry] = ()
+        if ids.note_revision(row.get("revision", "")) != _revision(newest[source]):
+            refused, waits = said_since(space, namespace, source, space.journal.about(namespace, source))
+            if any(one.kind == "save" for one in waits):  # to forget changes nothing of how it stands
+                waiting.append(source)
+        closed = most_closed([row.get(SENSITIVITY), *(one.payload.get(SENSITIVITY) for one in refused)])
+        stands[source] = {**{name: row.get(name) for name in STANDING}, SENSITIVITY: closed}
+    return Known(newest, stands, waiting)
+
+
+def said_since(
+    space: Workspace, namespace: str, source: str, said: Sequence[Entry]
+) -> tuple[list[Entry], list[Entry]]:
+    """Of what was said of a source after what its memory says: the saves that were refused, and what waits.
+
+    What could not be read says nothing, and waits for nothing.
+    """
+    mine = one_of("memory_id", [ids.memory_id(namespace, source)])
+    known = space.store.read("memories", mine, columns=["revision", "status"])
+    last = max(map(ids.note_revision, known["revision"]), default="")
+    forgotten = "retired" in known["status"]
+    later = [
+        one
+        for one in said
+        if one.kind != "unreadable" and _revision(one) > last and not (forgotten and one.kind == "forget")
+    ]
+    if not later:
+        return [], []
+    held = set(space.store.read("quarantine", mine, columns=["revision"])["revision"])
+    refused = [one for one in later if _revision(one) in held]
+    return refused, [one for one in later if _revision(one) not in held]
+
+
+def _revision(act: Entry) -> str:
+    return ids.revision(act.ordered_at or act.occurred_at, act.event_id)
