@@ -21,6 +21,7 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field
 
 from slowwave.adapters.quoting import metadata_of, text_of
+from slowwave.adapters.saving import save
 from slowwave.errors import ArgumentError
 from slowwave.feedback import Observed, Rated
 from slowwave.home.tenant import Saved
@@ -94,8 +95,11 @@ def save_documents(memory: Memory, documents: Sequence[Document]) -> list[Saved]
     Args:
         memory: that they are saved in.
         documents: with plain text, not with what a search has shown.
+
+    Raises:
+        ProtectedError: an id is the key of what only a person may replace; nothing was saved.
     """
-    return memory.save_many([_note(one) for one in documents])
+    return save(memory, [_note(one) for one in documents])
 
 
 def _note(document: Document) -> dict[str, Any]:

@@ -34,10 +34,11 @@ from langgraph.store.base import (
 )
 
 from slowwave.adapters.matching import fits, matches
+from slowwave.adapters.saving import save
 from slowwave.common import ids
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.home.tenant import Saved
-from slowwave.home.visibility import open_where
+from slowwave.home.visibility import Viewer, open_where
 from slowwave.memory import Memory
 from slowwave.store import one_of
 from slowwave.store import quote as sql
@@ -81,6 +82,7 @@ class SlowwaveStore(BaseStore):
 
         Raises:
             RefusedError: an item was not let in; all others were.
+            ProtectedError: only a person may replace or forget what an item's key has; nothing was put.
             NotImplementedError: an item is to be forgotten at some time: a memory has no time to live.
         """
         results: list[Result] = []
@@ -155,7 +157,7 @@ class SlowwaveStore(BaseStore):
     def _put(self, ops: Sequence[PutOp]) -> None:
         notes = [self._note(op) for op in ops if op.value is not None]
         self._delete([op for op in ops if op.value is None])
-        saved = self._memory.save_many(notes) if notes else []
+        saved = save(self._memory, notes) if notes else []
         refused = [(note, one) for note, one in zip(notes, saved, strict=True) if not self._let_in(one)]
         if refused:
             note, one = refused[0]
@@ -182,7 +184,7 @@ class SlowwaveStore(BaseStore):
         names = {ids.memory_id(self._memory.namespace, source_of(op.namespace, op.key)) for op in ops}
         if names:
             for name, _, _ in self._rows(one_of("memory_id", sorted(names))):
-                self._memory.forget(name)
+                self._memory.forget(name, viewer=Viewer.ASSISTANT)
 
     def _note(self, op: PutOp) -> dict[str, Any]:
         """The note of an item."""

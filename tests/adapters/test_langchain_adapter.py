@@ -27,6 +27,7 @@ from slowwave.adapters.langchain import (
 )
 from slowwave.errors import ArgumentError
 from slowwave.journal import FEEDBACK_KINDS
+from slowwave.lifecycle.forgetting import ProtectedError
 
 
 class TestRetriever(RetrieversIntegrationTests):
@@ -81,6 +82,28 @@ def test_documents_are_saved_through_the_gate_and_say_what_became_of_them(memory
     (again,) = save_documents(memory, [Document(DEPLOY.replace("Thursday", "Friday"), id="deploy")])
     assert again.memory_id == first.memory_id
     assert "Friday" in memory.get(first.memory_id).content
+
+
+@pytest.mark.parametrize(
+    "more", [[], [Document("The otter came back to the mill pond in April.", id="otter")]]
+)
+def test_a_document_is_lent_nothing_that_a_person_said_and_replaces_nothing_protected(memory, more):
+    person = {"state": "candidate", "importance_tier": "important", "retrieval_priority": "high"}
+    name = memory.save(DEPLOY, key="deploy", sensitivity="public", **person).memory_id
+    changed = Document(DEPLOY.replace("Thursday", "Friday"), id="deploy")
+    assert save_documents(memory, [changed, *more])[0].status == "live"
+    columns = [*person, "sensitivity", "content"]
+    (row,) = memory.store.read("memories", f"memory_id = '{name}'", columns=columns).to_dicts()
+    assert row == {
+        "state": "accepted", "importance_tier": "normal", "retrieval_priority": "normal",
+        "sensitivity": "public", "content": changed.page_content,
+    }  # fmt: skip
+    for label in ({"source_of_truth": True}, {"importance_tier": "critical"}, {"state": "canonical"}):
+        memory.save(DEPLOY, key="deploy", **{"source_of_truth": False, "importance_tier": "normal"} | label)
+        saves = memory.journal.count("ada", "save")
+        with pytest.raises(ProtectedError):
+            save_documents(memory, [*more, changed])
+        assert memory.journal.count("ada", "save") == saves
 
 
 def test_use_is_said_of_documents(known):

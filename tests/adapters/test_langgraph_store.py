@@ -14,7 +14,9 @@ from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp,
 from langgraph.store.memory import InMemoryStore
 
 from slowwave.adapters.langgraph import ROOT, RefusedError, SlowwaveStore, item_of, source_of
+from slowwave.common import ids
 from slowwave.errors import ArgumentError
+from slowwave.lifecycle.forgetting import ProtectedError
 from slowwave.memory import Memory
 
 PARTS = st.sampled_from(["a", "ab", "A", "users/1", "..", "%2F", ":", "", "é", "a.b", "' OR 1=1 --", "*"])
@@ -176,6 +178,25 @@ def test_time_to_live_is_refused_and_what_is_secret_is_not_there(store, known):
     assert store.list_namespaces() == []
     with pytest.raises(ArgumentError, match="halves of characters"):
         store.put(("u", "\ud800"), "k", {"text": DEPLOY})
+
+
+def test_an_item_that_a_person_protects_is_neither_replaced_nor_deleted(store, known):
+    store.put(("a",), "k", {"text": DEPLOY})
+    source = source_of(("a",), "k")
+    metadata = {"langgraph": {"value": {"text": DEPLOY}}}
+    known.memory.save(DEPLOY, key=source, metadata=metadata, importance_tier="important", state="candidate")
+    store.put(("a",), "k", {"text": BATTERY})
+    name = ids.memory_id("ada", source)
+    row = known.memory.store.read("memories", f"memory_id = '{name}'").row(0, named=True)
+    assert (row["importance_tier"], row["state"], row["content"]) == ("normal", "accepted", BATTERY)
+    known.memory.save(DEPLOY, key=source, metadata=metadata, importance_tier="critical")
+    other = PutOp(("a",), "l", {"text": "The otter came back to the mill pond in April."})
+    for ops in ([PutOp(("a",), "k", {"text": BATTERY})], [PutOp(("a",), "k", {"text": BATTERY}), other],
+                [other, PutOp(("a",), "k", None)]):  # fmt: skip
+        with pytest.raises(ProtectedError):
+            store.batch(ops)
+    assert store.get(("a",), "k").value == {"text": DEPLOY}
+    assert store.get(("a",), "l") is None
 
 
 def test_a_value_is_what_is_there_and_its_update_is_dated(store):
