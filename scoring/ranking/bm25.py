@@ -65,7 +65,7 @@ class Postings:
 
     def find(self, term: int) -> slice | None:
         """Where a term stands, if it does."""
-        at = int(np.searchsorted(self.terms, term))
+        at = int(np.searchsorted(self.terms, np.int32(term)))  # of another type, all terms would be cast
         if at == len(self.terms) or self.terms[at] != term:
             return None
         return slice(int(self.starts[at]), int(self.starts[at + 1]))
@@ -99,7 +99,7 @@ class Postings:
     def times(self, place: slice, rows: Ints) -> npt.NDArray[np.float32]:
         """How often some rows say the term that stands at a place."""
         theirs = self.rows[place]
-        at = np.minimum(np.searchsorted(theirs, rows), len(theirs) - 1)
+        at = np.minimum(np.searchsorted(theirs, rows.astype(np.int32)), len(theirs) - 1)
         return np.where(theirs[at] == rows, self.counts[place][at], np.float32(0))
 
     def with_(self, other: Postings) -> Postings:

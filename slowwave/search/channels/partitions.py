@@ -16,7 +16,7 @@ import numpy.typing as npt
 Matrix = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int32]
 
-PER_ROOT, ROWS = 8, 50
+PER_ROOT, ROWS = 16, 50
 """Partitions by the root of the rows, and rows that each has at least on average. Many small ones reach the
 same recall with fewer rows than few large ones; with fewer than `ROWS` it takes longer to get to them."""
 SAMPLE = 48
