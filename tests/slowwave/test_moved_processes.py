@@ -13,6 +13,7 @@ import pytest
 import servers
 import sqlalchemy as sa
 from backup_helpers import FAST_MODEL
+from moving_helpers import move
 
 from slowwave.errors import JournalError, SettingsError, StoreError
 from slowwave.home.moved import refuse_stale
@@ -61,14 +62,6 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def home(lived: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(lived, tmp_path / "home"))
-
-
-def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.Moved:
-    space = Workspace(load(home))
-    try:
-        return running.move(space, Targets(space.settings, to, only), dry_run=dry_run)
-    finally:
-        space.close()
 
 
 def refused(at: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import servers
 from backup_helpers import FAST_MODEL, answers, live
+from moving_helpers import move
 
 from slowwave.backup.place import Place
 from slowwave.errors import SettingsError, SlowwaveError, StoreError
@@ -70,14 +71,6 @@ def target_file(path: Path, options: dict[str, str], prefix: str, url: str = "")
     path.write_text("\n".join(lines))
     path.chmod(0o600)
     return str(path)
-
-
-def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.Moved:
-    space = Workspace(load(home))
-    try:
-        return running.move(space, Targets(space.settings, to, only), dry_run=dry_run)
-    finally:
-        space.close()
 
 
 def by_name(found: list[Any]) -> list[Any]:

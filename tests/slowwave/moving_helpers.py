@@ -1,0 +1,20 @@
+"""A move of a home as the command makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from slowwave.home.workspace import Workspace
+from slowwave.settings import load
+from slowwave.upkeep.moving import running
+from slowwave.upkeep.moving.targets import Targets
+
+
+def move(home: Path, *to: str, only: Any = None, dry_run: bool = False) -> running.Moved:
+    """Move a home, or a part of it, by a process of its own settings."""
+    space = Workspace(load(home))
+    try:
+        return running.move(space, Targets(space.settings, to, only), dry_run=dry_run)
+    finally:
+        space.close()
