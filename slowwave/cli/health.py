@@ -72,7 +72,10 @@ def _asked(address: str, timeout: float) -> dict[str, Any]:
             raise SlowwaveError(f"{address} answers {error.code}: no server of Slowwave is there.") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "reason", None) or error
-        raise SlowwaveError(f"{address} does not answer: {why}. Is the server running?") from None
+        raise SlowwaveError(
+            f"{address} does not answer: {why}. Is the server running? Its line `health` says where it "
+            f"answers: --url names that."
+        ) from None
     if body == b"ok\n":
         return {"ready": True, "parts": {"process": "ok"}}
     try:
