@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
 from slowwave.memory import Memory
@@ -17,4 +20,7 @@ def serve(settings: Settings, caller: Caller) -> None:
     Memory(settings, namespace=caller.namespace)  # raises at once, not at the first call
     memories = Memories(settings, lambda: caller, namespace=caller.namespace)
     memories.begin([caller.namespace])  # while the client says who it is
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # While it serves, standard output leads to standard error; a line kept until the end would not.
+        sys.stdout.reconfigure(line_buffering=True)
     build(memories).run("stdio")

@@ -72,8 +72,9 @@ def test_standard_output_carries_nothing_but_the_protocol(open_memory: Memory, h
             for number, (name, told) in enumerate(calls, 1)
         ),
     ]
+    buffered = {name: value for name, value in environment(home).items() if name != "PYTHONUNBUFFERED"}
     with subprocess.Popen(
-        command("mcp", "--namespace", "ada", before=NOISY), env=environment(home), cwd=home.parent, text=True,
+        command("mcp", "--namespace", "ada", before=NOISY), env=buffered, cwd=home.parent, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         answers = []
