@@ -29,6 +29,7 @@ from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
 from slowwave.home.ledger import NOTES
 from slowwave.journal.acts import save_entry
+from slowwave.learning.questions import remember
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.notes import Note, content_hash
 from slowwave.search.channels.following import leave_files, searched_in_table
@@ -48,6 +49,7 @@ TURNED, NOISE = 0.5, 0.6  # length of what is added to a piece's vector of lengt
 SAVED = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MINE = "bench"
 MOST_PIECES = 40_000
+OTHERS = 1_000_000  # seed of questions that are measured with nowhere
 EXAMPLES = Path(__file__).parents[1] / "examples" / "vault"
 
 
@@ -182,8 +184,17 @@ def settings_of(home: Path, **store: Any) -> Settings:  # noqa: ANN401 - setting
     return load(home)
 
 
-def build(home: Path, chunks: int, tenants: int, source: Source) -> None:
-    """Write a home of so many chunks, or the rest of it; nothing is indexed yet."""
+def build(home: Path, chunks: int, tenants: int, source: Source, asked: int = 0) -> None:
+    """Write a home of so many chunks, or the rest of it; nothing is indexed yet.
+
+    Args:
+        home: its folder.
+        chunks: of it (count).
+        tenants: namespaces that share them (count).
+        source: of texts.
+        asked: questions that were asked of the first namespace and that something was said of; they are
+            others than those of :meth:`Source.queries` (count).
+    """
     memories = -(-chunks // CHUNKS_PER_MEMORY)
     with slowwave.Memory(settings_of(home), namespace=MINE) as memory:
         store, recorder = memory.store, memory.store.recorder
@@ -197,6 +208,12 @@ def build(home: Path, chunks: int, tenants: int, source: Source) -> None:
                 if have["journal"] < done:  # it is written last
                     _write(memory, source, start, size, tenants, have)
                 advance(size)
+        queries = source.queries(asked, seed=OTHERS)
+        names = [ids.digest("question", query) for query in queries]
+        first = pl.lit(tenant(0, tenants)).alias("namespace")
+        remember(
+            store, memory.embedder, pl.DataFrame({"query_id": names, "query": queries}).with_columns(first)
+        )
         last = int(memory.journal.days(["save"])["last_seq"].max() or 0)  # type: ignore[call-overload]
         NOTES.finish(store, {f"{SAVED:%F}": {"seq": last}})
         store.recorder = recorder

@@ -3,10 +3,10 @@
     python bench/partitions.py [--chunks 50000,200000] [--per-root 4,8,16] [--data FOLDER]
 
 Vectors are those of `scale.py`, questions are words that follow one another in its texts. ``probes`` is what
-the night would choose for `--recall`, of questions that it makes up; ``needed`` is what these questions need
-for it, and ``recall@10`` what they find with ``probes``. ``rows`` are compared for each question.
-``visit_ms`` is a question, from its vector to the products, in CPU time, and ``exact_ms`` the same of every
-row. ``built_s`` is the CPU time of making the partitions.
+the night would choose for `--recall`, ``of`` questions that it makes up or of `--asked` others in words;
+``needed`` is what these questions need for it, and ``recall@10`` what they find with ``probes``. ``rows`` are
+compared for each question. ``visit_ms`` is a question, from its vector to the products, in CPU time, and
+``exact_ms`` the same of every row. ``built_s`` is the CPU time of making the partitions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from _report import bench, existing_folder, numbers, options, positive, report
-from _scale_home import MODEL, Source
+from _scale_home import MODEL, OTHERS, Source
 
 from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
@@ -37,34 +37,43 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--per-root", type=numbers, default="4,8,16", help="partitions by the root of the rows"
     )
     parser.add_argument("--recall", type=float, default=0.99, help="wanted: store.vector_index_recall")
-    parser.add_argument("--questions", type=positive, default=200, help="that are asked")
+    parser.add_argument("--questions", type=positive, default=200, help="that are measured with")
+    parser.add_argument("--asked", type=positive, default=384, help="others, of which the night may choose")
     parser.add_argument("--data", type=existing_folder, help="folder of notes and collections")
     arguments = parser.parse_args(argv)
     source = Source.of(arguments.data)
     embedder = load_embedder(EmbeddingSettings(model=MODEL))
-    questions = np.array(
-        [embedder.embed_query(one) for one in source.queries(arguments.questions)], np.float32
+    questions, others = (
+        np.array([embedder.embed_query(one) for one in source.queries(count, seed)], np.float32)
+        for seed, count in ((1, arguments.questions), (OTHERS, arguments.asked))
     )
+    chosen_of = {"made up": None, "asked": others}
     rows = []
-    with task("parting", len(arguments.chunks) * len(arguments.per_root)) as advance:
+    with task("parting", len(arguments.chunks) * len(arguments.per_root) * len(chosen_of)) as advance:
         for chunks in arguments.chunks:
             vectors = source.vectors_of(chunks)
             nearest = true_neighbours(vectors, questions)
             exact = cpu_ms(Vectors(vectors).times, questions)
             for each in arguments.per_root:
                 count = max(1, int(each * np.sqrt(chunks)))
-                row = measured(vectors, questions, nearest, count, arguments.recall)
-                rows.append({"chunks": chunks, "per_root": each, **row, "exact_ms": exact})
-                advance(1)
+                for of, asked in chosen_of.items():
+                    row = measured(vectors, questions, nearest, count, arguments.recall, asked)
+                    rows.append({"chunks": chunks, "per_root": each, "of": of, **row, "exact_ms": exact})
+                    advance(1)
     report("partitions", rows, note=f"wanted recall {arguments.recall}; CPU time")
 
 
 def measured(
-    vectors: np.ndarray, questions: np.ndarray, nearest: np.ndarray, count: int, wanted: float
+    vectors: np.ndarray,
+    questions: np.ndarray,
+    nearest: np.ndarray,
+    count: int,
+    wanted: float,
+    asked: np.ndarray | None,
 ) -> dict[str, Any]:
     """About so many partitions."""
     start = time.process_time()
-    parts = parted(vectors, wanted, count=count)
+    parts = parted(vectors, wanted, count=count, asked=asked)
     built = time.process_time() - start
     there, passing = Vectors(vectors[parts.order], partitions=parts), np.ones(len(vectors), dtype=np.bool_)
     ranks = ranks_of(parts, questions, nearest)
@@ -95,7 +104,7 @@ def true_neighbours(vectors: np.ndarray, questions: np.ndarray) -> np.ndarray:
 def ranks_of(parts: Partitions, questions: np.ndarray, nearest: np.ndarray) -> np.ndarray:
     """The place of the partition of each neighbour among those nearest to its question, from 0 on."""
     mine = np.repeat(np.arange(len(parts.centres)), np.diff(parts.starts))[parts.place[nearest]]
-    place = np.argsort([parts.near(one) for one in questions], axis=1)
+    place = np.argsort(np.argsort(-(questions @ parts.centres.T), axis=1, kind="stable"), axis=1)
     return np.take_along_axis(place, mine, 1)
 
 

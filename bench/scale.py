@@ -40,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--chunks", type=numbers, default="5000,50000,200000", help="sizes, in chunks")
     parser.add_argument("--tenants", type=positive, default=1, help="namespaces of each home")
+    parser.add_argument("--asked", type=int, default=0, help="questions that something was said of before")
     parser.add_argument("--data", type=existing_folder, help="folder of notes and collections")
     parser.add_argument("--folder", type=existing_folder, help="where homes are kept; else they are removed")
     parser.add_argument("--searches", type=positive, default=150, help="measured in each process")
@@ -52,7 +53,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     source = Source.of(arguments.data)
     with tempfile.TemporaryDirectory() as made:
         folder = arguments.folder or Path(made)
-        homes = {size: folder / f"scale-{size}-{arguments.tenants}" for size in arguments.chunks}
+        homes = {
+            size: folder / f"scale-{size}-{arguments.tenants}-{arguments.asked}" for size in arguments.chunks
+        }
         nights = {size: _made(home, size, arguments, source) for size, home in homes.items()}
         rows = _measured(homes, nights, arguments, source, Path(made))
     note = "CPU time of the process; ratio: p95 over that of the first size"
@@ -73,7 +76,7 @@ def _made(home: Path, size: int, arguments: Any, source: Source) -> dict[str, fl
     mark = home / MARK
     if mark.exists():
         return dict(json.loads(mark.read_text()))
-    build(home, size, arguments.tenants, source)
+    build(home, size, arguments.tenants, source, arguments.asked)
     took = index(settings_of(home, snapshot_mb=arguments.snapshot_mb))
     mark.write_text(json.dumps(took))
     return took

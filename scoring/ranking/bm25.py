@@ -19,10 +19,16 @@ import numpy.typing as npt
 
 K1, B = 1.2, 0.75
 
+_NONE = np.iinfo(np.int32).max
+
 MOST_PEAKS = 65_536
 """Terms of a block whose best rows are kept (count)."""
 
+COMMON = 2_048
+"""Rows of a term whose best rows are found beforehand: of one that more say it takes a while (count)."""
+
 Ints = npt.NDArray[np.int64]
+Lengths = npt.NDArray[np.unsignedinteger]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
@@ -70,7 +76,7 @@ class Postings:
             return None
         return slice(int(self.starts[at]), int(self.starts[at + 1]))
 
-    def peak(self, term: int, place: slice, lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def peak(self, term: int, place: slice, lengths: Lengths) -> npt.NDArray[np.int32]:
         """Rows of a term of which one scores best for it, whatever the mean length is: a handful.
 
         They are those that no other exceeds in being short and in saying it often.
@@ -82,19 +88,23 @@ class Postings:
         """
         if (known := self.peaks.get(term)) is not None:
             return known
-        rows, times = self.rows[place], self.counts[place].astype(np.int64)
-        own = lengths[rows]
-        shortest = np.full(int(times.max(initial=0)) + 1, np.iinfo(np.int32).max, dtype=np.int32)
+        rows, times = self.rows[place], self.counts[place].astype(np.int32)
+        own = lengths.take(rows).astype(np.int32)
+        shortest = np.full(int(times.max(initial=0)) + 1, _NONE, dtype=np.int32)
         np.minimum.at(shortest, times, own)
-        found, least = [], np.iinfo(np.int32).max
-        for often in range(len(shortest) - 1, 0, -1):
-            if shortest[often] < least:
-                least = shortest[often]
-                found.append(rows[np.flatnonzero((times == often) & (own == least))[0]])
+        of_more = np.minimum.accumulate(np.append(shortest[1:], _NONE)[::-1])[::-1]
+        at = np.flatnonzero(own == np.where(shortest < of_more, shortest, -1)[times])
+        _, first = np.unique(times[at], return_index=True)
+        found = rows[at[first]]
         if len(self.peaks) >= MOST_PEAKS:
             self.peaks.clear()
-        self.peaks[term] = np.array(found, dtype=np.int32)
-        return self.peaks[term]
+        self.peaks[term] = found
+        return found
+
+    def find_peaks(self, lengths: Lengths) -> None:
+        """Find the `peak` of every common term."""
+        for at in np.flatnonzero(np.diff(self.starts) >= COMMON).tolist():
+            self.peak(int(self.terms[at]), slice(int(self.starts[at]), int(self.starts[at + 1])), lengths)
 
     def times(self, place: slice, rows: Ints) -> npt.NDArray[np.float32]:
         """How often some rows say the term that stands at a place."""
@@ -117,11 +127,12 @@ class WordIndex:
 
     Attributes:
         blocks: each of later rows than the one before.
-        lengths: terms that each row has, repeated ones counted, (n,).
+        lengths: terms that each row has, repeated ones counted, (n,); in few bytes, for they are looked up
+            for every row that says a word.
     """
 
     blocks: tuple[Postings, ...] = ()
-    lengths: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    lengths: Lengths = field(default_factory=lambda: np.empty(0, np.uint8))
 
     def appended(self, terms: npt.ArrayLike, rows: npt.ArrayLike, count: int) -> WordIndex:
         """With `count` more rows.
@@ -132,7 +143,8 @@ class WordIndex:
             count: rows.
         """
         said = np.asarray(rows, dtype=np.int64)
-        lengths = np.bincount(said, minlength=count).astype(np.int32)
+        lengths = np.bincount(said, minlength=count)
+        lengths = lengths.astype(np.min_scalar_type(lengths.max(initial=0)))
         blocks = [*self.blocks, Postings.of(terms, said + len(self.lengths))]
         while len(blocks) > 1 and 2 * len(blocks[-1].rows) >= len(blocks[-2].rows):
             last = blocks.pop()
@@ -159,6 +171,11 @@ class Said:
         """What no row exceeds for it."""
         return self.weight * self.best
 
+    @property
+    def rows(self) -> int:
+        """How many say it, also those that are not alive."""
+        return sum(place.stop - place.start for _, place in self.places)
+
 
 class Bm25:
     """What rows score that are alive: the statistics are theirs.
@@ -176,6 +193,11 @@ class Bm25:
         self._alive = None if self._count == len(alive) else alive
         self._dead = np.flatnonzero(~alive) if self._alive is not None else np.empty(0, np.int64)
         self._mean = float(index.lengths.sum(where=alive, dtype=np.int64)) / max(self._count, 1)
+
+    @property
+    def all_alive(self) -> bool:
+        """Whether every row is."""
+        return self._alive is None
 
     def scores(self, terms: Iterable[int], unsaid: int = 0) -> tuple[Floats, float]:
         """Of every row for some terms, (n,); 0 where a row is not alive or says none of them.
@@ -215,6 +237,16 @@ class Bm25:
         norm = K1 * (1 - B + B * self.index.lengths[rows] / self._mean)
         shares: Floats = times / (times + norm)
         return shares
+
+    def rough_shares(
+        self, rows: npt.NDArray[np.integer], times: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        """`shares` in single precision, in a third of the time."""
+        norm = self.index.lengths.take(rows).astype(np.float32)
+        norm *= np.float32(K1 * B / (self._mean or 1.0))
+        norm += np.float32(K1 * (1 - B))
+        norm += times
+        return np.divide(times, norm, out=norm)
 
     def _dead_in(self, block: Postings, place: slice) -> int:
         """How many rows that are not alive say a term."""

@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import lance
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from snapshot_helpers import KINDS, MANY, QUERIES, assert_follows, happen, text
 
 from slowwave.memory import Memory
+from slowwave.scoring.ranking import bm25
 from slowwave.search.channels import following, mapped
 from slowwave.search.channels.following import Snapshots, _Followed, leave_files
 from slowwave.search.filters import Filters
@@ -197,6 +199,21 @@ def test_what_is_in_the_file_is_not_copied_when_more_comes(space):
     assert len(after) > len(before)
     assert after.words.index.blocks[0] is before.words.index.blocks[0]
     assert "boat" in after.named("text", np.array([len(after) - 1]))[0]
+
+
+def test_the_best_rows_of_common_words_are_in_the_file_and_are_those_that_are_found_without(
+    space, monkeypatch
+):
+    monkeypatch.setattr(bm25, "COMMON", 2)
+    leave(space.store)
+    snapshot = Snapshots(space.store, MANY).of("ada")
+    (block,) = snapshot.words.index.blocks
+    common = [int(one) for one in block.terms[np.diff(block.starts) >= 2]]
+    assert sorted(block.peaks) == common != []
+    lengths = snapshot.words.index.lengths
+    for term in common:
+        alone = replace(block, peaks={}).peak(term, block.find(term), lengths)
+        assert block.peaks[term].tolist() == alone.tolist()
 
 
 def _cut(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,41 @@ def test_questions_that_lie_between_more_rows_ask_for_more_partitions(monkeypatc
     assert probes == sorted(set(probes))
 
 
+def test_how_many_are_visited_is_measured_of_what_people_asked_if_they_asked_enough():
+    """Questions that are rows themselves need fewer partitions than ones between four."""
+    vectors = rows_of(1)
+    made_up, asked = parted(vectors, 0.99), parted(vectors, 0.99, asked=vectors[::8])
+    assert len(vectors[::8]) >= partitions.QUERIES
+    assert asked.probes < made_up.probes
+    too_few = parted(vectors, 0.99, asked=vectors[: partitions.ASKED - 1])
+    assert (too_few.probes, too_few.recall) == (made_up.probes, made_up.recall)
+    enough = parted(vectors, 0.99, asked=vectors[: partitions.ASKED])
+    assert enough.probes < made_up.probes
+    assert np.array_equal(enough.order, made_up.order)
+
+
+def test_a_sample_has_to_find_a_deviation_more_than_is_wanted():
+    """Of 100 neighbours of which 90 are wanted, the deviation is three: 93."""
+    assert partitions._with_chance(0.9, 100) == pytest.approx(0.93)
+    vectors = rows_of(1)
+    found = parted(vectors, 0.9, asked=vectors[:400])
+    assert found.recall >= 0.9 + np.sqrt(0.9 * 0.1 / (partitions.QUERIES * 10)) - 1e-9
+
+
+def test_the_nearest_partitions_come_first_and_each_once():
+    vectors = rows_of(1)
+    parts = parted(vectors, 0.9)
+    question = vectors[7]
+    given = list(parts.nearest(question))
+    assert len(given[0]) == parts.probes
+    assert sorted(place for places in given for place in places) == list(
+        zip(parts.starts[:-1].tolist(), parts.starts[1:].tolist(), strict=True)
+    )
+    near = dict(zip(parts.starts[:-1].tolist(), (parts.centres @ question).tolist(), strict=True))
+    for nearer, further in pairwise(given):
+        assert min(near[start] for start, _ in nearer) >= max(near[start] for start, _ in further) - 1e-6
+
+
 def test_vectors_in_the_order_of_partitions_are_those_they_were():
     vectors, more = rows_of(1), rows_of(5, 30)
     parts = parted(vectors, 0.9)
@@ -100,11 +136,12 @@ def test_rows_since_then_are_compared_all_and_more_partitions_are_visited_where_
     there = Vectors(vectors[parts.order], more, partitions=parts)
     passing = np.zeros(COUNT + 30, dtype=np.bool_)
     passing[COUNT:] = True
-    rows, _ = there.visited(more[3], passing, 10)
-    assert set(rows.tolist()) == set(range(COUNT, COUNT + 30))
+    rows, near = there.visited(more[3], passing, 10)
+    assert set(rows[near > -np.inf].tolist()) == set(range(COUNT, COUNT + 30))
     passing[:COUNT:50] = True
-    rows, _ = there.visited(more[3], passing, 60)
-    assert passing[rows].all()
+    rows, near = there.visited(more[3], passing, 60)
+    assert np.array_equal(passing[rows], near > -np.inf)
+    rows = rows[passing[rows]]
     assert np.count_nonzero(rows < COUNT) >= 60
 
 
@@ -176,6 +213,33 @@ def test_what_is_saved_and_erased_after_the_night_is_followed(home, monkeypatch)
     assert first.startswith("The gauge at the pier")
     assert "ada000005:00000" not in found.named("chunk_id", found.full_text("number5", where, 5).rows)
     assert found.named("chunk_id", found.full_text("number6", where, 5).rows)[0] == "ada000006:00000"
+
+
+def test_a_night_measures_with_the_questions_of_its_namespace_alone(home, monkeypatch):
+    fill(home, ("ada", "bob"), 1_200)
+    monkeypatch.setattr(partitions, "FEWEST_PROBES", 1)
+    vectors = rows_of(1, 1_200, home.embedder.dimension)
+
+    def probes() -> dict[str, int]:
+        for name in ("ada", "bob"):
+            mapped.forget(home.store, name)
+        leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=0.9)
+        left = {name: mapped.opened(mapped.path_of(home.store, name)) for name in ("ada", "bob")}
+        return {name: one.facts["partitions"]["probes"] for name, one in left.items()}
+
+    before = probes()
+    asked = vectors[: partitions.ASKED]
+    rows = pl.DataFrame(
+        {
+            "query_id": [f"question{at}" for at in range(len(asked))],
+            "namespace": ["ada"] * len(asked),
+            "query": [f"where is boat {at}?" for at in range(len(asked))],
+            "vector": pl.Series(asked, dtype=pl.Array(pl.Float32, asked.shape[1])),
+        }
+    )
+    home.store.upsert("question_vectors", rows)
+    assert probes() == {"ada": parted(vectors, 0.9, asked=asked).probes, "bob": before["bob"]}
+    assert probes()["ada"] < before["ada"]
 
 
 def test_few_rows_are_not_parted(home):

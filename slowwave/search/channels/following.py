@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from slowwave.learning.questions import questions_in
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN
@@ -122,7 +123,7 @@ class _Followed(Following):
                 return mapped.forget(self._store, self._namespace)
             vectors, partitions = self._vectors.first(len(self)), None
             if len(self) >= parted_from:
-                partitions = parted(vectors, wanted_recall)
+                partitions = parted(vectors, wanted_recall, asked=self._asked_of_people())
                 vectors = vectors[partitions.order]
             left = mapped.Left(
                 self.kept.take(np.arange(len(self))), self._asked_since, vectors,
@@ -130,6 +131,11 @@ class _Followed(Following):
             )  # fmt: skip
             way = way_of(parted_from, wanted_recall)
             return mapped.write(self._store, self._namespace, left, data, way)
+
+    def _asked_of_people(self) -> Matrix:
+        """Questions of the namespace that something was said of, (q, dimension)."""
+        vectors = questions_in(self._store, self._namespace, self._store.identity.dimension).vectors
+        return vectors[vectors.any(axis=1)]
 
     def now(self) -> Snapshot | None:
         """The chunks as they are now; None where there are too many."""

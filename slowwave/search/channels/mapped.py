@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from slowwave.store import Store
 
 FOLDER = "_search"
-FORMAT = 2
+FORMAT = 3
 TABLE = "chunks"
 Facts = dict[str, Any]
 
@@ -110,6 +112,7 @@ def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset, pa
         OSError: it cannot be written.
     """
     (block,) = left.words.blocks or (Postings.of([], []),)
+    block.find_peaks(left.words.lengths)
     words, terms = left.vocabulary.said()
     names = left.kept.column("memory_id").to_pylist()
     with Putting(path_of(store, namespace)) as made:
@@ -120,6 +123,9 @@ def write(store: Store, namespace: str, left: Left, data: lance.LanceDataset, pa
         made.table("asked", left.asked.rechunk().to_arrow(compat_level=pl.CompatLevel.newest()))
         for name in ("terms", "starts", "rows", "counts"):
             made.array(f"postings:{name}", getattr(block, name))
+        made.array("peaks:terms", np.array([*block.peaks], dtype=np.int32))
+        made.array("peaks:starts", np.cumsum([0, *map(len, block.peaks.values())]))
+        made.array("peaks:rows", np.concatenate([np.empty(0, np.int32), *block.peaks.values()]))
         made.array("lengths", left.words.lengths)
         for name, numbers in (("word", words), ("term", terms)):
             order = made.texts(name, numbers)
@@ -164,6 +170,7 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
                 Postings(
                     terms=found.array("postings:terms"), starts=found.array("postings:starts"),
                     rows=found.array("postings:rows"), counts=found.array("postings:counts"),
+                    peaks=_peaks(found),
                 ),
             ),
             found.array("lengths"),
@@ -179,6 +186,12 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
         partitions=_partitions(found),
     )  # fmt: skip
     return left if _agrees(left, found.facts["rows"], store.identity.dimension) else None
+
+
+def _peaks(found: Mapped) -> dict[int, npt.NDArray[np.int32]]:
+    starts, rows = found.array("peaks:starts").tolist(), found.array("peaks:rows")
+    parts = (rows[start:end] for start, end in pairwise(starts))
+    return dict(zip(found.array("peaks:terms").tolist(), parts, strict=True))
 
 
 def _partitions(found: Mapped) -> Partitions | None:

@@ -3,11 +3,13 @@
 Jégou, Douze and Schmid, "Product Quantization for Nearest Neighbor Search" (2011), without the quantization:
 vectors are told apart by the nearest of some centres (k-means of directions, Dhillon and Modha, 2001; in two
 steps, so that it costs the root), and of a query those partitions are visited whose centres are nearest. How
-many, is measured on the vectors themselves. What is visited is compared exactly.
+many, is measured of questions that people asked, or of ones that are made up of the vectors. What is visited
+is compared exactly.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +29,8 @@ AT_ONCE = 8_192
 """Rows that are compared with all centres together (count)."""
 QUERIES = 384
 """Of which recall is measured (count)."""
+ASKED = 192
+"""Questions that people asked, of which and of more recall is measured; of fewer on ones that are made up."""
 RECALL_AT = 10
 FEWEST_PROBES = 8
 BETWEEN = 4
@@ -54,19 +58,19 @@ class Partitions:
     probes: int
     recall: float
 
-    def near(self, vector: Matrix) -> npt.NDArray[np.int64]:
-        """Numbers of the partitions, the nearest first."""
-        # In one thread: threads wait for one another.
-        near = np.einsum("ij,j->i", self.centres, vector)
-        found: npt.NDArray[np.int64] = np.argsort(-near, kind="stable")
-        return found
+    def nearest(self, vector: Matrix) -> Iterator[Sequence[tuple[int, int]]]:
+        """Where in `order` the nearest partitions begin and end, as many as are visited; then twice as many.
 
-    def places(self, numbers: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Where in `order` the rows of some partitions are, one after the other, and each one's end."""
-        starts = self.starts[numbers]
-        sizes = self.starts[numbers + 1] - starts
-        ends = np.cumsum(sizes)
-        return np.repeat(starts - ends + sizes, sizes) + np.arange(sizes.sum()), ends
+        Each comes once; those that are given together are in no order of nearness.
+        """
+        near = np.vecdot(self.centres, vector)  # in one thread: threads wait for one another
+        left, count = np.arange(len(near)), self.probes
+        while len(left):
+            split = len(left) - min(count, len(left))
+            order = np.argpartition(near[left], split)
+            chosen = np.sort(left[order[split:]])
+            yield list(zip(self.starts[chosen].tolist(), self.starts[chosen + 1].tolist(), strict=True))
+            left, count = left[order[:split]], count + count
 
 
 def count_for(rows: int) -> int:
@@ -81,10 +85,12 @@ def way_of(parted_from: int, wanted_recall: float) -> str:
         parted_from: rows from which they are (count).
         wanted_recall: see `parted`.
     """
-    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN))
+    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN, ASKED))
 
 
-def parted(vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int = 0) -> Partitions:
+def parted(
+    vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int = 0, asked: Matrix | None = None
+) -> Partitions:
     """Part vectors of length 1, (n, dimension), and find out how many partitions have to be visited.
 
     Args:
@@ -92,6 +98,8 @@ def parted(vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int =
         wanted_recall: share of the ten nearest that has to be found.
         seed: of what is drawn.
         count: of partitions, about; 0 stands for `count_for`.
+        asked: questions of people, of length 1, (q, dimension): recall is measured of them, if they are
+            `ASKED` at least.
     """
     random = np.random.default_rng(seed)
     centres, mine = _cells(vectors, count or count_for(len(vectors)), random)
@@ -99,7 +107,12 @@ def parted(vectors: Matrix, wanted_recall: float, seed: int = 0, *, count: int =
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     starts = np.cumsum([0, *np.bincount(mine, minlength=len(centres))]).astype(np.int64)
-    probes, recall = probes_for(_ranks(vectors, centres, mine, random), wanted_recall)
+    if asked is None or len(asked) < ASKED:
+        queries = _made_up(vectors, random)
+    else:
+        queries = asked[random.permutation(len(asked))[:QUERIES]]
+        wanted_recall = _with_chance(wanted_recall, len(queries) * RECALL_AT)
+    probes, recall = probes_for(_ranks(vectors, centres, mine, queries), wanted_recall)
     return Partitions(centres, starts, order, place, min(probes, len(centres)), recall)
 
 
@@ -201,16 +214,26 @@ def _nearest(rows: Matrix, centres: Matrix) -> npt.NDArray[np.int64]:
     return np.concatenate(parts)
 
 
-def _ranks(
-    vectors: Matrix, centres: Matrix, mine: npt.NDArray[np.int64], random: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """See `probes_for`: of questions that are each between `BETWEEN` rows.
+def _with_chance(wanted: float, neighbours: int) -> float:
+    """The recall that a sample of so many neighbours has to have for that of others to be as wanted."""
+    return wanted + float(np.sqrt(wanted * (1 - wanted) / neighbours))
+
+
+def _made_up(vectors: Matrix, random: np.random.Generator) -> Matrix:
+    """Questions that are each between `BETWEEN` rows.
 
     A question lies further from its answers than they from one another: of rows themselves a few partitions
     would do.
     """
-    count = min(QUERIES, len(vectors))
-    queries = vectors[random.choice(len(vectors), (count, BETWEEN))].sum(axis=1)
+    made: Matrix = vectors[random.choice(len(vectors), (min(QUERIES, len(vectors)), BETWEEN))].sum(axis=1)
+    return made
+
+
+def _ranks(
+    vectors: Matrix, centres: Matrix, mine: npt.NDArray[np.int64], queries: Matrix
+) -> npt.NDArray[np.int64]:
+    """See `probes_for`."""
+    count = len(queries)
     best_at = np.full((count, RECALL_AT), -1, dtype=np.int64)
     best = np.full((count, RECALL_AT), -np.inf, dtype=np.float32)
     for at in range(0, len(vectors), AT_ONCE):

@@ -78,36 +78,33 @@ class Vectors:
     def times(self, vector: Vector) -> Vector:
         """The product of every row and a vector, (n,)."""
         # In one thread: threads wait for one another.
-        found = [np.einsum("ij,j->i", piece, vector) for piece in self._pieces]
+        found = [np.vecdot(piece, vector) for piece in self._pieces]
         if self.partitions is not None:
             found[0] = found[0][self.partitions.place]
         return np.concatenate(found) if len(found) > 1 else found[0]
 
     def visited(self, vector: Vector, passing: Flags, size: int) -> tuple[Rows, Vector]:
-        """Rows that pass in the partitions nearest to a vector, and all that are in none; their products.
+        """Rows in the partitions nearest to a vector, and all that are in none; their products.
 
-        As many partitions more are visited, twice as many each time, as it takes to find `size`.
+        Of a row that does not pass it is -inf. As many partitions more are visited, twice as many each time,
+        as it takes to find `size` that pass.
         """
         assert self.partitions is not None
-        parts, first = self.partitions, self._pieces[0]
-        rows, near, found = [np.empty(0, np.int64)], [np.empty(0, np.float32)], 0
-        nearest, done, until = parts.near(vector), 0, parts.probes
-        while done < len(nearest) and (done < parts.probes or found < size):
-            places, ends = parts.places(nearest[done:until])
-            products = np.empty(len(places), np.float32)
-            for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-                begin = int(places[start]) if end > start else 0
-                np.einsum("ij,j->i", first[begin : begin + end - start], vector, out=products[start:end])
-            theirs = parts.order[places]
-            through = passing[theirs]
-            rows.append(theirs[through].astype(np.int64))
-            near.append(products[through])
-            found += len(rows[-1])
-            done, until = until, until + until
+        order, first = self.partitions.order, self._pieces[0]
+        rows, near, found = [], [], 0
+        for places in self.partitions.nearest(vector):
+            rows.append(np.concatenate([order[start:end] for start, end in places]))
+            products = np.concatenate([np.vecdot(first[start:end], vector) for start, end in places])
+            through = passing[rows[-1]]
+            products[~through] = -np.inf
+            near.append(products)
+            found += int(np.count_nonzero(through))
+            if found >= size:
+                break
         for start, piece in zip(self._starts[1:-1].tolist(), self._pieces[1:], strict=True):
-            through = passing[start : start + len(piece)]
-            rows.append(np.flatnonzero(through) + start)
-            near.append(np.einsum("ij,j->i", piece, vector)[through])
+            end = start + len(piece)
+            rows.append(np.arange(start, end, dtype=np.int32))
+            near.append(np.where(passing[start:end], np.vecdot(piece, vector), np.float32(-np.inf)))
         return np.concatenate(rows), np.concatenate(near)
 
 
@@ -216,14 +213,14 @@ class Snapshot:
         count = int(np.count_nonzero(passing))
         if self.vectors.partitions is not None and MOST_PASS * count >= len(self):
             rows, near = self.vectors.visited(vector, passing, size)
-            if len(rows) > size > 0:
-                there = near >= np.partition(near, len(near) - size)[len(near) - size]
-                rows, near = rows[there], near[there]
-            order = np.argsort(rows)
-            return self._best(rows[order], near[order], size)
+            there = np.flatnonzero(near > -np.inf)
+            if len(there) > size > 0:
+                there = np.flatnonzero(near >= np.partition(near, len(near) - size)[len(near) - size])
+            order = there[np.argsort(rows[there])]
+            return self._best(rows[order].astype(np.int64), near[order], size)
         rows = np.flatnonzero(passing)
         if FEW_PASS * count < len(self):
-            return self._best(rows, np.einsum("ij,j->i", self.vectors[rows], vector), size)
+            return self._best(rows, np.vecdot(self.vectors[rows], vector), size)
         return self._best(rows, self.vectors.times(vector)[rows], size)
 
     def of(self, memory_ids: Sequence[str], where: str, most: int) -> Found:
@@ -245,17 +242,18 @@ class Snapshot:
     def merged(self, nearest: Found, text: Found, others: Sequence[Found], vector: Vector) -> Merged:
         """See `Channels`."""
         every = np.concatenate([nearest.rows, text.rows, *(one.rows for one in others)])
-        _, first = np.unique(every, return_index=True)
+        _, first, which = np.unique(every, return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))[which]  # among the rows, of each of `every`
         rows = every[np.sort(first)]
-        place = np.empty(len(self), dtype=np.int64)
-        place[rows] = np.arange(len(rows))
+        count = len(nearest.rows)
+        of_nearest, of_text = place[:count], place[count : count + len(text.rows)]
         cosine, bm25 = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
         if vector.any():
             cosine[:] = self.vectors[rows] @ vector
         vector_rank, bm25_rank = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-        vector_rank[place[nearest.rows]] = np.arange(1, len(nearest.rows) + 1)
-        bm25_rank[place[text.rows]] = np.arange(1, len(text.rows) + 1)
-        bm25[place[text.rows]] = text.scores
+        vector_rank[of_nearest] = np.arange(1, len(nearest.rows) + 1)
+        bm25_rank[of_text] = np.arange(1, len(text.rows) + 1)
+        bm25[of_text] = text.scores
         shown = self.columns.take(rows)
         channels = {
             "chunk_ids": shown.column("chunk_id").to_pylist(),
@@ -300,7 +298,7 @@ class Snapshot:
             while len(self.passed) >= MOST_CONDITIONS:  # "of the last seven days" is another one each time
                 self.passed.pop(next(iter(self.passed), where), None)
             self.passed[where] = known
-        return known & self.alive
+        return known if self.words.all_alive else known & self.alive
 
     def _evaluated(self, where: str, start: int) -> Flags:
         rows = self.asked.slice(start)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.scoring.ranking import best_rows as module
 from slowwave.scoring.ranking.best_rows import best_rows
 from slowwave.scoring.ranking.bm25 import K1, B, Bm25, Postings, WordIndex
 
@@ -33,15 +36,18 @@ def best_by_scoring_all(words: Bm25, query: list[int], passing: np.ndarray, size
 
 @given(
     st.integers(0, 50), st.lists(st.integers(0, 70), min_size=1, max_size=9), st.integers(0, 60),
-    st.floats(0.2, 1.0), st.floats(0.2, 1.0),
+    st.floats(0.2, 1.0), st.floats(0.2, 1.0), st.sampled_from([4, 2_048]), st.sampled_from([0, 16]),
 )  # fmt: skip
-def test_the_best_are_those_of_scoring_every_row_to_the_last_bit(seed, query, size, lives, passes):
+def test_the_best_are_those_of_scoring_every_row_to_the_last_bit(
+    seed, query, size, lives, passes, sample, look_up
+):
     index = index_of(seed, 400, 60)
     random = np.random.default_rng(seed + 1)
     alive = random.random(400) < lives
     passing = alive & (random.random(400) < passes)
     words = Bm25(index, alive)
-    rows, scores = best_rows(words, words.said(query)[0], passing, size)
+    with patch.multiple(module, SAMPLE=sample, LOOK_UP=look_up):
+        rows, scores = best_rows(words, words.said(query)[0], passing, size)
     assert rows.tolist() == sorted(rows.tolist())
     found = dict(zip(rows.tolist(), scores.tolist(), strict=True))
     wanted = best_by_scoring_all(words, query, passing, size)
@@ -69,7 +75,7 @@ def test_the_peak_of_a_term_is_the_best_row_whatever_the_mean_length():
     counts, lengths = [3, 1, 2, 3, 1], [9, 2, 4, 12, 8]
     postings = Postings.of([4] * 5, range(5), counts)
     rows = postings.peak(4, slice(0, 5), np.array(lengths, dtype=np.int32))
-    assert rows.tolist() == [0, 2, 1]  # 3 times in 9 words, 2 in 4, 1 in 2; the others are exceeded
+    assert rows.tolist() == [1, 2, 0]  # once in 2 words, twice in 4, 3 times in 9; the others are exceeded
     for mean in (0.5, 5.0, 500.0):
         share = [n / (n + K1 * (1 - B + B * size / mean)) for n, size in zip(counts, lengths, strict=True)]
         assert max(share) == pytest.approx(max(share[row] for row in rows))
@@ -82,3 +88,24 @@ def test_the_bound_is_that_of_the_rows_that_are_alive():
     scores, bound = words.scores([0])
     assert bound == pytest.approx(scores[1])
     assert bound == pytest.approx(np.log1p(1.5 / 1.5) * (K1 + 1) / (1 + K1))
+
+
+@pytest.mark.parametrize("longest", [200, 300, 70_000])
+def test_lengths_are_kept_in_few_bytes_and_whole(longest):
+    index = WordIndex().appended([0, 1], [0, 1], 2).appended([0] * longest, [0] * longest, 1)
+    assert index.lengths.tolist() == [1, 1, longest]
+    assert index.lengths.dtype == np.min_scalar_type(longest)
+    words = Bm25(index, np.ones(3, dtype=np.bool_))
+    norm = K1 * (1 - B + B * longest / ((longest + 2) / 3))
+    assert words.scores([0])[0][2] == pytest.approx(
+        np.log1p(1.5 / 2.5) * (K1 + 1) * longest / (longest + norm), rel=1e-6
+    )
+
+
+def test_rows_that_do_not_pass_do_not_raise_what_is_asked_of_others():
+    """A hundred rows say the rare word and do not pass; of those that say the common one two do."""
+    index = WordIndex().appended([*[0] * 100, *[1] * 400], [*range(100), *range(100, 500)], 500)
+    passing = np.zeros(500, dtype=np.bool_)
+    passing[[120, 130]] = True
+    words = Bm25(index, np.ones(500, dtype=np.bool_))
+    assert best_rows(words, words.said([0, 1])[0], passing, 2)[0].tolist() == [120, 130]
