@@ -40,6 +40,18 @@ def fitted(points: Sequence[tuple[float, float]], power: float) -> Line:
     return Line(less - each * few**power, each, power)
 
 
+def base(sizes: Sequence[int], tenants: int, parted_from: int) -> int:
+    """Place of the first of the two sizes that a line goes through: they are searched as larger ones are.
+
+    Args:
+        sizes: rows of each home, ascending.
+        tenants: namespaces that share them.
+        parted_from: rows from which a namespace is searched in partitions.
+    """
+    parted = [at for at, size in enumerate(sizes) if size // tenants >= parted_from]
+    return parted[0] if len(parted) > 1 else 0
+
+
 def snapshot_bytes(rows: int, dimension: int) -> int:
     """Of the file of a namespace, mapped by all processes."""
     return rows * (ROW_BYTES + 4 * dimension)

@@ -10,8 +10,11 @@ clock. ``ratio`` is p95 over that of the first size, by CPU. ``recall@10`` is ag
 questions that are asked. ``night_s`` is the night's work on the tables: word index, vector index, compaction,
 and the snapshots that are left for all processes.
 
-The constants of `_scale_model.py` are fitted to the first two sizes; what it foretells of the others, and its
-error, is the second table, and what of ten million and a billion chunks the third.
+The constants of `_scale_model.py` are fitted to the first two sizes whose namespaces are searched in
+partitions (of none, to the first two); what it foretells of larger ones, and its error, is the second table,
+and what of ten million and a billion chunks the third. `--asked` gives the first namespace questions of the
+past, others than those that are measured with: the night measures with them how many partitions have to be
+visited.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ import numpy as np
 from _processes import child
 from _report import UnusableError, bench, existing_folder, numbers, options, positive, ratio, reports
 from _scale_home import MINE, Source, build, index, settings_of, tenant
+
+from slowwave.search.channels.following import PARTED_FROM
 
 MEASURED = ("p50_cpu_ms", "p95_cpu_ms", "disk_mb", "night_cpu_s")
 MARK = "measured.json"
@@ -59,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         nights = {size: _made(home, size, arguments, source) for size, home in homes.items()}
         rows = _measured(homes, nights, arguments, source, Path(made))
     note = "CPU time of the process; ratio: p95 over that of the first size"
-    fitted = "fitted to the first two sizes"
+    at = _base(rows)
+    fitted = f"fitted to {' and '.join(format(row['chunks'], ',') for row in rows[at : at + 2])} chunks"
     beyond = [larger(rows, size) for size in BEYOND] if len(rows) > 1 else []
     reports(
         "scale",
@@ -125,11 +131,11 @@ def _bytes(folder: Path) -> int:
 
 
 def foretelling(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the model says of the sizes that its constants are not of; nothing of fewer than three."""
+    """What the model says of larger sizes than its constants are of; nothing of fewer than three."""
     told = []
     for name in MEASURED if len(rows) > 2 else ():
         line = line_of(rows, name)
-        for row in rows[2:]:
+        for row in rows[_base(rows) + 2 :]:
             said = line.at(row["chunks"])
             told.append(
                 {
@@ -141,9 +147,13 @@ def foretelling(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def line_of(rows: Sequence[Mapping[str, Any]], name: str) -> model.Line:
-    """A figure by the rows of a home, of the first two sizes."""
-    power = model.power_of(name, rows[0]["tenants"])
-    return model.fitted([(row["chunks"], row[name]) for row in rows[:2]], power)
+    """A figure by the rows of a home."""
+    power, at = model.power_of(name, rows[0]["tenants"]), _base(rows)
+    return model.fitted([(row["chunks"], row[name]) for row in rows[at : at + 2]], power)
+
+
+def _base(rows: Sequence[Mapping[str, Any]]) -> int:
+    return model.base([row["chunks"] for row in rows], rows[0]["tenants"], PARTED_FROM)
 
 
 def larger(rows: Sequence[Mapping[str, Any]], size: int) -> dict[str, Any]:

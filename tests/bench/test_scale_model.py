@@ -19,6 +19,19 @@ def test_a_larger_size_is_never_foretold_to_cost_less(model):
     assert model.fitted([(100, 12.0), (400, 11.0)], 0.5).at(10**9) == 12.0
 
 
+@pytest.mark.parametrize(
+    ("sizes", "tenants", "place"),
+    [
+        ([5_000, 50_000, 200_000, 1_000_000], 1, 1),  # 5,000 rows are each compared
+        ([20_000, 50_000], 1, 0),
+        ([5_000, 50_000], 1, 0),  # one alone gives no line
+        ([50_000, 200_000, 1_000_000], 1_000, 0),  # of each tenant there are few
+    ],
+)
+def test_the_line_goes_through_sizes_that_are_searched_alike(model, sizes, tenants, place):
+    assert model.base(sizes, tenants, 20_000) == place
+
+
 def test_a_home_shared_by_tenants_by_hand(model):
     home = model.home(
         1_000_000, 100, 256, search=model.Line(10, 0.01, 0.5), disk_mb=model.Line(0, 0.005, 1),
