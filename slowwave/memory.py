@@ -191,9 +191,7 @@ class Memory:
 
         Args:
             notes: mappings with the arguments of :meth:`save`. Of notes with the same key each replaces the
-                one before it, as single saves do; the earlier ones are reported as ``replaced``. How the
-                memories of several keys stand is looked at just before they are saved; only a note alone is
-                saved in one step with that look.
+                one before it, as single saves do; the earlier ones are reported as ``replaced``.
         """
         return self._save(notes)
 
@@ -220,11 +218,13 @@ class Memory:
         from slowwave.lifecycle.intake import guarded
 
         return guarded(
-            self._space, self.namespace, sound_text("key", key), lambda last: self._save([said()], last)[0]
+            self._space, self.namespace, [sound_text("key", key)], lambda last: self._save([said()], last)[0]
         )
 
-    def _save(self, notes: Sequence[Mapping[str, Any]], after: int | None = None) -> list[Saved]:
-        """Save notes; with a place `after`, one, if nothing was said of its source since."""
+    def _save(
+        self, notes: Sequence[Mapping[str, Any]], after: Mapping[str, int] | None = None
+    ) -> list[Saved]:
+        """Save notes; with places `after`, if nothing was said of these sources since."""
         from slowwave.journal.acts import KEYLESS
         from slowwave.lifecycle.repeating import named as named_calls
         from slowwave.notes.arguments import note_of
@@ -264,7 +264,7 @@ class Memory:
         }
         others = lenders(asked.made)
 
-        def write(known: Known, after: int | None) -> list[Entry]:
+        def write(known: Known, after: Mapping[str, int]) -> list[Entry]:
             standing = as_they_stand(asked.made, asked.bare, known.stands, asked.kept)
             entries = [
                 save_entry(
@@ -284,8 +284,7 @@ class Memory:
 
         if asked.after is not None:
             return write(known_of(self._space, self.namespace, sources, others), asked.after)
-        alone = len(asked.made) == len(sources) == 1
-        return upon(self._space, self.namespace, sources, others, write, alone=alone)
+        return upon(self._space, self.namespace, sources, others, write)
 
     def _take_in(self, entries: Sequence[Entry]) -> list[Saved]:
         """Run the night's stages on these acts, now; what became of each."""
@@ -585,7 +584,7 @@ class Memory:
             sight(self.store, self.namespace, [memory_id], viewer).require(memory_id, self.namespace)
         source = self.get(memory_id).source
 
-        def forget(last: int | None) -> bool:
+        def forget(last: Mapping[str, int] | None) -> bool:
             known = self.get(memory_id)
             if viewer is Viewer.ASSISTANT:
                 require_forgettable(self.tenant, known)
@@ -603,7 +602,7 @@ class Memory:
 
         if viewer is not Viewer.ASSISTANT:  # an owner looks at nothing first, and may queue
             return forget(None)
-        return guarded(self._space, self.namespace, source, forget)
+        return guarded(self._space, self.namespace, [source], forget)
 
     def remember(self, memory_id: str) -> bool:
         """Take :meth:`forget` back: the memory says again what it said, and is asked nothing by the gate.
@@ -884,7 +883,7 @@ class _Asked:
     events: Sequence[str]
     moments: Sequence[datetime]
     kept: Collection[str]
-    after: int | None
+    after: Mapping[str, int] | None
 
 
 def _replaced(outcomes: Sequence[Saved]) -> list[Saved]:

@@ -85,16 +85,16 @@ class Database:
                 _refuse_conflicts(connection, rows)
         return AppendResult(appended, len(rows) - appended)
 
-    def append_next(self, row: Mapping[str, Any], after: int) -> None:
-        """Insert one row about a source, whose last row so far has this seq; see `Journal.append_next`."""
-        others = _are_about(row["namespace"], [row["subject"]]), entries.c.event_id != row["event_id"]
-        with self.connections.writing() as connection:  # an error takes the row back
-            new = connection.execute(self._insert_entry, [row]).rowcount
-            last = connection.execute(sa.select(sa.func.max(entries.c.seq)).where(*others)).scalar_one()
-            if not new:
-                _refuse_conflicts(connection, [row])
-            elif (last or 0) != after:
-                raise JournalMovedError(f"{row['subject']!r} was changed just now. Nothing was done.")
+    def append_next(self, rows: Sequence[Mapping[str, Any]], after: Mapping[str, int]) -> None:
+        """Insert rows of one namespace, if that is the last of some sources; see `Journal.append_next`."""
+        with self.connections.writing() as connection:  # an error takes the rows back
+            last = _last_places(connection, rows[0]["namespace"], list(after))
+            new = connection.execute(self._insert_entry, rows).rowcount
+            if new < len(rows):
+                _refuse_conflicts(connection, rows)
+            moved = [source for source, place in after.items() if last.get(source, 0) != place]
+            if new and moved:
+                raise JournalMovedError(f"{moved[0]!r} was changed just now. Nothing was done.")
 
     def append_and(self, row: Mapping[str, Any], change: Callable[[sa.Connection], None]) -> None:
         """Insert one row and make a change that it tells of, in one transaction."""
@@ -328,6 +328,16 @@ class Database:
             connection.execute(sa.update(meta).values(value=meta.c.value))
             connection.rollback()
         return []
+
+
+def _last_places(connection: sa.Connection, namespace: str, subjects: Sequence[str]) -> dict[str, int]:
+    """The seq of the last row about each of these sources that has one."""
+    c, found = entries.c, dict[str, int]()
+    for start in range(0, len(subjects), _LOOKUP_IDS):
+        about = _are_about(namespace, subjects[start : start + _LOOKUP_IDS])
+        query = sa.select(c.subject, sa.func.max(c.seq).label("last")).where(about).group_by(c.subject)
+        found.update((row.subject, row.last) for row in connection.execute(query))
+    return found
 
 
 def _are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]:

@@ -74,14 +74,18 @@ class Journal:
         """
         return self._append([_to_row(entry) for entry in entries])
 
-    def append_next(self, entry: Entry, after: int) -> None:
-        """Write an entry about a source, if `after` is the `seq` of the last one about it; 0: there is none.
+    def append_next(self, entries: Sequence[Entry], after: Mapping[str, int]) -> None:
+        """Write entries, all or none, if what they rest on is still the last that was said.
+
+        Args:
+            entries: of one namespace.
+            after: sources of it, each with the `seq` of the last entry about it; 0: there is none.
 
         Raises:
-            JournalMovedError: another one was written since; this one was not.
+            JournalMovedError: another one was written since about one of them; none of these was.
         """
-        self._database.append_next(_to_row(entry), after)
-        journalled(1)
+        self._database.append_next([_to_row(entry) for entry in entries], after)
+        journalled(len(entries))
 
     def append_large(self, entries: Iterable[Entry]) -> AppendResult:
         """`append` for entries of megabytes: encoded side by side, and only a few in memory before that."""

@@ -62,20 +62,21 @@ def happen(space: Workspace, act: Entry) -> None:
     take_in(space, written(space, [act]))
 
 
-def written(space: Workspace, acts: Sequence[Entry], *, after: int | None = None) -> list[Entry]:
+def written(
+    space: Workspace, acts: Sequence[Entry], *, after: Mapping[str, int] | None = None
+) -> list[Entry]:
     """Write acts; as they are in the journal now, with the place that each has among all acts.
 
     Args:
         space: the home.
         acts: what happened.
-        after: of one act: it is written only if this is still the last place of its source, as of `guarded`.
+        after: they are written only if these are still the last places of these sources, as of `guarded`.
     """
     with span("slowwave.journal.append"):
-        if after is None:
-            space.journal.append(acts)
+        if after:
+            space.journal.append_next(acts, after)
         else:
-            (act,) = acts
-            space.journal.append_next(act, after)
+            space.journal.append(acts)
     there = space.journal.entries([act.event_id for act in acts])
     return [there[act.event_id] for act in acts]
 
@@ -85,9 +86,7 @@ def upon(
     namespace: str,
     sources: Collection[str],
     others: Collection[str],
-    act: Callable[[Known, int | None], T],
-    *,
-    alone: bool,
+    act: Callable[[Known, Mapping[str, int]], T],
 ) -> T:
     """Write what rests on how sources stand: all that was said of them before is settled.
 
@@ -98,52 +97,48 @@ def upon(
         namespace: of the sources.
         sources: how these stand.
         others: and what was said last of these.
-        act: is given what is known of both, and acts by `written` with the place that it is given as
+        act: is given what is known of both, and acts by `written` with the places that it is given as
             ``after``; it may be called more than once.
-        alone: it writes one act, about the one source that there is: nothing comes in between.
 
     Raises:
-        JournalMovedError: others keep speaking of that source; nothing was written.
+        JournalMovedError: others keep speaking of one of the sources; nothing was written.
     """
     known = known_of(space, namespace, sources, others)
-    if not alone:
-        if known.waiting:
-            with space.writing():
-                for source in known.waiting:
-                    _catch_up(space, namespace, source, space.journal.about(namespace, source))
-            known = known_of(space, namespace, sources, others)
-        return act(known, None)
-    (source,) = sources
     if not known.waiting:
         with suppress(JournalMovedError):
-            return act(known, known.place(source))
+            return act(known, {source: known.place(source) for source in sources})
 
-    def look(last: int) -> T:
+    def look(last: Mapping[str, int]) -> T:
         return act(known_of(space, namespace, sources, others), last)
 
-    return guarded(space, namespace, source, look)
+    return guarded(space, namespace, sources, look)
 
 
-def guarded(space: Workspace, namespace: str, source: str, act: Callable[[int], T]) -> T:
-    """Act on a source such that nothing comes between what was looked at and what is written.
+def guarded(
+    space: Workspace, namespace: str, sources: Collection[str], act: Callable[[Mapping[str, int]], T]
+) -> T:
+    """Act on sources such that nothing comes between what was looked at and what is written.
 
-    Nobody else changes the memories meanwhile, all that was said of the source is taken in, and what is said
-    of it at this very moment by another process makes this one look again.
+    Nobody else changes the memories meanwhile, all that was said of the sources is taken in, and what is said
+    of one at this very moment by another process makes this one look again.
 
     Args:
         space: the home.
-        namespace: of the source.
-        source: which one.
-        act: looks whether it may, and acts by `written` with the place that it is given as ``after``.
+        namespace: of the sources.
+        sources: which ones.
+        act: looks whether it may, and acts by `written` with the places that it is given as ``after``.
 
     Raises:
-        JournalMovedError: others keep saying something of that source; nothing was written.
+        JournalMovedError: others keep saying something of one of the sources; nothing was written.
     """
 
     def look() -> T:
-        said = space.journal.about(namespace, source)
-        _catch_up(space, namespace, source, said)
-        return act(max((one.seq or 0 for one in said), default=0))
+        last: dict[str, int] = {}
+        for source in sources:
+            said = space.journal.about(namespace, source)
+            _catch_up(space, namespace, source, said)
+            last[source] = max((one.seq or 0 for one in said), default=0)
+        return act(last)
 
     with space.writing():
         for _ in range(MOST_LOOKS - 1):

@@ -332,9 +332,13 @@ def test_all_that_waits_is_looked_at_before_an_assistant_replaces_it(strict, ope
         save(strict, {"content": MONDAY, "key": "deploy"}, viewer=Viewer.ASSISTANT)
 
 
+HARBOUR = "The harbour office opens at seven in the morning, from Monday to Friday."
+
+
 @pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("others", [[], [{"content": HARBOUR, "key": "harbour"}, {"content": HARBOUR}]])
 def test_what_somebody_protects_between_look_and_save_stays_protected(
-    strict, open_memory, known, monkeypatch
+    strict, open_memory, known, others, monkeypatch
 ):
     if known:
         strict.save(THURSDAY, key="deploy")
@@ -349,9 +353,10 @@ def test_what_somebody_protects_between_look_and_save_stays_protected(
         return found
 
     monkeypatch.setattr(Journal, "latest", overtaken)
-    assert strict.save(MONDAY, key="deploy").status == "live"
+    assert strict.save_many([*others, {"content": MONDAY, "key": "deploy"}])[-1].status == "live"
     assert len(looks) == 2
     assert standing(strict) == HIGH
+    assert strict.journal.count("ada", "save") == known + 2 + len(others)  # nothing twice
     assert strict.get(strict.search("when do we deploy?").results[0].memory_id).content == MONDAY
 
 
