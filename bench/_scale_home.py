@@ -49,7 +49,7 @@ TURNED, NOISE = 0.5, 0.6  # length of what is added to a piece's vector of lengt
 SAVED = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MINE = "bench"
 MOST_PIECES = 40_000
-OTHERS = 1_000_000  # seed of questions that are measured with nowhere
+SEEDS, MOST_QUERIES, OTHERS = 8, 500, 1_000_000  # of questions that are measured with, and seed of others
 EXAMPLES = Path(__file__).parents[1] / "examples" / "vault"
 
 
@@ -119,6 +119,11 @@ class Source:
             at, size = int(random.integers(max(1, len(words) - 9))), int(random.integers(6, 10))
             asked.append(" ".join(words[at : at + size]))
         return asked
+
+    def others(self, count: int) -> list[str]:
+        """So many questions at most, none of which is among those that are measured with."""
+        measured = {one for seed in range(SEEDS) for one in self.queries(MOST_QUERIES, seed)}
+        return [one for one in dict.fromkeys(self.queries(2 * count, OTHERS)) if one not in measured][:count]
 
     def note(self, number: int) -> str:
         """The text of one more memory."""
@@ -193,7 +198,7 @@ def build(home: Path, chunks: int, tenants: int, source: Source, asked: int = 0)
         tenants: namespaces that share them (count).
         source: of texts.
         asked: questions that were asked of the first namespace and that something was said of; they are
-            others than those of :meth:`Source.queries` (count).
+            see :meth:`Source.others` (count).
     """
     memories = -(-chunks // CHUNKS_PER_MEMORY)
     with slowwave.Memory(settings_of(home), namespace=MINE) as memory:
@@ -208,12 +213,11 @@ def build(home: Path, chunks: int, tenants: int, source: Source, asked: int = 0)
                 if have["journal"] < done:  # it is written last
                     _write(memory, source, start, size, tenants, have)
                 advance(size)
-        queries = source.queries(asked, seed=OTHERS)
-        names = [ids.digest("question", query) for query in queries]
-        first = pl.lit(tenant(0, tenants)).alias("namespace")
-        remember(
-            store, memory.embedder, pl.DataFrame({"query_id": names, "query": queries}).with_columns(first)
-        )
+        if queries := source.others(asked):
+            frame = pl.DataFrame(
+                {"query_id": [ids.digest("question", one) for one in queries], "query": queries}
+            )
+            remember(store, memory.embedder, frame.with_columns(namespace=pl.lit(tenant(0, tenants))))
         last = int(memory.journal.days(["save"])["last_seq"].max() or 0)  # type: ignore[call-overload]
         NOTES.finish(store, {f"{SAVED:%F}": {"seq": last}})
         store.recorder = recorder

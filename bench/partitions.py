@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from _report import bench, existing_folder, numbers, options, positive, report
-from _scale_home import MODEL, OTHERS, Source
+from _scale_home import MODEL, Source
 
 from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     source = Source.of(arguments.data)
     embedder = load_embedder(EmbeddingSettings(model=MODEL))
     questions, others = (
-        np.array([embedder.embed_query(one) for one in source.queries(count, seed)], np.float32)
-        for seed, count in ((1, arguments.questions), (OTHERS, arguments.asked))
+        np.array([embedder.embed_query(one) for one in asked], np.float32)
+        for asked in (source.queries(arguments.questions), source.others(arguments.asked))
     )
     chosen_of = {"made up": None, "asked": others}
     rows = []

@@ -43,7 +43,7 @@ BEYOND, DIMENSION = (10**7, 10**9), 256
 def main(argv: Sequence[str] | None = None) -> None:
     """Make the homes that are lacking, and measure."""
     parser = options(__doc__)
-    parser.add_argument("--chunks", type=numbers, default="5000,50000,200000", help="sizes, in chunks")
+    parser.add_argument("--chunks", type=numbers, default="5000,50000,200000,500000", help="sizes, in chunks")
     parser.add_argument("--tenants", type=positive, default=1, help="namespaces of each home")
     parser.add_argument("--asked", type=int, default=0, help="questions that something was said of before")
     parser.add_argument("--data", type=existing_folder, help="folder of notes and collections")

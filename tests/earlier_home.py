@@ -227,7 +227,8 @@ def unpack(archive: Path, folder: Path) -> Place:
     """The home, in another folder than it was made in."""
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="tar")  # a home is private, and says so where it is not
+        # A home is private, and says so where it is not. The Python of Debian 12 has no filters yet.
+        packed.extractall(folder, **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))
     return Place(folder)
 
 

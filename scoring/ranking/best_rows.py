@@ -21,7 +21,7 @@ SLACK = 1 - 1e-4
 
 WHOLE = 0.3
 """Terms are added up for all rows as long as those that are left can give as much of the worst of the best:
-that takes less time than looking them up in all rows that they could lift there (share)."""
+that takes less time than looking them up in all rows that they could lift there (share, below `SLACK`)."""
 
 SAMPLE = 2_048
 """Rows of the first terms that tell what the worst of the best has at least (count)."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
+import lance
 import numpy as np
 import polars as pl
 import pytest
@@ -13,7 +15,7 @@ from snapshot_helpers import MANY as ROOM
 import slowwave
 from slowwave.memory import Memory
 from slowwave.search import Filters
-from slowwave.search.channels import mapped, partitions, snapshot
+from slowwave.search.channels import following, mapped, partitions, snapshot
 from slowwave.search.channels.following import Snapshots, leave_files
 from slowwave.search.channels.partitions import FEWEST_PROBES, Partitions, count_for, parted, probes_for
 from slowwave.search.channels.snapshot import Vectors
@@ -103,6 +105,15 @@ def test_a_sample_has_to_find_a_deviation_more_than_is_wanted():
     vectors = rows_of(1)
     found = parted(vectors, 0.9, asked=vectors[:400])
     assert found.recall >= 0.9 + np.sqrt(0.9 * 0.1 / (partitions.QUERIES * 10)) - 1e-9
+    assert partitions._with_chance(0.9999, 1_920) == 1.0
+    assert parted(vectors, 0.9999, asked=vectors[: partitions.ASKED]).recall == 1.0
+
+
+def test_of_many_questions_those_that_are_measured_with_are_drawn():
+    vectors = rows_of(1)
+    easy, hard = vectors[: partitions.QUERIES], rows_of(9, 3_000)
+    asked = parted(vectors, 0.9, asked=np.concatenate([easy, hard])).probes
+    assert asked > parted(vectors, 0.9, asked=easy).probes
 
 
 def test_the_nearest_partitions_come_first_and_each_once():
@@ -110,7 +121,7 @@ def test_the_nearest_partitions_come_first_and_each_once():
     parts = parted(vectors, 0.9)
     question = vectors[7]
     given = list(parts.nearest(question))
-    assert len(given[0]) == parts.probes
+    assert [len(places) for places in given[:3]] == [parts.probes, 2 * parts.probes, 4 * parts.probes]
     assert sorted(place for places in given for place in places) == list(
         zip(parts.starts[:-1].tolist(), parts.starts[1:].tolist(), strict=True)
     )
@@ -221,14 +232,14 @@ def test_a_night_measures_with_the_questions_of_its_namespace_alone(home, monkey
     vectors = rows_of(1, 1_200, home.embedder.dimension)
 
     def probes() -> dict[str, int]:
-        for name in ("ada", "bob"):
-            mapped.forget(home.store, name)
         leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=0.9)
         left = {name: mapped.opened(mapped.path_of(home.store, name)) for name in ("ada", "bob")}
         return {name: one.facts["partitions"]["probes"] for name, one in left.items()}
 
     before = probes()
-    asked = vectors[: partitions.ASKED]
+    asked = np.concatenate(
+        [vectors[: partitions.ASKED], 0 * vectors[:200]]
+    )  # of nothing: near to no question
     rows = pl.DataFrame(
         {
             "query_id": [f"question{at}" for at in range(len(asked))],
@@ -238,8 +249,67 @@ def test_a_night_measures_with_the_questions_of_its_namespace_alone(home, monkey
         }
     )
     home.store.upsert("question_vectors", rows)
-    assert probes() == {"ada": parted(vectors, 0.9, asked=asked).probes, "bob": before["bob"]}
+    assert probes() == {
+        "ada": parted(vectors, 0.9, asked=asked[: partitions.ASKED]).probes,
+        "bob": before["bob"],
+    }
     assert probes()["ada"] < before["ada"]
+
+
+@pytest.mark.parametrize("harm", ["gone", "overwritten", "another model"])
+def test_a_night_that_cannot_read_questions_leaves_its_files_all_the_same(home, harm):
+    fill(home, ("ada",), 1_200)
+    (table,) = Path(home.store.uri).glob("question_vectors*.lance")
+    width = 8 if harm == "another model" else home.embedder.dimension
+    rows = pl.DataFrame({"query_id": ["one"], "namespace": ["ada"], "query": ["where is the boat?"]})
+    vector = pl.Series([[1.0] * width], dtype=pl.Array(pl.Float32, width))
+    if harm == "another model":
+        lance.write_dataset(rows.with_columns(vector=vector).to_arrow(), table, mode="overwrite")
+    else:
+        home.store.upsert("question_vectors", rows.with_columns(vector=vector))
+    if harm == "gone":
+        shutil.rmtree(table)
+    elif harm == "overwritten":
+        for one in table.rglob("*.lance"):
+            one.write_bytes(b"x" * 100)
+    left = leave_files(home.store, ROOM, fewest=1, parted_from=1_000)
+    assert (left.rows, left.failed) == ({"ada": 1_200}, {})
+
+
+def test_what_came_since_the_night_is_compared_as_what_was_there(home, monkeypatch):
+    """Rows of later pieces, dead rows, rows that do not pass and equal ones; more are asked for than pass."""
+    monkeypatch.setattr(partitions, "FEWEST_PROBES", 1_200)  # all are visited: nothing may be missed
+    fill(home, ("ada",), 1_200)
+    leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=1.0)
+    late = home.store.read("chunks", "memory_id < 'ada000060'").sort("chunk_id")
+    again = pl.col("memory_id").str.replace("ada0", "ada9")
+    late = late.with_columns(memory_id=again, chunk_id=pl.concat_str(again, pl.lit(":00000")))
+    late = late.with_columns(
+        status=pl.when(pl.col("chunk_id") > "ada90004").then(pl.lit("retired")).otherwise("status")
+    )
+    home.store.upsert("chunks", late)
+    home.store.delete("chunks", "memory_id IN ('ada000003', 'ada900005')")
+    where, question = Filters().where("ada"), rows_of(7, 1, home.embedder.dimension)[0]
+    parted_one, whole = (
+        Snapshots(home.store, ROOM).of("ada"),
+        following._Followed(home.store, "ada", ROOM, recalls=False).now(),
+    )
+    assert parted_one.vectors.partitions is not None
+    assert whole.vectors.partitions is None
+    for size in (1, 2, 7, 50, 1_239, 5_000):
+        found, wanted = (
+            dict(zip(one.named("chunk_id", near.rows), near.scores.tolist(), strict=True))
+            for one in (parted_one, whole)
+            for near in [one.nearest(question, where, size)]
+        )
+        assert sorted(found.values()) == pytest.approx(sorted(wanted.values()), abs=1e-6)
+        least = min(wanted.values())
+        assert {name for name in found if found[name] > least + 1e-6} == {
+            name for name in wanted if wanted[name] > least + 1e-6
+        }
+    assert len(found) == 1_200 - 1 + 40 - 1
+    assert not {"ada000003:00000", "ada900005:00000", "ada900041:00000"} & set(found)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
 
 
 def test_few_rows_are_not_parted(home):

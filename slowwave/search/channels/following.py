@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from slowwave.errors import StoreError
 from slowwave.learning.questions import questions_in
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
@@ -105,12 +107,13 @@ class _Followed(Following):
         self._mapped, self._partitions = left.vectors, left.partitions
         return True
 
-    def leave(self, parted_from: int = PARTED_FROM, wanted_recall: float = WANTED_RECALL) -> None:
+    def leave(self, parted_from: int, wanted_recall: float, asked: Matrix) -> None:
         """Leave a file of what is committed now for all processes, unless that is too much.
 
         Args:
             parted_from: rows from which vectors are parted (count).
             wanted_recall: see `parted`.
+            asked: see `parted`.
 
         Raises:
             ValueError: a column is too large for one piece of memory.
@@ -123,19 +126,14 @@ class _Followed(Following):
                 return mapped.forget(self._store, self._namespace)
             vectors, partitions = self._vectors.first(len(self)), None
             if len(self) >= parted_from:
-                partitions = parted(vectors, wanted_recall, asked=self._asked_of_people())
+                partitions = parted(vectors, wanted_recall, asked=asked)
                 vectors = vectors[partitions.order]
             left = mapped.Left(
                 self.kept.take(np.arange(len(self))), self._asked_since, vectors,
                 self._words, self._vocabulary, self._rows_of, self._parts, partitions,
             )  # fmt: skip
-            way = way_of(parted_from, wanted_recall)
+            way = way_of(parted_from, wanted_recall, asked)
             return mapped.write(self._store, self._namespace, left, data, way)
-
-    def _asked_of_people(self) -> Matrix:
-        """Questions of the namespace that something was said of, (q, dimension)."""
-        vectors = questions_in(self._store, self._namespace, self._store.identity.dimension).vectors
-        return vectors[vectors.any(axis=1)]
 
     def now(self) -> Snapshot | None:
         """The chunks as they are now; None where there are too many."""
@@ -204,7 +202,7 @@ def leave_files(
         parted_from: rows of a namespace from which its vectors are parted (count).
         wanted_recall: recall@10 that the partitions have to have.
     """
-    rows, failed, way = dict[str, int](), dict[str, str](), way_of(parted_from, wanted_recall)
+    rows, failed = dict[str, int](), dict[str, str]()
     if store.elsewhere:
         return LeftFiles(rows, failed)
     store.settle(mapped.TABLE)
@@ -213,8 +211,10 @@ def leave_files(
     for name, count in worth.iter_rows():
         try:
             before = erasures(name)
+            asked = _asked_of_people(store, name if count >= parted_from else None)
+            way = way_of(parted_from, wanted_recall, asked)
             if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE), way):
-                _Followed(store, name, most_bytes, recalls=False).leave(parted_from, wanted_recall)
+                _Followed(store, name, most_bytes, recalls=False).leave(parted_from, wanted_recall, asked)
             if erasures(name) == before:
                 rows[name] = count
             else:
@@ -222,6 +222,19 @@ def leave_files(
         except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:  # the table is there
             failed[name] = f"{type(error).__name__}: {error}"
     return LeftFiles(rows, failed)
+
+
+def _asked_of_people(store: Store, namespace: str | None) -> Matrix:
+    """Questions of a namespace on which people gave feedback, (q, dimension).
+
+    They only say how many partitions a search visits: there are none where they cannot be read.
+    """
+    dimension = store.identity.dimension
+    with suppress(StoreError, OSError, RuntimeError, ValueError, pa.ArrowException):
+        if namespace is not None:
+            vectors = questions_in(store, namespace, dimension).vectors
+            return vectors[vectors.any(axis=1)].reshape(-1, dimension)
+    return np.empty((0, dimension), np.float32)
 
 
 def _sizes(store: Store) -> pl.DataFrame:

@@ -78,14 +78,15 @@ def count_for(rows: int) -> int:
     return max(1, min(rows // ROWS, int(PER_ROOT * np.sqrt(rows))))
 
 
-def way_of(parted_from: int, wanted_recall: float) -> str:
-    """In what way vectors are parted: what was parted in another one may be parted anew.
+def way_of(parted_from: int, wanted_recall: float, asked: Matrix) -> str:
+    """In what way vectors are parted: what was parted in another one is parted anew.
 
     Args:
         parted_from: rows from which they are (count).
         wanted_recall: see `parted`.
+        asked: see `parted`; who has asked enough for the first time has another way.
     """
-    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN, ASKED))
+    return repr((parted_from, wanted_recall, PER_ROOT, ROWS, BETWEEN, len(asked) >= ASKED))
 
 
 def parted(
@@ -216,7 +217,7 @@ def _nearest(rows: Matrix, centres: Matrix) -> npt.NDArray[np.int64]:
 
 def _with_chance(wanted: float, neighbours: int) -> float:
     """The recall that a sample of so many neighbours has to have for that of others to be as wanted."""
-    return wanted + float(np.sqrt(wanted * (1 - wanted) / neighbours))
+    return min(1.0, wanted + float(np.sqrt(wanted * (1 - wanted) / neighbours)))
 
 
 def _made_up(vectors: Matrix, random: np.random.Generator) -> Matrix:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import cache
 from unittest.mock import patch
 
 import numpy as np
@@ -55,6 +56,30 @@ def test_the_best_are_those_of_scoring_every_row_to_the_last_bit(
     least = min(wanted.values(), default=0.0)
     assert all(score < least or row in wanted for row, score in found.items())
     assert wanted or not size or not found
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("look_up", [0, 16, 1_000])
+def test_they_are_among_many_rows_too(seed, look_up):
+    """Of 20,000 rows words are looked up, sampled and left out."""
+    index = many_rows()
+    random = np.random.default_rng(seed)
+    alive = random.random(20_000) < 0.9
+    passing = alive & (random.random(20_000) < 0.8)
+    words = Bm25(index, alive)
+    for _ in range(8):
+        query = random.integers(0, random.choice([8, 60, 400]), random.integers(1, 16)).tolist()
+        size = int(random.choice([1, 10, 100]))
+        with patch.multiple(module, SAMPLE=int(random.choice([16, 2_048])), LOOK_UP=look_up):
+            rows, scores = best_rows(words, words.said(query)[0], passing, size)
+        found = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+        wanted = best_by_scoring_all(words, query, passing, size)
+        assert {row: found.get(row) for row in wanted} == wanted
+
+
+@cache
+def many_rows() -> WordIndex:
+    return index_of(7, 20_000, 400, 4)
 
 
 def test_a_common_word_is_looked_up_only_in_rows_that_a_rare_one_brought(monkeypatch):
