@@ -1,4 +1,4 @@
-"""The journal's statements: rows in, rows out."""
+"""The journal's statements: rows in, rows out. They are one file because they are of one table."""
 
 from __future__ import annotations
 

@@ -75,14 +75,10 @@ class Journal:
         return self._append([_to_row(entry) for entry in entries])
 
     def append_next(self, entries: Sequence[Entry], after: Mapping[str, int]) -> None:
-        """Write entries, all or none, if what they rest on is still the last that was said.
-
-        Args:
-            entries: of one namespace.
-            after: sources of it, each with the `seq` of the last entry about it; 0: there is none.
+        """Write entries of a namespace, if `after` has the `seq` of the last about each source; 0: none.
 
         Raises:
-            JournalMovedError: another one was written since about one of them; none of these was.
+            JournalMovedError: another one was written since; none of these was.
         """
         self._database.append_next([_to_row(entry) for entry in entries], after)
         journalled(len(entries))
