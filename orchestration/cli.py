@@ -131,7 +131,7 @@ def ui(
     with ExitStack() as parts:
         metrics = ""
         if with_input:
-            parts.enter_context(listening(host, port)).close()
+            parts.enter_context(listening(host, port, "--ui-port")).close()
         else:  # or its daemon would run without a page
             parts.enter_context(reserved(host, port))
             metrics = parts.enter_context(nights_served(settings))

@@ -1,4 +1,7 @@
-"""Running a program that starts others: when it ends, or is asked to, nothing of it is left."""
+"""Running a program that starts others: when it ends, or is asked to, nothing of it is left.
+
+Nor if this process is killed: a small one beside it, whose standard input ends with this one, ends them then.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +22,21 @@ GRACE: Final = 20.0
 """For the program to end by itself after it was asked to (seconds); Dagster's services need up to ten."""
 _SHORT: Final = 5.0  # for what it left behind
 _LOOK: Final = 0.2
+_WATCH: Final = """
+import os, signal, sys, time
+
+if os.read(0, 1):
+    sys.exit()  # who was watched has ended its group itself
+for ending, seconds in ((signal.SIGINT, float(sys.argv[2])), (signal.SIGTERM, 5), (signal.SIGKILL, 0)):
+    limit = time.monotonic() + seconds
+    try:
+        os.killpg(int(sys.argv[1]), ending)
+        while time.monotonic() < limit:
+            time.sleep(0.2)
+            os.killpg(int(sys.argv[1]), 0)
+    except ProcessLookupError:
+        break
+"""
 _COLOURS: Final = re.compile(rb"\x1b\[[\d;]*m")
 _OURS: Final = re.compile(rb'[-0-9]{10} [:,0-9]+ [A-Z]+ slowwave\.|\{"at".*"logger": "slowwave\.')
 """Lines of our log, as :mod:`slowwave.telemetry.logs` has them."""
@@ -68,6 +87,7 @@ def run_whole(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        watching = _watched(process.pid, grace)
         printing = threading.Thread(
             target=_hand_on, args=[process.stdout or (), asked, plain, json], daemon=True
         )
@@ -82,11 +102,23 @@ def run_whole(
                     pass
         finally:
             _end_group(process)
+            watching.communicate(b".")
             printing.join(_SHORT)  # its last words are the reason why it ended
     finally:
         for ending, handler in before.items():
             signal.signal(ending, handler)
     return 0 if asked.is_set() else process.returncode or 1
+
+
+def _watched(group: int, grace: float) -> subprocess.Popen[bytes]:
+    """A process that ends a group if this one is killed; a byte tells it that there is nothing to do."""
+    return subprocess.Popen(  # noqa: S603 - our own
+        [sys.executable, "-I", "-S", "-c", _WATCH, str(group), str(grace)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _hand_on(printed: Iterable[bytes], asked: threading.Event, plain: bool, json: bool) -> None:

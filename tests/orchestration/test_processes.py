@@ -162,3 +162,17 @@ def test_when_the_program_ends_by_itself_its_children_do_too_and_its_code_is_tol
     pids = family(tmp_path)
     assert process.wait(30) == 7
     assert gone(pids)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_kill_of_who_started_it_leaves_nothing_of_it_either(tmp_path: Path, stubborn: bool) -> None:
+    """As where memory ran out: nobody is left to ask the program to end."""
+    process = start(tmp_path, stubborn=stubborn)
+    pids = family(tmp_path)
+    process.kill()
+    process.wait()
+    limit = time.monotonic() + 60  # two seconds of grace and five more until the stubborn are killed
+    while any(map(running, pids)) and time.monotonic() < limit:
+        time.sleep(0.1)
+    assert not any(map(running, pids))
