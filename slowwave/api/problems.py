@@ -26,6 +26,7 @@ from slowwave.errors import (
 )
 from slowwave.feedback import FeedbackError
 from slowwave.lifecycle.forgetting import ProtectedError
+from slowwave.mcp.health import PATHS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -137,7 +138,7 @@ async def unforeseen(request: Request, error: Exception) -> JSONResponse:
 
 
 class AsProblems:
-    """Middleware: errors of parts that give them another form get this one.
+    """Middleware: errors of parts that give them another form get this one, but what probes are told.
 
     Args:
         app: the application.
@@ -148,7 +149,7 @@ class AsProblems:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have it answered."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in PATHS:  # probes are answered alike by every server
             await self._app(scope, receive, send)
             return
         start: Message | None = None
