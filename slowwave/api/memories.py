@@ -19,6 +19,7 @@ from slowwave.mcp.tools import stored
 from slowwave.store import one_of
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Forgotten, HistoryEvent, Stored
+from slowwave.views.calls import HTTP
 
 router = APIRouter(route_class=Way, tags=["memories"])
 MemoryId = Annotated[str, Path(max_length=200, description="memory_id of a result or of a save.")]
@@ -54,7 +55,7 @@ def save(
     manual = {"source_kind": "manual"} if asked.person else {}
     note |= manual | body.labels | {"request": idempotency_key or ""}
     with of_arguments():
-        answer = saved_by(asked.memory, note, viewer=asked.viewer)
+        answer = _in_words_of_http(asked, saved_by(asked.memory, note, viewer=asked.viewer))
     if answer.status == "quarantined":
         response.status_code = 202
     else:
@@ -99,7 +100,8 @@ def correct(
             require_replaceable(memory.tenant, now.source)
         return note
 
-    answer = stored(memory, memory.save_over(record.source, said), viewer=asked.viewer)
+    saved = memory.save_over(record.source, said)
+    answer = _in_words_of_http(asked, stored(memory, saved, viewer=asked.viewer))
     if answer.status == "quarantined":
         response.status_code = 202
     return answer
@@ -109,7 +111,7 @@ def correct(
 def forget(asked: Changes, memory_id: MemoryId) -> Forgotten:
     """Take a memory out of every search; its text stays in the history, and a person can bring it back."""
     new = asked.memory.forget(named("memory_id", memory_id), viewer=asked.viewer)
-    return Forgotten(memory_id=memory_id, new=new, next_step=wording.after_forgetting(memory_id))
+    return Forgotten(memory_id=memory_id, new=new, next_step=wording.after_forgetting(memory_id, HTTP))
 
 
 @router.post("/v1/memories/{memory_id}/remember", tags=["people"])
@@ -129,6 +131,12 @@ def history(asked: Looks, memory_id: MemoryId, skip: Skip = 0, limit: Limit = 10
     ]
     where = _next(f"/v1/memories/{memory_id}/history", skip, limit, len(told))
     return Events(memory_id=memory_id, events=events, total=len(told), next=where)
+
+
+def _in_words_of_http(asked: Asked, answer: Stored) -> Stored:
+    """An answer that was made for a tool, with what there is to call here instead."""
+    told = wording.after_the_gate(answer, asked.memory.gate_policy.enforces_from, HTTP)
+    return answer.model_copy(update={"next_step": told})
 
 
 def _require(asked: Asked, memory_id: str) -> None:

@@ -11,6 +11,7 @@ from slowwave.api.bodies import FeedbackBody, Me, ObserveBody, OutcomeBody, Sear
 from slowwave.api.problems import of_arguments
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Found, OutcomeNoted, RatingNoted, UseNoted, Woken, WokenSection
+from slowwave.views.calls import HTTP
 
 router = APIRouter(route_class=Way, tags=["search"])
 
@@ -43,7 +44,7 @@ def _searched(asked: Asked, body: SearchBody, *, explain: bool) -> Found:
         response = asked.memory.search(**given, explain=explain, log=not asked.caller.reads_only)
     return Found.of(
         response,
-        wording.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only),
+        wording.next_step(response.search_id, response.nothing, reads=asked.caller.reads_only, calls=HTTP),
         account=explain,
     )
 
@@ -55,7 +56,7 @@ def wakeup(asked: Looks, body: WakeupBody) -> Woken:
     return Woken(
         sections=[WokenSection.model_validate(one) for one in packet.sections if one.items],
         tokens=packet.tokens,
-        next_step=wording.after_waking(packet, reads=asked.caller.reads_only),
+        next_step=wording.after_waking(packet, reads=asked.caller.reads_only, calls=HTTP),
     )
 
 

@@ -40,7 +40,7 @@ def require_forgettable(tenant: Tenant, record: MemoryRecord) -> None:
     if why := _protected(tenant, record):
         raise ProtectedError(
             f"Memory {name} is {why}, so only a person may forget it; nothing was changed. Tell the user: "
-            f"`slowwave forget {name}` does it. What replaces it can be saved with memory_save."
+            f"`slowwave forget {name}` does it."
         )
 
 

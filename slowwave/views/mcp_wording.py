@@ -18,9 +18,11 @@ from slowwave.errors import (
 )
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.journal import JournalError
+from slowwave.lifecycle.forgetting import ProtectedError
 from slowwave.search.nothing import NOTHING_THERE, Nothing
 from slowwave.search.wakeup import Packet
 from slowwave.views.answers import Forgotten, Found, FoundMemory, History, Stored, UseNoted, Woken
+from slowwave.views.calls import TOOLS, Calls
 from slowwave.views.gate_wording import words_of
 
 INSTRUCTIONS = f"""\
@@ -62,6 +64,8 @@ def what_next(tool: str, error: SlowwaveError) -> str:
     """What an assistant can do after a call of a tool that failed so."""
     if isinstance(error, NotFoundError):
         return _NOT_FOUND.get(tool, "")
+    if isinstance(error, ProtectedError) and tool == "memory_forget":
+        return "What replaces it can be saved with memory_save."
     if isinstance(error, TakenInLaterError):
         return "Do not repeat the call: it is kept. Tell the user."
     if isinstance(error, StoreError | JournalError | ModelError | SettingsError):
@@ -89,7 +93,7 @@ def found(answer: Found) -> str:
     return "\n".join(lines)
 
 
-def next_step(search_id: str, nothing: Nothing | None, *, reads: bool = False) -> str:
+def next_step(search_id: str, nothing: Nothing | None, *, reads: bool = False, calls: Calls = TOOLS) -> str:
     """What an assistant should do with the results of a search, or where there are none.
 
     Of what it may not see it hears nothing: a memory that has only that is empty.
@@ -98,23 +102,19 @@ def next_step(search_id: str, nothing: Nothing | None, *, reads: bool = False) -
         search_id: of the search.
         nothing: why there are none.
         reads: whether it may only look.
+        calls: what there is to call.
     """
     if nothing is not None and nothing.kind in NOTHING_THERE:
         if reads:
             return "There is nothing in this memory yet."
-        return "There is nothing in this memory yet. Save what will matter later with memory_save."
+        return f"There is nothing in this memory yet. Save what will matter later with {calls.save}."
     if nothing is not None and nothing.kind == "filtered":
         return "Nothing in the memory is of these kinds or has one of these tags. Search without them."
     if nothing is not None:
         return "Nothing in the memory is near enough to be an answer. Ask otherwise, or answer without it."
     if reads:
         return "Say which results your answer rests on. You may only read here: this search is not kept."
-    return (
-        f'After you have answered: memory_observe(search_id="{search_id}", response=your answer, '
-        f"cited=[numbers or memory_ids you relied on]). If a result was right or wrong: "
-        f'knowledge_feedback(search_id="{search_id}", result=its number, '
-        f'rating="helpful", "neutral" or "unhelpful").'
-    )
+    return calls.after_answering.format(search_id=search_id)
 
 
 def _result(result: FoundMemory) -> Iterable[str]:
@@ -162,12 +162,13 @@ def stored(answer: Stored) -> str:
     return "\n".join([*lines, *(f"Warning: {warning}" for warning in answer.warnings)])
 
 
-def after_the_gate(saved: Saved, enforces_from: datetime | None) -> str:
+def after_the_gate(saved: Saved | Stored, enforces_from: datetime | None, calls: Calls = TOOLS) -> str:
     """Why the gate refused a note, or would refuse it, and how it or the next one gets in; empty: nothing.
 
     Args:
         saved: what became of the note.
         enforces_from: when a gate that only warns yet begins to refuse.
+        calls: what there is to call.
     """
     if not saved.reasons:
         return ""
@@ -179,8 +180,8 @@ def after_the_gate(saved: Saved, enforces_from: datetime | None) -> str:
         return f"The gate only warns yet; {begins} it keeps notes like this one out:\n{why}"
     return (
         f"Why it was refused:\n{why}\n"
-        f"If it is worth keeping, call memory_save again with that changed. If it is right as it is, tell "
-        f"the user: a person can let it in with `slowwave quarantine release {saved.memory_id}`."
+        f"If it is worth keeping, call {calls.save} again with that changed. If it is right as it is, tell "
+        f"the user: a person can let it in with {calls.release.format(memory_id=saved.memory_id)}."
     )
 
 
@@ -190,15 +191,15 @@ def woken(packet: Packet, answer: Woken) -> str:
     return "\n".join([*lines, answer.next_step, *(f"Warning: {one}" for one in answer.warnings)])
 
 
-def after_waking(packet: Packet, *, reads: bool = False) -> str:
+def after_waking(packet: Packet, *, reads: bool = False, calls: Calls = TOOLS) -> str:
     """What to do with the packet; who may only look is not told to save."""
     if not packet.text and reads:
         return "Nothing is in this memory yet."
     if not packet.text:
-        return "Nothing is in this memory yet. Save what will matter later: memory_save."
+        return f"Nothing is in this memory yet. Save what will matter later: {calls.save}."
     left = sum(section.left_out for section in packet.sections)
     more = f" {counted(left, 'more memory', 'more memories')} had no room." if left else ""
-    return f"What is not here, memory_search finds.{more}"
+    return f"What is not here, {calls.search} finds.{more}"
 
 
 def forgotten(answer: Forgotten) -> str:
@@ -207,9 +208,9 @@ def forgotten(answer: Forgotten) -> str:
     return f"{said}: memory {answer.memory_id}. {answer.next_step}"
 
 
-def after_forgetting(memory_id: str) -> str:
+def after_forgetting(memory_id: str, calls: Calls = TOOLS) -> str:
     """How a forgetting is taken back."""
-    return f"A person can take that back with `slowwave remember {memory_id}`."
+    return f"A person can take that back with {calls.remember.format(memory_id=memory_id)}."
 
 
 def rated(memory_id: str, rating: str, *, new: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
@@ -13,7 +12,6 @@ from api_site import BATTERY, DEPLOY, Api, problem
 
 from slowwave.mcp import health
 
-TOOL = re.compile(r"\b(memory_(save|search|wakeup|forget|observe|outcome|history|undo)|knowledge_feedback)\b")
 FERRY = "The ferry to the island leaves at seven in the morning, from the eastern pier, since April."
 
 
@@ -57,27 +55,6 @@ def test_a_note_that_the_gate_refuses_is_told_and_a_person_lets_it_in(api: Api):
     name = held["quarantine"][0]["quarantine_id"]
     assert api.of("POST", f"/v1/quarantine/{name}/release", by="person")["status"] == "live"
     problem(api.ask("POST", f"/v1/quarantine/{name}/release", by="person"), 409)
-
-
-def test_what_to_do_next_names_calls_of_http(api: Api):
-    """Whoever calls over HTTP has no tools: neither answers nor errors nor the description name one."""
-    found = api.of("POST", "/v1/search", {"query": "When do we deploy?"})["next_step"]
-    assert "POST /v1/observe" in found
-    assert "POST /v1/feedback" in found
-    woken = api.of("POST", "/v1/wakeup", {})["next_step"]
-    assert "POST /v1/search" in woken
-    refused = api.ask("POST", "/v1/memories", {"content": "dark"}).json()
-    assert "call POST /v1/memories again" in refused["next_step"]
-    assert f"POST /v1/quarantine/{refused['memory_id']}/release" in refused["next_step"]
-    rule = {"content": FERRY, "labels": {"importance_tier": "critical"}}
-    saved = api.of("POST", "/v1/memories", rule, by="person")
-    guarded = problem(api.ask("DELETE", f"/v1/memories/{saved['memory_id']}"), 403)
-    gone = api.of("DELETE", f"/v1/memories/{api.ids['battery']}")["next_step"]
-    assert f"POST /v1/memories/{api.ids['battery']}/remember" in gone
-    said = [found, woken, refused["next_step"], guarded, gone]
-    described = re.findall(r'"description": "([^"]*)"', json.dumps(api.schema))
-    for text in [*said, *described]:
-        assert not TOOL.search(text), text
 
 
 def test_a_copy_is_refused_and_that_is_taken_back(api: Api):

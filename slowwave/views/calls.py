@@ -1,0 +1,45 @@
+"""What a caller calls to save, search and say what a result was worth: each face has its own names for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Names of the calls of one face; where one takes ``{search_id}`` or ``{memory_id}``, it is put there."""
+
+    save: str
+    search: str
+    after_answering: str
+    release: str
+    remember: str
+
+
+TOOLS: Final = Calls(
+    save="memory_save",
+    search="memory_search",
+    after_answering=(
+        'After you have answered: memory_observe(search_id="{search_id}", response=your answer, '
+        "cited=[numbers or memory_ids you relied on]). If a result was right or wrong: "
+        'knowledge_feedback(search_id="{search_id}", result=its number, '
+        'rating="helpful", "neutral" or "unhelpful").'
+    ),
+    release="`slowwave quarantine release {memory_id}`",
+    remember="`slowwave remember {memory_id}`",
+)
+"""Of the tools for assistants."""
+
+HTTP: Final = Calls(
+    save="POST /v1/memories",
+    search="POST /v1/search",
+    after_answering=(
+        'After you have answered: POST /v1/observe with search_id "{search_id}", response (your answer) and '
+        "cited (ranks or memory_ids that you relied on). If a result was right or wrong: POST /v1/feedback "
+        'with search_id "{search_id}", result (its rank) and rating ("helpful", "neutral" or "unhelpful").'
+    ),
+    release="POST /v1/quarantine/{memory_id}/release, or `slowwave quarantine release {memory_id}`",
+    remember="POST /v1/memories/{memory_id}/remember, or `slowwave remember {memory_id}`",
+)
+"""Of the HTTP API."""
