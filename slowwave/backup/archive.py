@@ -239,8 +239,7 @@ class Archive:
             stored = self.place.get(f"{BACKUPS}/{name}")
         except FileNotFoundError:
             raise NotFoundError(
-                f"There is no backup {name!r} at {self.place.uri}. The last ones are: "
-                f"{', '.join(self.names()[-_LAST:]) or 'none'}."
+                f"There is no backup {name!r} at {self.place.uri}. The last ones are: {_last(self.names())}."
             ) from None
         return read(unseal(name, stored, self.key))
 
@@ -281,6 +280,11 @@ class Archive:
         if len(begins) == 1:
             return begins[0]
         limit = _moment(at)
+        if not limit and at not in names:
+            raise NotFoundError(
+                f"There is no backup {at!r} at {self.place.uri}. Give --at a name of `slowwave backups`, a "
+                f"day (YYYY-MM-DD) or a moment (YYYY-MM-DDTHH:MM), in UTC. The last ones are: {_last(names)}."
+            )
         before = [name for name in names if limit and name.partition("-")[0] <= limit]
         return before[-1] if before else at  # whoever reads it says what there is
 
@@ -312,6 +316,10 @@ class Archive:
 def path_of(piece: str) -> str:
     """Where a piece is."""
     return f"{PIECES}/{piece[:2]}/{piece}"
+
+
+def _last(names: list[str]) -> str:
+    return ", ".join(names[-_LAST:]) or "none"
 
 
 def _moment(at: str) -> str:

@@ -63,6 +63,7 @@ def backup(
     from slowwave.backup.making import make
     from slowwave.backup.opening import where
 
+    _require_what_to_back_up()
     with open_home() as space, bars(quiet=json):
         own = space.settings.backup
         at = where(space.settings, to, key_file, make=True)
@@ -79,6 +80,25 @@ def backup(
     _show_made(made)
     if at.key is not None:
         out.print(f"Encrypted with the key {at.key.number}.", highlight=False, markup=False)
+
+
+def _require_what_to_back_up() -> None:
+    """Whoever opens a home makes it where there is none, and its backup would have nothing.
+
+    Raises:
+        BackupError: the folder is no home.
+        SettingsError: there is no such folder.
+    """
+    from slowwave.errors import BackupError
+    from slowwave.home.model import is_missing
+    from slowwave.settings import require_home
+
+    settings = require_home(home_settings())
+    if is_missing(settings):
+        raise BackupError(
+            f"There is no home in {settings.home}: the folder has neither tables nor a journal. Nothing was "
+            f"backed up. Name the home: slowwave --home FOLDER backup …"
+        )
 
 
 def _make_key(path: Path, *, json: bool) -> None:

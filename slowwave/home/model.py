@@ -104,6 +104,14 @@ def is_new(settings: Settings) -> bool:
     return not (elsewhere or settings.journal_file.exists() or Path(settings.store_uri).exists())
 
 
+def is_missing(settings: Settings) -> bool:
+    """Whether there is no home: no folder, or one with neither journal nor tables that no work left so."""
+    if not settings.home.is_dir():
+        return True
+    left = any((settings.home / name).exists() for name in (RESTORING, MOVED_FROM))
+    return is_new(settings) and not left
+
+
 def remember(settings: Settings, namespace: str) -> None:
     """Let a new home know what was chosen for it, so that later commands need not say it again.
 

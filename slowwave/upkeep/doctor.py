@@ -11,7 +11,7 @@ from pathlib import Path
 
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
-from slowwave.home.model import MOVED_FROM, RESTORING, is_new
+from slowwave.home.model import is_missing
 from slowwave.home.opening import MEND_JOURNAL
 from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
@@ -43,7 +43,7 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         settings: of the home.
         repair: mend what can be mended without losing anything.
     """
-    if _is_missing(settings):
+    if is_missing(settings):
         missing = f"no home at {settings.home}"
         return [Finding("home", False, missing, "slowwave init, or slowwave --home FOLDER doctor")]
     findings = [Finding("home", True, str(settings.home))]
@@ -76,14 +76,6 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
                 findings.append(Finding(subject, False, not_seen, told.advice))
     space.close()
     return findings
-
-
-def _is_missing(settings: Settings) -> bool:
-    """Whether there is no home: no folder, or one with neither journal nor tables that no work left so."""
-    if not settings.home.is_dir():
-        return True
-    left = any((settings.home / name).exists() for name in (RESTORING, MOVED_FROM))
-    return is_new(settings) and not left
 
 
 def _to_upgrade(settings: Settings) -> Iterator[Finding]:
@@ -194,8 +186,9 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
             f"{len(damaged)} of {len(store.wal.names())} files of saves cannot be read; the journal has them"
         )
         yield Finding("write-ahead log", False, told, "slowwave night")
-    counts = {name: store.count(name) for name in ("memories", "chunks", "quarantine")}
-    yield Finding("store", True, ", ".join(f"{rows:,} {name}" for name, rows in counts.items()))
+    memories = counted(store.count("memories"), "memory", "memories")
+    chunks = counted(store.count("chunks"), "chunk")
+    yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} in quarantine")
     if name := interrupted_restore(store):
         yield Finding(
             "checkpoint",

@@ -70,6 +70,36 @@ def test_verify_ends_with_1_names_what_is_wrong_and_takes_it_away(made: Path, tm
     assert run("verify", place).exit_code == 0
 
 
+def test_a_folder_that_is_no_home_is_not_backed_up(made: Path, tmp_path: Path) -> None:
+    other, place = tmp_path / "old", tmp_path / "backups"
+    other.mkdir()
+    (other / "letter.txt").write_text("Dear Ada")
+    done = run("--home", other, "backup", place)
+    assert done.exit_code == 1
+    assert f"There is no home in {other}" in " ".join(done.stderr.split())
+    assert "slowwave --home FOLDER backup" in " ".join(done.stderr.split())
+    assert [one.name for one in other.iterdir()] == ["letter.txt"]
+    assert not place.exists()
+    assert "There is no home at" in run("--home", tmp_path / "none", "backup", place).stderr
+
+
+def test_a_home_without_acts_is_backed_up(made: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    assert run("--home", empty, "init").exit_code == 0
+    assert data("--home", empty, "backup", tmp_path / "backups")["backups"] == 1
+
+
+@pytest.mark.parametrize("command", ["verify", "restore"])
+def test_what_is_no_moment_is_told_which_form_is_wanted(made: Path, tmp_path: Path, command: str) -> None:
+    place = tmp_path / "backups"
+    run("backup", place)
+    done = run("--home", tmp_path / "new", command, place, "--at", "yesterday")
+    assert done.exit_code == 1
+    told = " ".join(done.stderr.split())
+    assert "'yesterday'" in told
+    assert "a day (YYYY-MM-DD) or a moment (YYYY-MM-DDTHH:MM)" in told
+
+
 def test_keys_and_places_that_cannot_be(made: Path, tmp_path: Path) -> None:
     key, place = tmp_path / "key", tmp_path / "backups"
     assert "for its owner alone" in run("backup", "--new-key", key).stdout
