@@ -31,7 +31,8 @@ def health(
     if json:
         print_json(told)
     else:
-        out.print("Ready." if told["ready"] else "[bold red]Not ready.[/]")
+        well = "Alive." if live else "Ready."
+        out.print(well if told["ready"] else "[bold red]Not ready.[/]")
         for name, said in told["parts"].items():
             out.print(f"  [dim]{escape(f'{name:<9}')}[/]{escape(str(said))}", highlight=False, soft_wrap=True)
     if not told["ready"]:

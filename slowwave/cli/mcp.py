@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from json import dumps as to_json
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,13 +12,17 @@ from rich.markup import escape
 
 from slowwave.cli.app import Json, Namespace, app, home_settings
 from slowwave.common.addresses import host_and_port
-from slowwave.errors import SlowwaveError
+from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import err, out, print_json, reports_errors, warn
 
 if TYPE_CHECKING:
     from slowwave.settings import Settings
 
+_FROM_NOW = " A running server takes it at once."
+_FIRST = (
+    " Start the server again: one that was started without any token serves nothing to assistants until then."
+)
 serving = typer.Typer()
 app.add_typer(serving, name="mcp")
 
@@ -95,6 +101,7 @@ def token(
     from datetime import UTC, datetime, timedelta
 
     from slowwave.common.arguments import parsed_day
+    from slowwave.mcp.access import is_anybody
     from slowwave.mcp.tokens import VARIABLE, add_token, digest, in_the_variable
     from slowwave.settings import CONFIG_FILE, require_home
 
@@ -108,14 +115,15 @@ def token(
         until = datetime.combine(parsed_day("--expires", expires), datetime.min.time(), UTC)
         if until <= now:
             raise SlowwaveError(f"--expires {expires}: that is past, so the token would open nothing.")
-    made = add_token(settings, namespace, principal, rights=rights, name=name, expires=until)
+    with _named_as_options():
+        made = add_token(settings, namespace, principal, rights=rights, name=name, expires=until)
     if json:
         shown = {"token": made, "namespace": namespace, "principal": principal, "rights": rights}
         print_json(shown | {"name": name or principal, "expires": until})
         return
     out.print(made, soft_wrap=True, markup=False, highlight=False)
     when = f" until {until:%Y-%m-%d %H:%M} UTC" if until else ""
-    counts = "" if in_the_variable() else " A running server takes it at once."
+    counts = "" if in_the_variable() else _FROM_NOW if is_anybody(settings) else _FIRST
     err.print(
         f"It opens namespace [bold]{escape(namespace)}[/] for [bold]{escape(principal)}[/]{when} and is not "
         f"shown again; its hash is in {escape(str(settings.home / CONFIG_FILE))}.{counts}",
@@ -129,6 +137,15 @@ def token(
             f"{VARIABLE} is set: only the tokens that it names count, and not those of the settings file. "
             f"Add this to its list, and start what runs with it again: {to_json(entry)}"
         )
+
+
+@contextmanager
+def _named_as_options() -> Iterator[None]:
+    """Within the block what is wrong with a new token is told by the names of the options that said it."""
+    try:
+        yield
+    except SettingsError as error:
+        raise SettingsError(str(error).replace("mcp.tokens.0.", "--")) from None
 
 
 @serving.command("tokens")

@@ -69,7 +69,8 @@ def test_the_command_is_in_the_list(home):
         (("mcp", "--http", "--namespace", "ada"), "a client's token decides"),
         (("mcp", "--http", "--principal", "claude"), "a client's token decides"),
         (("mcp", "--namespace", "a b"), "Namespace 'a b'"),
-        (("mcp", "token", "--namespace", "a b", "--principal", "claude"), "mcp.tokens"),
+        (("mcp", "token", "--namespace", "a b", "--principal", "claude"), "--namespace = "),
+        (("mcp", "token", "--namespace", "ada", "--principal", "claude", "--rights", "all"), "--rights = "),
     ],
 )
 def test_what_cannot_be_served_is_said_on_standard_error(made, words, told):
@@ -77,6 +78,7 @@ def test_what_cannot_be_served_is_said_on_standard_error(made, words, told):
     assert done.returncode == 1
     assert done.stdout == ""
     assert told in done.stderr
+    assert "mcp.tokens" not in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -114,10 +116,22 @@ def test_where_the_variable_counts_it_says_what_to_put_there(made, monkeypatch):
         assert (known.expires is not None) is bool(more)
 
 
-def test_where_the_file_counts_a_running_server_takes_it_at_once(made, monkeypatch):
+def test_where_the_file_counts_a_running_server_takes_all_but_the_first_at_once(made, monkeypatch):
     monkeypatch.delenv("SLOWWAVE_MCP__TOKENS", raising=False)
     done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "[bold]claude")
     assert "for [bold]claude and is" in done.stderr
+    assert "Start the server again: " in done.stderr
+    assert "at once" not in done.stderr
+    later = run(made, "mcp", "token", "--namespace", "ada", "--principal", "cursor")
+    assert "A running server takes it at once." in later.stderr
+    assert "Start the server again" not in later.stderr
+
+
+def test_where_a_provider_lets_clients_in_the_first_token_counts_at_once(made, monkeypatch):
+    monkeypatch.delenv("SLOWWAVE_MCP__TOKENS", raising=False)
+    provider = '[mcp.oauth]\nissuer = "https://id.example.org"\nresource = "https://memory.example.org/mcp"\n'
+    (made / "slowwave.toml").write_text(provider)
+    done = run(made, "mcp", "token", "--namespace", "ada", "--principal", "claude")
     assert "A running server takes it at once." in done.stderr
 
 

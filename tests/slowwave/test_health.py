@@ -152,13 +152,15 @@ def test_the_command_asks_a_server_over_http(home, memory, fast_embedder):
         done = run("--url", url)
         assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Ready."), done.stderr
         assert json.loads(run("--url", url, "--json").stdout) == {"ready": True, "parts": OK}
-        assert run("--url", url, "--live").returncode == 0
+        live = run("--url", url, "--live")
+        assert (live.returncode, live.stdout.splitlines()[0]) == (0, "Alive.")
         with pytest.raises(Stop), announced(space.journal, "a work", "do", space.now()):
             raise Stop
         time.sleep(1.1)
         done = run("--url", url)
         assert (done.returncode, done.stdout.splitlines()[0]) == (1, "Not ready.")
-        assert run("--url", url, "--live").returncode == 0
+        live = run("--url", url, "--live")
+        assert (live.returncode, live.stdout.splitlines()[0]) == (0, "Alive.")
     finally:
         server.should_exit = True
         thread.join()
