@@ -103,7 +103,7 @@ class Backup:
         journal: the acts.
         tables: by physical name.
         files: of the home beside them; the settings file is one of them.
-        size: of all of it, as it is in the home (bytes).
+        size: of the files as they are in the home, and of the journal's pages that were read anew (bytes).
         sent: what was stored for it that was not there (bytes).
         seconds: that it took.
     """
