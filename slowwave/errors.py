@@ -25,6 +25,10 @@ class StoreError(SlowwaveError):
     """The store cannot do what was asked: missing, of a newer version, interrupted, or refused."""
 
 
+class HomeMovedError(StoreError):
+    """The home was moved since this process began; started again it finds the home."""
+
+
 class TakenInLaterError(StoreError):
     """The act is in the journal, and the tables could not follow: the next night takes it in."""
 

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from slowwave.errors import SettingsError, StoreError
+from slowwave.errors import HomeMovedError, SettingsError, StoreError
 from slowwave.home.model import MOVED_FROM
 from slowwave.journal.works import spelled
 
@@ -106,7 +106,7 @@ def refuse_stale(settings: Settings) -> None:
     """Refuse a process that still has the settings that this home had before it was moved.
 
     Raises:
-        StoreError: it says where the home is now.
+        HomeMovedError: it says where the home is now.
         SettingsError: the settings file, which says that, cannot be read.
     """
     try:
@@ -124,12 +124,12 @@ def refuse_stale(settings: Settings) -> None:
         return
     if any(now[part] in left[part] for part in behind):  # who keeps places in variables alone
         names = ", ".join(".".join(_SAID_BY[part]) for part in behind)
-        raise StoreError(
+        raise HomeMovedError(
             f"This home was moved meanwhile: it is no longer at {', '.join(here[part] for part in behind)}, "
             f"and its settings file does not say where it is. Let {names} say that, in the file or in a "
             f"variable, and start this process again."
         )
-    raise StoreError(
+    raise HomeMovedError(
         f"This home was moved meanwhile: its tables and journal are at {', '.join(now.values())} now. "
         f"Start this process again, or run the command again{_without(behind)}."
     )
@@ -155,7 +155,7 @@ class Watch:
         """Look.
 
         Raises:
-            StoreError: as `refuse_stale`.
+            HomeMovedError: as `refuse_stale`.
             SettingsError: as `refuse_stale`.
         """
         left = _state(self._left)

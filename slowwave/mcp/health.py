@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from slowwave.errors import SlowwaveError
+from slowwave.errors import HomeMovedError, SlowwaveError
 from slowwave.journal.works import changes, unfinished
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ KEPT_S: Final = 1.0
 PATIENCE_S: Final = 3.0
 """A look that takes longer is not waited for, and the home is not ready (seconds)."""
 OK: Final = "ok"
+MOVED: Final = "was moved since this server began: start it again, with the settings that the home has now"
 
 Detail = Callable[[], str]
 
@@ -97,6 +98,8 @@ class Health:
     def _part(self, ask: Callable[[], str]) -> str:
         try:
             return ask()
+        except HomeMovedError:
+            return MOVED
         except Exception as error:  # whatever it is: its words may name what is nobody's business
             LOG.warning("not ready: %s", type(error).__name__)
             kind = "a fault of the home" if isinstance(error, SlowwaveError) else "an error"

@@ -19,6 +19,7 @@ from slowwave.errors import JournalError, SettingsError, StoreError
 from slowwave.home.moved import refuse_stale
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works
+from slowwave.mcp.health import MOVED, OK, Health
 from slowwave.memory import Memory
 from slowwave.settings import load
 from slowwave.upkeep import upgrading
@@ -176,6 +177,7 @@ def test_who_had_both_parts_open_is_told_by_every_call(
                 pytest.fail(f"{name}: {call(old, kiln)}")
         with refused(at):
             running.give_up(old.home)
+        assert Health(old.home).look() == (False, {"journal": MOVED, "tables": MOVED, "model": OK})
     assert (home / "lance").exists() is (part == "journal" or not removed)
     assert (home / "journal.db").exists() is (part == "tables" or not removed)
 
