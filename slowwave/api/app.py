@@ -129,8 +129,21 @@ def _schema(app: FastAPI) -> Any:  # noqa: ANN401 - gives a schema
     return schema
 
 
+_IN_WORDS_OF_HTTP: Final = {
+    ("Found", "search_id"): "For POST /v1/observe and POST /v1/feedback.",
+    ("Stored", "decision_id"): "For POST /v1/decisions/{decision_id}/undo.",
+    (
+        "HistoryEvent",
+        "id",
+    ): "Of a decision (merge, supersede, ...): its decision_id, with which it is undone.",
+}
+"""Descriptions of fields that tools for assistants return, too, where those name a tool."""
+
+
 def _with_problems(schema: dict[str, Any]) -> dict[str, Any]:
     parts = schema["components"]["schemas"]
+    for (model, field), said in _IN_WORDS_OF_HTTP.items():
+        parts[model]["properties"][field]["description"] = said
     for name in ("HTTPValidationError", "ValidationError"):
         parts.pop(name, None)
     told = Problem.model_json_schema(ref_template="#/components/schemas/{model}")

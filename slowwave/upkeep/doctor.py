@@ -188,7 +188,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
         yield Finding("write-ahead log", False, told, "slowwave night")
     memories = counted(store.count("memories"), "memory", "memories")
     chunks = counted(store.count("chunks"), "chunk")
-    yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} in quarantine")
+    yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} quarantine")
     if name := interrupted_restore(store):
         yield Finding(
             "checkpoint",

@@ -44,7 +44,7 @@ class FoundMemory(_Answer):
 class Found(_Answer):
     """What a search found, best first."""
 
-    search_id: str = Field(description="Names this search where it is said what its results were worth.")
+    search_id: str = Field(description="For memory_observe and knowledge_feedback.")
     abstained: bool = Field(description="Nothing is near enough to be an answer, so nothing is shown.")
     results: list[FoundMemory]
     next_step: str
@@ -77,7 +77,7 @@ class Stored(_Answer):
     duplicate_of: str | None = Field(None, description="The memory that says the same already.")
     outcome: str = Field(description="merge, supersede, related, duplicate, superseded or nothing.")
     other: str | None = Field(None, description="The memory that it was merged into, superseded, ...")
-    decision_id: str | None = Field(None, description="Names the decision where it is taken back.")
+    decision_id: str | None = Field(None, description="For memory_undo.")
     next_step: str = Field("", description="How to get in what the gate refused or warns of.")
     warnings: list[str] = []
 
@@ -146,7 +146,7 @@ class HistoryEvent(_Answer):
     at: datetime
     event: str = Field(description="saved, forgotten, refused, or what was decided and undone.")
     by: str = Field(description="Who acted.")
-    id: str = Field(description="Of a decision (merge, supersede, ...): its decision_id, to take it back.")
+    id: str = Field(description="Of a decision (merge, supersede, ...): its decision_id, for memory_undo.")
     other: str = Field(description="The other memory of a decision.")
     title: Quoted
     text: Quoted

@@ -41,7 +41,7 @@ def test_a_home_in_order_has_no_problems(filled):
         "home", "permissions", "installation", "night", "model", "journal", "store", "keys", "learning",
         "chunks", "save gate", "running",
     ]  # fmt: skip
-    assert found["store"].message == "1 memory, 1 chunk, 0 in quarantine"
+    assert found["store"].message == "1 memory, 1 chunk, 0 quarantine"
     assert found["model"].message.startswith("wordllama-256: 256 numbers, length 1.0")
     assert found["journal"].message == "1 entry on 1 day"
     assert all(finding.advice == "" for finding in found.values())
