@@ -15,6 +15,7 @@ from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.feedback import effect, fold
 from slowwave.feedback.carried import Carried
 from slowwave.feedback.pending import SEARCHES, begin, finish, last_of
+from slowwave.feedback.questions import remember_of
 from slowwave.feedback.rows import FOLDED, ids_in
 from slowwave.feedback.texts import texts_in
 from slowwave.home import ledger
@@ -109,7 +110,8 @@ def usage_signals(
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What each act says of each memory: used or ignored, a vote, or a share of a project's outcome.
 
-    The outcome of a project is credited to what its searches brought, on this day or earlier.
+    The outcome of a project is credited to what its searches brought, on this day or earlier. The vectors of
+    the questions are kept in ``question_vectors``, where they are not yet.
     """
     space, days = slowwave.space, list(context.partition_keys)
     store, ratio = space.store, space.settings.feedback.used_ratio
@@ -129,7 +131,9 @@ def usage_signals(
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         events = rows_of(own.store, "events", part)
-        return fold.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
+        rows = fold.signals(own.store, events, space.feedback_policy, ratio, texts_in(own))
+        remember_of(own.store, own.embedder, rows)
+        return rows
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
         memories.update(ids_in(rows))

@@ -19,12 +19,12 @@ from _user import Clock
 
 import slowwave
 from slowwave.common import ids
+from slowwave.feedback.questions import questions_in
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
 from slowwave.learning import acts, views
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.keys import KeyIndex, key_rules
-from slowwave.learning.questions import questions_in
 from slowwave.memory import Memory
 from slowwave.scoring.days import day_start
 from slowwave.scoring.feedback.keys import examined

@@ -27,9 +27,9 @@ import slowwave
 from slowwave.common import ids
 from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
+from slowwave.feedback.questions import remember
 from slowwave.home.ledger import NOTES
 from slowwave.journal.acts import save_entry
-from slowwave.learning.questions import remember
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.notes import Note, content_hash
 from slowwave.search.channels.following import leave_files, searched_in_table

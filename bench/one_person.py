@@ -64,7 +64,8 @@ from learning import approve, states, timeline
 from slowwave.common.progress import task
 from slowwave.evaluation.cycles import own_cycles
 from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.truth import clicked_results, with_query_ids
+from slowwave.evaluation.truth import clicked_results
+from slowwave.feedback.questions import with_query_ids
 from slowwave.home.workspace import Workspace
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence

@@ -10,8 +10,8 @@ import polars as pl
 from feedback_days import HOUR, at, fold_days, name
 
 from slowwave.common import ids
+from slowwave.feedback.questions import remember
 from slowwave.home.workspace import Workspace
-from slowwave.learning.questions import remember
 from slowwave.learning.views import view_days
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.policy import KeyTeaching

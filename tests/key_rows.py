@@ -11,6 +11,7 @@ from learning_rows import DAY, HOUR, TERMS, WHO, put_progress
 from warehouse_rows import put
 
 from slowwave.common import ids
+from slowwave.feedback.questions import remember
 from slowwave.home.ledger import EVALUATION
 from slowwave.home.workspace import Workspace
 from slowwave.learning.acts import APPROVE, write_act
@@ -18,7 +19,6 @@ from slowwave.learning.evidence import Evidence
 from slowwave.learning.isolation import prove
 from slowwave.learning.lessons import taught
 from slowwave.learning.log import log_taught
-from slowwave.learning.questions import remember
 from slowwave.scoring.feedback.learned import KEYS
 
 FIRST, LAST = 10, 3

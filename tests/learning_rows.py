@@ -9,7 +9,7 @@ import polars as pl
 from warehouse_rows import put
 
 from slowwave.common import ids
-from slowwave.evaluation.truth import with_query_ids
+from slowwave.feedback.questions import with_query_ids
 from slowwave.home.ledger import EVALUATION
 from slowwave.home.workspace import Workspace
 from slowwave.learning.acts import APPROVE, write_act

@@ -24,6 +24,9 @@ _STATE: Final = pl.Struct(
         "not_useful_at": pl.List(pl.String),
         "learned": pl.Float64,
         "key": pl.Float64,
+        "question_effectiveness": pl.Float64,
+        "question_count": pl.Int64,
+        "question_not_useful": pl.List(pl.List(pl.String)),
     }
 )
 CANDIDATES: Final[dict[str, Any]] = {
@@ -192,8 +195,20 @@ class _Known:
         votes = rows.filter(pl.col("of") >= 0, pl.col("not_useful_at").list.len() > 0)
         votes = votes.select("of", "not_useful_at").explode("not_useful_at")
         votes = votes.with_columns(at=moments(votes["not_useful_at"])).drop_nulls("at")
+        doubts = rows.filter(pl.col("of") >= 0, pl.col("question_not_useful").list.len() > 0)
+        doubts = doubts.select("of", doubt="question_not_useful").explode("doubt")
+        doubts = doubts.with_columns(
+            at=moments(doubts["doubt"].list.get(0, null_on_oob=True)),
+            near=pl.Series(_second(doubts["doubt"])),
+        ).drop_nulls("at")
+        asked = rows.with_columns(pl.col("question_effectiveness").fill_null(0.5))
         return {
             "effectiveness": self._values(of, _float(rows, "effectiveness"), 0.5),
+            "question_effectiveness": self._values(of, _float(asked, "question_effectiveness"), 0.5),
+            "question_count": self._values(of, _int(rows.fill_null(0), "question_count"), 0),
+            "doubted": _int(doubts, "of"),
+            "doubted_at": _seconds(doubts["at"]),
+            "doubted_near": _float(doubts, "near"),
             "feedback_count": self._values(of, _int(rows.fill_null(0), "feedback_count"), 0),
             "learned": self._values(of, _float(rows.fill_null(0.0), "learned"), 0.0),
             "key": self._values(of, _float(rows.fill_null(0.0), "key"), 0.0),

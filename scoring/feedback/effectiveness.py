@@ -11,6 +11,7 @@ What a day leaves here is what was said. How much of it a ranking hears depends 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -51,14 +52,30 @@ def effectiveness(
     """
     moments = np.array([as_of.timestamp() * 1e6], np.int64) if isinstance(as_of, datetime) else as_of
     left = 1.0 / growth(moments, policy.half_life_days)
-    value, weight, used, use = (sums[name].to_numpy() for name in SUMS)
+    columns = [sums[name].to_numpy() for name in SUMS]
+    return pl.Series(
+        "effectiveness", posterior_mean(columns, left, policy.prior_weight, policy), dtype=pl.Float64
+    )
+
+
+def posterior_mean(
+    sums: Sequence[Floats], left: Floats | float, prior_weight: float, policy: FeedbackPolicy
+) -> Floats:
+    """``(prior · weight + Σ w v) / (weight + Σ w)``, in [0, 1], (n,) (rule 4.3).
+
+    Args:
+        sums: the four of `SUMS`, as of `FIXED_MOMENT`, (n,) each.
+        left: share of a weight of `FIXED_MOMENT` that is left at the moment, (n,) or one number.
+        prior_weight: votes that the prior is worth.
+        policy: prior, and the cap on all implicit evidence together.
+    """
+    value, weight, used, use = sums
     known = use > 0
     implicit = np.where(known, np.minimum(policy.implicit_cap, use * left), 0.0)
-    mean = np.divide(used, use, out=np.zeros_like(used), where=known)
-    said = policy.prior * policy.prior_weight + value * left + mean * implicit
-    return pl.Series(
-        "effectiveness", said / (policy.prior_weight + weight * left + implicit), dtype=pl.Float64
-    )
+    mean = np.divide(used, use, out=np.zeros(len(used)), where=known)
+    said = policy.prior * prior_weight + value * left + mean * implicit
+    found: Floats = said / (prior_weight + weight * left + implicit)
+    return found
 
 
 def fold_effectiveness(

@@ -96,23 +96,16 @@ def fold(views: pl.DataFrame, as_of: datetime, policy: KeyTeaching) -> pl.DataFr
     )
 
 
-def keys_of(
-    folded: pl.DataFrame, vectors: np.ndarray, number: dict[str, int], memory: dict[str, int]
-) -> Keys:
-    """The keys of one namespace as arrays.
+def keys_of(folded: pl.DataFrame, memory: dict[str, int]) -> Keys:
+    """The keys of one namespace as arrays; their questions are in the order of their ids.
 
     Args:
         folded: rows of `fold`, of one namespace.
-        vectors: of questions, of length 1, (q, dimension).
-        number: row of `vectors` of each question.
         memory: number of each memory; those that have none are left out.
     """
-    there = folded.filter(
-        pl.col("memory_id").is_in(list(memory)), pl.col("query_id").is_in(list(number))
-    ).sort("query_id", "memory_id", "principal")
+    there = folded.filter(pl.col("memory_id").is_in(list(memory))).sort("query_id", "memory_id", "principal")
     questions = there.group_by("query_id", maintain_order=True).len()
     return Keys(
-        vectors[[number[one] for one in questions["query_id"]]],
         np.concatenate([[0], np.cumsum(questions["len"].to_numpy(), dtype=np.int64)]),
         np.array([memory[one] for one in there["memory_id"]], dtype=np.int64),
         (there["principal"].rank("dense").cast(pl.Int64) - 1).to_numpy(),

@@ -17,10 +17,13 @@ class FeedbackPolicy:
     Attributes:
         prior: effectiveness of what nobody has judged (rule 4.3).
         prior_weight: votes that the prior is worth.
+        question_prior_weight: votes that the prior is worth for one question (rule 8.1).
         half_life_days: after which a vote counts half.
         implicit_weight: of one used or ignored result, in votes.
         implicit_cap: votes that all implicit evidence on a memory is worth together, at most.
-        principal_votes: of one principal on one memory, the newest so many count (count).
+        principal_votes: of one principal on one memory, the newest so many count (count); for one question,
+            the newest so many on the pair of them.
+        nearest_questions: past questions that a new one is compared with, the nearest (count; rule 8.1).
         verdicts_per_day: of one principal on one memory and day, the first so many move its strength (count).
         important_at: useful votes from which a normal memory becomes important (rule 4.4).
         critical_at: useful votes from which an important memory becomes critical.
@@ -33,10 +36,12 @@ class FeedbackPolicy:
 
     prior: float = 0.5
     prior_weight: float = 2.0
+    question_prior_weight: float = 1.0
     half_life_days: float = 90.0
     implicit_weight: float = 0.25
     implicit_cap: float = 1.0
     principal_votes: int = 5
+    nearest_questions: int = 50
     verdicts_per_day: int = 5
     important_at: int = 5
     critical_at: int = 10
@@ -49,8 +54,9 @@ class FeedbackPolicy:
 
 
 _PROMISED = {
-    "prior": (0.0, 1.0), "prior_weight": (1.0, inf), "implicit_weight": (0.0, 1.0),
-    "implicit_cap": (0.0, 1.0), "principal_votes": (1, 100),
+    "prior": (0.0, 1.0), "prior_weight": (1.0, inf), "question_prior_weight": (1.0, inf),
+    "implicit_weight": (0.0, 1.0),
+    "implicit_cap": (0.0, 1.0), "principal_votes": (1, 100), "nearest_questions": (1, 10_000),
     "promotions": (0, 3), "promotion_hours": (8.0, inf),
 }  # fmt: skip
 

@@ -17,6 +17,7 @@ further than `REACH`. What was imported is one vote as soon as anybody has spoke
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +92,11 @@ def heard(
     rows = names.to_frame().join(implicit, on="memory_id", how="left", maintain_order="left")
     of = names.to_frame().with_row_index("at").join(each, on="memory_id", how="right", maintain_order="right")
     value, weight = (rows[name].fill_null(0.0).to_numpy() for name in SUMS[2:])
-    sums = _weighed(of, value, weight, policy.implicit_cap)
+    spoken = Spoken(
+        of["at"].to_numpy().astype(np.int64),
+        *(of[name].to_numpy() for name in ("one", "likes", "weight", "dev", "newest", "uses", "points")),
+    )
+    sums = weighed(spoken, value, weight, policy.implicit_cap)
     made = names.to_frame().with_columns(
         **{name: pl.Series(sums[name], dtype=pl.Float64) for name in SUMS},
         feedback_count=pl.Series(sums["points"]).cast(pl.Int32),
@@ -165,11 +170,36 @@ def _each(
     )  # fmt: skip
 
 
-def _weighed(each: pl.DataFrame, value: Floats, weight: Floats, implicit_cap: float) -> dict[str, Floats]:
-    """The sums of each memory.
+@dataclass(frozen=True, slots=True, eq=False)
+class Spoken:
+    """What k voices say of n memories, a row for each pair of them.
+
+    Attributes:
+        at: place of the memory, (k,).
+        one: whether all that the voice says is one vote, (k,).
+        likes: whether it finds the memory helpful, (k,).
+        weight: of its votes, (k,).
+        deviation: how far they are from neutral, times their weight, (k,).
+        newest: weight of a vote given with its last one, (k,).
+        uses: results of the memory that it used (count), (k,).
+        points: data points, (k,).
+    """
+
+    at: Integers
+    one: Flags
+    likes: Flags
+    weight: Floats
+    deviation: Floats
+    newest: Floats
+    uses: Integers
+    points: Floats
+
+
+def weighed(spoken: Spoken, value: Floats, weight: Floats, implicit_cap: float) -> dict[str, Floats]:
+    """Sum what the voices say of each memory, as far as each is heard beside the others.
 
     Args:
-        each: rows of `_each`, with the place of the memory (`at`).
+        spoken: what they say.
         value: (n,) implicit_value of each memory.
         weight: (n,) implicit_weight.
         implicit_cap: votes that it is worth at most.
@@ -177,10 +207,9 @@ def _weighed(each: pl.DataFrame, value: Floats, weight: Floats, implicit_cap: fl
     Returns:
         (n,) each: `SUMS`, points, and praise: how many find the memory helpful, where that counts, else 0.
     """
-    n, at = len(value), each["at"].to_numpy().astype(np.int64)
-    one, likes = each["one"].to_numpy(), each["likes"].to_numpy()
-    mine, dev, newest = (each[name].to_numpy().copy() for name in ("weight", "dev", "newest"))
-    uses = each["uses"].to_numpy()
+    n, at = len(value), spoken.at
+    one, likes, mine, newest, uses = spoken.one, spoken.likes, spoken.weight, spoken.newest, spoken.uses
+    dev = spoken.deviation.copy()
 
     def total(rows: npt.NDArray[np.generic]) -> Floats:
         return np.bincount(at, rows.astype(np.float64), minlength=n).astype(np.float64)
@@ -204,7 +233,7 @@ def _weighed(each: pl.DataFrame, value: Floats, weight: Floats, implicit_cap: fl
         "explicit_weight": total(mine * left),
         "implicit_value": np.where(heard_by_use, value, np.minimum(value, 0.5 * weight)),
         "implicit_weight": weight,
-        "points": total(each["points"].to_numpy()),
+        "points": total(spoken.points),
         "praise": praise,
     }
 

@@ -15,8 +15,8 @@ from slowwave.scoring.ranking.scored import Scored
 from slowwave.scoring.ranking.sparse_recall import Injection
 
 _TERMS = (
-    "score", "best", "semantic", "served", "combined", "learned", "key", "trusted", "multiplier", "penalty",
-    "clamp",
+    "score", "best", "semantic", "served", "data_points", "combined", "learned", "key", "trusted",
+    "multiplier", "penalty", "clamp",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ class Account:
         chunks = tuple(self._position[self._first[at] : self._first[at + 1]])
         flags = []
         if is_highly_effective(
-            term["served"], state.feedback_count,
+            term["served"], int(term["data_points"]),
             bound=self._policy.highly_effective, minimum=self._policy.effectiveness_from,
         ):  # fmt: skip
             flags.append(HIGHLY_EFFECTIVE)
@@ -95,9 +95,7 @@ class Account:
             for source, part in self._parts.items()
             if part[at] != 0 or source in (VECTOR, BM25)
         ]
-        known, needed = state.feedback_count, self._policy.effectiveness_from
-        votes = f"{known} of {needed} data points" if 0 < known < needed else f"{known} data points"
-        rows.append(Contribution("effectiveness", "feedback", votes, weight * term["served"]))
+        rows.append(Contribution("effectiveness", "feedback", self._ratings(name), weight * term["served"]))
         if term["learned"]:
             rows.append(Contribution(LEARNED, "learned_triggers", "", term["learned"]))
         if term["key"]:
@@ -106,8 +104,22 @@ class Account:
             rows.append(Contribution("key", "search_keys", why, term["key"]))
         rows.append(Contribution("confidence", trusted.field, trusted.tier, term["trusted"]))
         if term["penalty"]:
-            votes = f"{len(state.not_useful_at)} not useful"
+            of_question = self._policy.feedback_scope == "question"
+            votes = f"{len(state.question_not_useful if of_question else state.not_useful_at)} not useful"
+            votes += " on questions like this" if of_question else ""
             rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
         if term["clamp"]:
             rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
         return tuple(rows)
+
+    def _ratings(self, name: str) -> str:
+        """How much feedback effectiveness rests on, in a few words."""
+        state = self._candidates.states.get(name, NEUTRAL)
+        known, needed = state.feedback_count, self._policy.effectiveness_from
+        if self._policy.feedback_scope == "memory":
+            return f"{known} of {needed} data points" if 0 < known < needed else f"{known} data points"
+        if rated := self._candidates.rated.get(name):
+            return rated.describe(known - rated.count)
+        if near := state.question_count:
+            return f"{near} rating{'' if near == 1 else 's'} on questions like this"
+        return f"no ratings on questions like this; {known} on others" if known else "no ratings"

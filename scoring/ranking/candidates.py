@@ -37,6 +37,9 @@ class MemoryState:
         learned: boost of learned triggers for this query, in [0, 1] (rule 5).
         key: what search keys add for this query, in [0, .4] (rule 7.3).
         strength: in [0, 1]; shown, without weight in a ranking (rule 4.2).
+        question_effectiveness: of feedback on questions near to this query, in [0, 1] (rule 8.1).
+        question_count: votes and uses behind it (count).
+        question_not_useful: moment of each not-useful vote on such a question, and its nearness in (0, 1].
     """
 
     effectiveness: float = 0.5
@@ -45,6 +48,9 @@ class MemoryState:
     learned: float = 0.0
     strength: float = 1.0
     key: float = 0.0
+    question_effectiveness: float = 0.5
+    question_count: int = 0
+    question_not_useful: tuple[tuple[datetime, float], ...] = ()
 
 
 NEUTRAL = MemoryState()
@@ -69,15 +75,41 @@ class Led:
     def describe(self) -> str:
         """In a few words; a long query is cut."""
         said = f"{self.count:,} similar search{'' if self.count == 1 else 'es'}, nearest {self.nearest:.2f}"
-        query = " ".join(self.query.split())
+        query = _short(self.query)
         if not query:
             return said
-        if len(query) > _QUERY_CHARACTERS:
-            query = f"{query[: _QUERY_CHARACTERS - 1].rstrip()}…"
-        if self.at is None:
-            return f"{said} (“{query}”)"
-        day = self.at.astimezone(UTC)
-        return f"{said} (“{query}”, {day.day} {day:%B})"
+        return f"{said} (“{query}”)" if self.at is None else f"{said} (“{query}”, {_day(self.at)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Feedback on a memory for questions near to this query, for people (rule 8.2); no ranking needs it.
+
+    Attributes:
+        count: votes and uses on near questions (count).
+        nearest: greatest cosine of this query and one of them.
+        query: text of the nearest, where the caller may see it; else empty.
+        at: moment of the last feedback on it; None where nobody knows.
+    """
+
+    count: int
+    nearest: float
+    query: str = ""
+    at: datetime | None = None
+
+    def describe(self, others: int) -> str:
+        """The counts in a few words; a long query is cut.
+
+        Args:
+            others: votes and uses of the memory on other questions (count).
+        """
+        text = f"{self.count:,} rating{'' if self.count == 1 else 's'} on questions like this"
+        nearest = f"nearest {self.nearest:.2f}"
+        if query := _short(self.query):
+            day = "" if self.at is None else f", {_day(self.at)}"
+            nearest += f": “{query}”{day}"
+        rest = f"; {others:,} on others" if others > 0 else ""
+        return f"{text} ({nearest}){rest}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +136,7 @@ class Candidates:
         confidence: by memory; absent is medium.
         superseded: memories that a newer one has superseded; only where they were asked for.
         led: why search keys lift a memory, where they do; for people alone, so it is not kept.
+        rated: feedback on a memory for questions near to this one; for people alone, so it is not kept.
         vector_say: how well the embedding model knows the query's language, in [0, 1]; the vector channel
             has so much of its weight.
         bm25_bound: BM25 that no chunk exceeds for this query (`Bm25.scores`); NaN where nobody knows.
@@ -126,6 +159,7 @@ class Candidates:
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
     led: Mapping[str, Led] = field(default_factory=dict)
+    rated: Mapping[str, Rated] = field(default_factory=dict)
     vector_say: float = 1.0
     bm25_bound: float = math.nan
 
@@ -171,7 +205,7 @@ class Candidates:
         return {name: float(value) for name, value in values.items() if not np.isnan(value)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold and `from_dict` takes back exactly; without `led`."""
+        """Plain data that JSON can hold and `from_dict` takes back exactly; without `led` and `rated`."""
         return {
             "chunk_id": list(self.chunk_ids),
             "memory_id": list(self.memory_ids),
@@ -218,21 +252,46 @@ class Candidates:
         )
 
 
+def _short(query: str) -> str:
+    """A query on one line, cut where it is long."""
+    query = " ".join(query.split())
+    if len(query) > _QUERY_CHARACTERS:
+        return f"{query[: _QUERY_CHARACTERS - 1].rstrip()}…"
+    return query
+
+
+def _day(moment: datetime) -> str:
+    """Day and month, in UTC."""
+    day = moment.astimezone(UTC)
+    return f"{day.day} {day:%B}"
+
+
 def _nullable(values: Floats) -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
 
 
 def _state_data(state: MemoryState) -> dict[str, Any]:
-    data = {
+    data: dict[str, Any] = {
         "effectiveness": state.effectiveness,
         "feedback_count": state.feedback_count,
         "not_useful_at": [moment.isoformat() for moment in state.not_useful_at],
         "learned": state.learned,
         "strength": state.strength,
     }
-    return {**data, "key": state.key} if state.key else data
+    if state.key:
+        data["key"] = state.key
+    if state.question_count:
+        data["question_effectiveness"] = state.question_effectiveness
+        data["question_count"] = state.question_count
+        data["question_not_useful"] = [
+            [moment.isoformat(), near] for moment, near in state.question_not_useful
+        ]
+    return data
 
 
 def _state(data: Mapping[str, Any]) -> MemoryState:
     moments = tuple(datetime.fromisoformat(moment) for moment in data["not_useful_at"])
-    return MemoryState(**{**data, "not_useful_at": moments})
+    doubts = tuple(
+        (datetime.fromisoformat(moment), float(near)) for moment, near in data.get("question_not_useful", ())
+    )
+    return MemoryState(**{**data, "not_useful_at": moments, "question_not_useful": doubts})

@@ -47,11 +47,15 @@ class Columns:
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
         number: (m,) place of the memory's id in the list of ids that came with the columns.
         trigger: (m,) strength of the triggered phrase, 0 where none was.
-        effectiveness, feedback_count, learned, key: (m,) as in `MemoryState`.
+        effectiveness, feedback_count, question_effectiveness, question_count, learned, key: (m,) as in
+            `MemoryState`.
         points: (m,) of confidence.
         superseded: (m,) whether a newer memory has superseded it.
         voted: (v,) memory of each not-useful vote.
         voted_at: (v,) its moment, in seconds since 1970.
+        doubted: (d,) memory of each not-useful vote on a question near to the search's.
+        doubted_at: (d,) its moment, in seconds since 1970.
+        doubted_near: (d,) nearness of that question, in (0, 1].
         follower: (f,) a memory that comes after another one of the same search.
         followed: (f,) that other one.
     """
@@ -75,12 +79,17 @@ class Columns:
     trigger: Floats
     effectiveness: Floats
     feedback_count: Integers
+    question_effectiveness: Floats
+    question_count: Integers
     learned: Floats
     key: Floats
     points: Floats
     superseded: Flags
     voted: Integers
     voted_at: Floats
+    doubted: Integers
+    doubted_at: Floats
+    doubted_near: Floats
     follower: Integers
     followed: Integers
 
@@ -151,6 +160,22 @@ class Columns:
             changed["key"] = np.zeros_like(kept.key)
         return replace(kept, **changed)
 
+    def unrated(self) -> Columns:
+        """What these searches would have found if nobody had ever given feedback (rule 8.3)."""
+        size, nobody = len(self.count), np.zeros(0, dtype=np.int64)
+        return replace(
+            self,
+            effectiveness=np.full(size, 0.5),
+            feedback_count=np.zeros(size, dtype=np.int64),
+            question_effectiveness=np.full(size, 0.5),
+            question_count=np.zeros(size, dtype=np.int64),
+            voted=nobody,
+            voted_at=np.zeros(0),
+            doubted=nobody,
+            doubted_at=np.zeros(0),
+            doubted_near=np.zeros(0),
+        )
+
     def _only(self, chunks: Flags) -> Columns:
         """With these chunks alone, and the memories that have one of them."""
         if chunks.all():
@@ -158,7 +183,7 @@ class Columns:
         count = np.add.reduceat(chunks, self.first[:-1], dtype=np.int64) if len(chunks) else self.count
         there = count > 0
         new_place = np.cumsum(there) - 1
-        votes = there[self.voted]
+        votes, doubts = there[self.voted], there[self.doubted]
         pairs = there[self.follower] & there[self.followed]
         return replace(
             self,
@@ -168,6 +193,9 @@ class Columns:
             **{name: getattr(self, name)[there] for name in _OF_MEMORIES},
             voted=new_place[self.voted[votes]],
             voted_at=self.voted_at[votes],
+            doubted=new_place[self.doubted[doubts]],
+            doubted_at=self.doubted_at[doubts],
+            doubted_near=self.doubted_near[doubts],
             follower=new_place[self.follower[pairs]],
             followed=new_place[self.followed[pairs]],
         )
@@ -178,9 +206,10 @@ _OF_CHUNKS = (
     "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
 )  # fmt: skip
 _OF_MEMORIES = (
-    "number", "trigger", "effectiveness", "feedback_count", "learned", "key", "points", "superseded",
+    "number", "trigger", "effectiveness", "feedback_count", "question_effectiveness", "question_count",
+    "learned", "key", "points", "superseded",
 )  # fmt: skip
-_POINTERS = ("voted", "follower", "followed")
+_POINTERS = ("voted", "doubted", "follower", "followed")
 
 
 def _bit(channel: str) -> np.uint8:
@@ -198,18 +227,22 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
     size = len(names)
     trigger, learned, key, points = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
     effectiveness, feedback_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
+    question_effectiveness, question_count = np.full(size, 0.5), np.zeros(size, dtype=np.int64)
     for name, (_, strength) in candidates.triggers.items():
         if name in place:
             trigger[place[name]] = strength
     for name, said in candidates.confidence.items():
         if said.points and name in place:
             points[place[name]] = said.points
-    votes = []
+    votes, doubts = [], []
     for name, state in candidates.states.items():
         if name in place:
             at = place[name]
             effectiveness[at], feedback_count[at] = state.effectiveness, state.feedback_count
+            question_effectiveness[at] = state.question_effectiveness
+            question_count[at] = state.question_count
             learned[at], key[at] = state.learned, state.key
+            doubts += [(at, when.timestamp(), near) for when, near in state.question_not_useful]
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
     pairs = [(place.get(name), place.get(before)) for name, before in candidates.follows.items()]
     known = [(here, there) for here, there in pairs if here is not None and there is not None]
@@ -227,12 +260,17 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         trigger=trigger,
         effectiveness=effectiveness,
         feedback_count=feedback_count,
+        question_effectiveness=question_effectiveness,
+        question_count=question_count,
         learned=learned,
         key=key,
         points=points,
         superseded=np.array([name in candidates.superseded for name in names], dtype=np.bool_),
         voted=np.array([at for at, _ in votes], dtype=np.int64),
         voted_at=np.array([when for _, when in votes], dtype=np.float64),
+        doubted=np.array([at for at, _, _ in doubts], dtype=np.int64),
+        doubted_at=np.array([when for _, when, _ in doubts], dtype=np.float64),
+        doubted_near=np.array([near for _, _, near in doubts], dtype=np.float64),
         follower=np.array([here for here, _ in known], dtype=np.int64),
         followed=np.array([there for _, there in known], dtype=np.int64),
     )
@@ -252,8 +290,8 @@ def concatenated(batches: Sequence[Columns]) -> Columns:
         parts = [getattr(one, name)[1:] + add for one, add in zip(batches, by, strict=False)]
         return np.concatenate([np.zeros(1, dtype=np.int64), *parts])
 
-    plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at")
-    whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count"}
+    plain = (*_OF_SEARCHES, *_OF_CHUNKS, *_OF_MEMORIES[1:], "voted_at", "doubted_at", "doubted_near")
+    whole = {"position", "vector_rank", "bm25_rank", "chunk_count", "feedback_count", "question_count"}
     kinds: dict[str, Any] = dict.fromkeys(whole, np.int64) | dict.fromkeys(
         ("phrase_said", "superseded"), np.bool_
     )

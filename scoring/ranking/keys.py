@@ -28,10 +28,9 @@ _ROUNDS = 8  # voices that are looked for one after the other, at most (count)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keys:
-    """n past questions of a namespace, and what was shown in each of the memories that have a key.
+    """What was shown in n past questions of a namespace, of the memories that have a key.
 
     Attributes:
-        vectors: of the questions, of length 1, (n, dimension).
         starts: where the rows of each question begin, and p at the end, (n + 1,).
         memory: number of the memory, (p,); a row for each voice that asked.
         voice: number of the principal who asked, (p,).
@@ -40,7 +39,6 @@ class Keys:
         crowd: voices of the namespace that taught any key (count).
     """
 
-    vectors: npt.NDArray[np.float32]
     starts: Integers
     memory: Integers
     voice: Integers
@@ -49,10 +47,8 @@ class Keys:
     crowd: int
 
     def __post_init__(self) -> None:
-        if len(self.starts) != len(self.vectors) + 1 or self.starts[-1] != len(self.memory):
-            raise ValueError(
-                f"{len(self.starts)} starts for {len(self.vectors)} searches, {len(self.memory)} rows"
-            )
+        if not len(self.starts) or self.starts[-1] != len(self.memory):
+            raise ValueError(f"{len(self.starts)} starts for {len(self.memory)} rows")
         if not len(self.memory) == len(self.voice) == len(self.taken) == len(self.examined):
             raise ValueError(
                 f"{len(self.memory)} memories, {len(self.voice)} voices, {len(self.taken)} taken, "

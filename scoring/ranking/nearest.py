@@ -54,13 +54,15 @@ class Nearest:
             self._sizes = np.bincount(group, minlength=len(self._centres))
             self._starts = np.cumsum(self._sizes) - self._sizes
 
-    def find(self, query: npt.NDArray[np.floating], threshold: float, most: int) -> tuple[Integers, Floats]:
+    def find(
+        self, query: npt.NDArray[np.floating], threshold: float, most: int | None = None
+    ) -> tuple[Integers, Floats]:
         """Places of the questions near to a query, the nearest first, and their cosines, (k,) each.
 
         Args:
             query: of length 1, (dimension,).
             threshold: least cosine.
-            most: questions (count).
+            most: questions (count); None is all of them.
 
         Raises:
             ValueError: the query is of another dimension, or `most` is below 1.
@@ -68,7 +70,7 @@ class Nearest:
         query = np.asarray(query, dtype=np.float32)
         if query.shape != self._rows.shape[1:]:
             raise ValueError(f"a query of shape {query.shape} for vectors of {self._rows.shape[1:]}")
-        if most < 1:
+        if most is not None and most < 1:
             raise ValueError(f"most = {most} is not 1 or more")
         if self._place is None:
             cosine = np.vecdot(self._rows, query)

@@ -15,6 +15,7 @@ from slowwave.scoring.promised import require_within
 from slowwave.scoring.ranking.learned import CAP
 
 Fusion = Literal["convex", "rrf"]
+FeedbackScope = Literal["question", "memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,11 @@ class RankingPolicy:
         mpab_coefficient: coefficient of that bonus.
         mpab_cap: most that it adds; infinite for the formula of the seeds.
         neighbour_weight: what a memory gets of the better score of the two that come before and after it.
+        feedback_scope: whether feedback counts for ``question``s like the one it was given for (rule 8), or
+            for the ``memory`` in every search, as the seeds have it (rules 3.4 and 3.7).
         effectiveness_weight: share of effectiveness in the score, .3 at most (rule 3.4).
-        effectiveness_from: data points from which effectiveness counts, 3 at least (count).
+        effectiveness_from: data points from which the effectiveness of a memory counts, 3 at least (count);
+            of a question none are asked for.
         highly_effective: effectiveness from which a result is flagged, compared at two decimals.
         learned_cap: most that learned triggers add (rule 3.8); .15 at most (rule 5).
         key_weight: most that search keys add, .4 at most (rule 7.3); 0 switches them off.
@@ -75,6 +79,7 @@ class RankingPolicy:
     mpab_coefficient: float = 0.02
     mpab_cap: float = 0.005
     neighbour_weight: float = 0.2
+    feedback_scope: FeedbackScope = "question"
     effectiveness_weight: float = 0.3
     effectiveness_from: int = 3
     highly_effective: float = 0.8
@@ -98,6 +103,9 @@ class RankingPolicy:
     def __post_init__(self) -> None:
         if self.fusion not in get_args(Fusion):
             raise ValueError(f"fusion = {self.fusion!r} is not one of {', '.join(get_args(Fusion))}")
+        if self.feedback_scope not in get_args(FeedbackScope):
+            known = ", ".join(get_args(FeedbackScope))
+            raise ValueError(f"feedback_scope = {self.feedback_scope!r} is not one of {known}")
         require_within(self, _BOUNDS)
         for name in _WHOLE:
             if not isinstance(getattr(self, name), int):
@@ -155,11 +163,12 @@ def _version(policy: RankingPolicy) -> str:
     return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
 
 
-BEFORE: dict[str, float] = {
+BEFORE: dict[str, Any] = {
     "sparse_keeps": 0,
     "soft_from": 1.0,
     "bm25_reach": math.inf,
     "key_weight": 0.4,
+    "feedback_scope": "memory",
 }
 """Parameters that are younger than the journal, with what every ranking did before there were any; a policy
 that has these values has the version that it had then."""
@@ -201,6 +210,7 @@ SEEDS = RankingPolicy(
     title_weight=0.0,
     bm25_reach=math.inf,
     neighbour_weight=0.0,
+    feedback_scope="memory",
     mpab_coefficient=0.3,
     mpab_cap=math.inf,
     sparse_top=10,

@@ -33,10 +33,11 @@ class Scored:
         best: (m,) chunk that gives it.
         parts: terms of the text's score by their source, (m,) each.
         semantic: (m,) their sum.
-        served: (m,) effectiveness that counted.
+        served: (m,) effectiveness that counted: of the question, or of the memory.
+        data_points: (m,) votes and uses behind it (count).
         combined: (m,) of these two.
         learned: (m,) what learned triggers add.
-        key: (m,) what search keys add.
+        key: (m,) what search keys add, beyond what effectiveness adds: both rest on the same evidence.
         trusted: (m,) what confidence adds.
         multiplier: (m,) of not-useful votes.
         penalty: (m,) what it takes, 0 or less.
@@ -47,12 +48,19 @@ class Scored:
     def __init__(self, columns: Columns, policy: RankingPolicy) -> None:
         self._columns, self._policy = columns, policy
         self.parts, self.semantic = self._semantic()
-        known, count = columns.effectiveness, columns.feedback_count
-        self.served = served.counted(known, count, policy.effectiveness_from)
-        self.combined = served.combined(self.semantic, self.served, policy.effectiveness_weight)
+        weight = policy.effectiveness_weight
+        if policy.feedback_scope == "question":
+            self.data_points = columns.question_count
+            self.served = served.counted(columns.question_effectiveness, self.data_points, 1)
+            gained = weight * np.maximum(self.served - served.NEUTRAL, 0.0)
+        else:
+            self.data_points = columns.feedback_count
+            self.served = served.counted(columns.effectiveness, self.data_points, policy.effectiveness_from)
+            gained = np.zeros(len(self.served))
+        self.combined = served.combined(self.semantic, self.served, weight)
         self.learned = bounded(columns.learned, 0.0, min(policy.learned_cap, CAP))
         self.trusted = policy.confidence_point * columns.points
-        self.key = bounded(columns.key, 0.0, policy.key_weight)
+        self.key = np.maximum(bounded(columns.key, 0.0, policy.key_weight) - gained, 0.0)
         raised = self.combined + self.learned + self.key + self.trusted
         self.multiplier = self._penalties()
         # A penalty is never a gain: what is below zero already stays where it is.
@@ -100,10 +108,13 @@ class Scored:
         """What not-useful votes leave of each score, (m,)."""
         columns, policy = self._columns, self._policy
         weight: Floats = np.zeros(len(columns.count))
-        if len(columns.voted) and policy.negative_feedback:
-            now = columns.as_of[columns.search[columns.voted]]
-            counts = vote_weight((now - columns.voted_at) / DAY_S, policy.negative_half_life_days)
-            weight = np.bincount(columns.voted, weights=counts, minlength=len(weight)).astype(np.float64)
+        voted, at, near = columns.voted, columns.voted_at, np.ones(len(columns.voted))
+        if policy.feedback_scope == "question":
+            voted, at, near = columns.doubted, columns.doubted_at, columns.doubted_near
+        if len(voted) and policy.negative_feedback:
+            now = columns.as_of[columns.search[voted]]
+            counts = near * vote_weight((now - at) / DAY_S, policy.negative_half_life_days)
+            weight = np.bincount(voted, weights=counts, minlength=len(weight)).astype(np.float64)
         return multiplier(weight, step=policy.negative_step, floor=policy.negative_floor)
 
     def order(self) -> Integers:

@@ -54,6 +54,8 @@ class ModelProfile:
         abstention_floor: signal below which a search shows nothing (rule 3.9); 0 where nobody measured it.
         alike: least and greatest cosine from which two questions may count as alike, and the one that is used
             while a namespace has too few of them to tell (rule 7.2).
+        same_question: cosine of two questions up to which feedback on one does not count for the other, and
+            from which it counts in full (rule 8.1).
     """
 
     vector_weight: float
@@ -62,6 +64,7 @@ class ModelProfile:
     recall_distance: float = 0.20
     abstention_floor: float = 0.0
     alike: tuple[float, float, float] = (0.75, 0.90, 0.80)
+    same_question: tuple[float, float] = (0.85, 0.90)
 
 
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
@@ -75,6 +78,7 @@ _PROFILES = {
         recall_distance=0.28,
         abstention_floor=0.2,
         alike=(0.65, 0.85, 0.72),
+        same_question=(0.78, 0.85),
     ),
 }
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)

@@ -20,8 +20,9 @@ from slowwave.evaluation.grading import grade_anchors
 from slowwave.evaluation.judging.agreement import agreements, as_summary
 from slowwave.evaluation.judgments import judgment_list, judgments_until
 from slowwave.evaluation.measured import COLUMNS, attribute, score, searches_of
-from slowwave.evaluation.truth import asked_of, with_query_ids
+from slowwave.evaluation.truth import asked_of
 from slowwave.evaluation.variants import Tried
+from slowwave.feedback.questions import with_query_ids
 from slowwave.scoring.days import DAY, days_from
 from slowwave.scoring.evaluation import Cycle, SearchDay, contributions, plan_cycles, preference
 from slowwave.scoring.evaluation.cycles import Asking, counted_questions

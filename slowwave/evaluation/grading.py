@@ -16,7 +16,7 @@ from slowwave.evaluation.judging.loading import load_judge
 from slowwave.evaluation.judging.model import JudgeError
 from slowwave.evaluation.judging.running import run
 from slowwave.evaluation.judging.worth import RANKS
-from slowwave.evaluation.truth import with_query_ids
+from slowwave.feedback.questions import with_query_ids
 from slowwave.journal.entry import JUDGMENT
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.days import MICROSECOND, day_end

@@ -11,8 +11,8 @@ import polars as pl
 from slowwave.common import progress
 from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
-from slowwave.evaluation.truth import with_query_ids
 from slowwave.evaluation.variants import LOGGED, Tried
+from slowwave.feedback.questions import with_query_ids
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation import attribution
 from slowwave.scoring.evaluation.batch import Batch

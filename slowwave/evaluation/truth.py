@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.common import ids
+from slowwave.feedback.questions import with_query_ids
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.scoring.evaluation.selections import selections
 from slowwave.store.frames import quote
@@ -23,16 +23,6 @@ _VERDICT = [
     "imported",
 ]  # fmt: skip
 _IMPRESSION = ["day", "namespace", "query_id", "query", "memory_id", "rank", "clicked"]
-
-
-def with_query_ids(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows with ``namespace`` and ``query``, and the id of the query (``query_id``)."""
-    asked = rows.select("namespace", "query").unique()
-    names = [ids.query_id(*one) for one in asked.iter_rows()]
-    return rows.join(
-        asked.with_columns(query_id=pl.Series(names, dtype=pl.String)),
-        on=["namespace", "query"], how="left", maintain_order="left",
-    )  # fmt: skip
 
 
 def asked_of(store: Store, rows: pl.DataFrame) -> pl.DataFrame:

@@ -14,6 +14,7 @@ import polars as pl
 
 from slowwave.feedback.carried import Carried
 from slowwave.feedback.namespaces import HERE, by_namespace
+from slowwave.feedback.questions import asked_in
 from slowwave.feedback.rows import (
     BEHIND,
     EXPLICIT,
@@ -88,7 +89,14 @@ def signals(
     own = [rating_signals(events), usage_signals(events, policy, used_ratio=used_ratio)]
     outcomes = events.filter(pl.col("kind") == "outcome")
     rows = pl.concat([*own, _credited(store, outcomes, pl.concat(own))])
-    return rows.with_columns(text=_texts_shown(store, rows, texts))
+    return rows.with_columns(text=_texts_shown(store, rows, texts), query_id=_questions(store, rows))
+
+
+def _questions(store: Store, rows: pl.DataFrame) -> pl.Series:
+    """The question of the search of each signal; null where it is not there, or no question."""
+    asked = asked_in(store, rows["search_id"].drop_nulls().unique().to_list())
+    known = asked.select("search_id", "query_id")
+    return rows.select("search_id").join(known, on="search_id", how="left", maintain_order="left")["query_id"]
 
 
 def _texts_shown(store: Store, rows: pl.DataFrame, texts: Texts | None) -> pl.Series:

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 import polars as pl
 
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.questions import QuestionIndexes, question_indexes
 from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
 from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts
 from slowwave.learning.isolation import QUESTIONS, Watch
 from slowwave.learning.keys import KeyIndex, KeyRules, LedTo, key_rules
-from slowwave.learning.questions import questions_in
 from slowwave.scoring.days import day_end, day_start
 from slowwave.scoring.feedback.learned import KEYS, LESSON, WORDS, Kind, Rollback, live
 from slowwave.scoring.feedback.policy import LearningPolicy
@@ -275,7 +275,7 @@ class SearchKeys(_Behind[KeyIndex]):
         store: has the keys.
         journal: opens what knows the approvals.
         rules: that decide where keys lead.
-        dimension: numbers of a vector.
+        indexes: find past questions.
         until: the last day that counts; None is today.
         texts: gives the texts of memories.
     """
@@ -287,12 +287,12 @@ class SearchKeys(_Behind[KeyIndex]):
         store: Store,
         journal: Callable[[], Journal],
         rules: KeyRules,
-        dimension: int,
+        indexes: QuestionIndexes,
         until: date | None = None,
         texts: Texts | None = None,
     ) -> None:
         super().__init__(store, journal, until, texts)
-        self._rules, self._dimension = rules, dimension
+        self._rules, self._indexes = rules, indexes
 
     def _version(self) -> tuple[int, ...]:
         """Of the tables that it is put together from."""
@@ -316,11 +316,7 @@ class SearchKeys(_Behind[KeyIndex]):
         until = day_end(now.astimezone(UTC).date())
         rows, memories, texts = self._standing(namespace, _VIEW, "at", taken_back)
         views = rows.filter(pl.col("taught_at") < begin, pl.col("expires_at") > begin)
-        held = self._held.get(namespace)
-        questions = questions_in(self._store, namespace, self._dimension)
-        same = held is not None and held.version[0][1:] == version[0][1:]
-        before = held.learned if held is not None and same else None
-        index = KeyIndex(views, questions, begin, self._rules, before)
+        index = KeyIndex(views, self._indexes.of(namespace)[1], begin, self._rules)
         return _Held(version, taken_back, begin, until, index, texts, memories)
 
 
@@ -358,7 +354,7 @@ def search_keys(space: Workspace, until: date | None = None) -> SearchKeys | Non
     if not in_use(space, KEYS):
         return None
     return SearchKeys(
-        space.store, lambda: space.journal, key_rules(space), space.embedder.dimension, until, texts_in(space)
+        space.store, lambda: space.journal, key_rules(space), question_indexes(space), until, texts_in(space)
     )
 
 

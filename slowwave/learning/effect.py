@@ -20,11 +20,11 @@ from slowwave.common.ids import normalised_query
 from slowwave.evaluation.judgments import judgment_lists, judgments_until
 from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
-from slowwave.evaluation.truth import clicked_results, with_query_ids
+from slowwave.evaluation.truth import clicked_results
 from slowwave.evaluation.variants import IN_FORCE, Tried
+from slowwave.feedback.questions import vectors_of, with_query_ids
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.learning.evidence import Evidence
-from slowwave.learning.questions import vectors_of
 from slowwave.scoring.days import day_start
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
 from slowwave.scoring.evaluation.replay import Batch, Variant

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.evaluation.cycles import own_cycles
+from slowwave.feedback.questions import QuestionIndex, Questions, question_indexes
 from slowwave.feedback.texts import in_force, of_text, texts
 from slowwave.home.ledger import EVALUATION, Record
 from slowwave.learning.acts import Act, acts, approved, as_said_by, rollbacks
 from slowwave.learning.applied import TABLES, in_use, lessons_of
 from slowwave.learning.isolation import prove
 from slowwave.learning.keys import KeyIndex, key_rules
-from slowwave.learning.questions import Questions, questions_in
 from slowwave.scoring.evaluation import Cycle
 from slowwave.scoring.feedback.key_teaching import SEEN, DecidedViews, decide_views
 from slowwave.scoring.feedback.learned import (
@@ -61,7 +61,7 @@ class Evidence:
         self.gates: dict[tuple[str, datetime, Kind, str, bool], GateDecision] = {}
         self._parts: dict[str, dict[str, pl.DataFrame]] = {}
         self._cycles: dict[tuple[str, str], list[Cycle]] = {}
-        self._questions: dict[str, Questions] = {}
+        self._questions: dict[str, QuestionIndex] = {}
         self._indexes: dict[tuple[str, datetime], KeyIndex] = {}
 
     @cached_property
@@ -112,10 +112,11 @@ class Evidence:
 
     def questions(self, namespace: str) -> Questions:
         """Of a namespace, of which anything was said."""
+        return self._index(namespace).questions
+
+    def _index(self, namespace: str) -> QuestionIndex:
         if namespace not in self._questions:
-            self._questions[namespace] = questions_in(
-                self.space.store, namespace, self.space.embedder.dimension
-            )
+            self._questions[namespace] = question_indexes(self.space).of(namespace)[1]
         return self._questions[namespace]
 
     @cached_property
@@ -175,7 +176,7 @@ class Evidence:
         if at not in self._indexes:
             views = self.standing_views(namespace, as_of).filter(pl.col("expires_at") > as_of)
             views = of_text(views, in_force(self.texts, as_of))
-            self._indexes[at] = KeyIndex(views, self.questions(namespace), as_of, key_rules(self.space))
+            self._indexes[at] = KeyIndex(views, self._index(namespace), as_of, key_rules(self.space))
         return self._indexes[at]
 
     def would_be(self, as_of: datetime) -> pl.DataFrame:

@@ -13,11 +13,10 @@ import polars as pl
 from slowwave.embedding import profile
 from slowwave.scoring.feedback.keys import fold, keys_of
 from slowwave.scoring.ranking.keys import Lifts, lifted, nearness, threshold_of
-from slowwave.scoring.ranking.nearest import Nearest
 
 if TYPE_CHECKING:
+    from slowwave.feedback.questions import QuestionIndex
     from slowwave.home.workspace import Workspace
-    from slowwave.learning.questions import Questions
     from slowwave.scoring.feedback.policy import KeyTeaching
     from slowwave.scoring.key_policy import KeyPolicy
 
@@ -68,21 +67,13 @@ class KeyIndex:
 
     Args:
         views: what counts of past searches of the namespace, up to the moment (`decide_views`).
-        questions: of the namespace.
+        index: finds the questions of the namespace.
         as_of: the moment, at which keys have their age.
         rules: that decide.
-        before: of an earlier moment; what it found questions with is used again where they are the same.
     """
 
-    def __init__(
-        self,
-        views: pl.DataFrame,
-        questions: Questions,
-        as_of: datetime,
-        rules: KeyRules,
-        before: KeyIndex | None = None,
-    ) -> None:
-        self._policy = rules.policy
+    def __init__(self, views: pl.DataFrame, index: QuestionIndex, as_of: datetime, rules: KeyRules) -> None:
+        self._policy, self._index, questions = rules.policy, index, index.questions
         folded = fold(views, as_of, rules.teaching).filter(pl.col("query_id").is_in(list(questions.names)))
         asked = sorted(set(views["query_id"].unique()) & questions.number.keys())
         low, high, otherwise = rules.alike
@@ -93,13 +84,12 @@ class KeyIndex:
         names = folded["memory_id"].unique().sort().to_list()
         self._memories: list[str] = names
         self._asked: list[str] = folded["query_id"].unique(maintain_order=True).to_list()
-        self._texts = [questions.texts[questions.number[one]] for one in self._asked]
-        memory = {name: at for at, name in enumerate(names)}
-        self._keys = keys_of(folded, questions.vectors, questions.number, memory)
+        rows = [questions.number[one] for one in self._asked]
+        self._texts = [questions.texts[row] for row in rows]
+        self._place = np.full(len(questions.names), -1, dtype=np.int64)
+        self._place[rows] = np.arange(len(rows))
+        self._keys = keys_of(folded, {name: at for at, name in enumerate(names)})
         self._last = folded["last"].dt.epoch("us").fill_null(0).to_numpy()
-        kept = before is not None and before._asked == self._asked
-        again = before._nearest if before is not None and kept else None
-        self._nearest: Nearest = Nearest(self._keys.vectors) if again is None else again
 
     def __len__(self) -> int:
         """Number of past questions."""
@@ -153,7 +143,10 @@ class KeyIndex:
 
     def _found(self, vector: npt.NDArray[np.float32]) -> tuple[Lifts, dict[int, float]]:
         """What keys add, and the cosines with the past questions that are near."""
-        search, cosines = self._nearest.find(vector, self.threshold, self._policy.nearest)
+        near, cosines = self._index.near(vector, self.threshold)
+        search = self._place[near]
+        search, cosines = search[search >= 0], cosines[search >= 0]
+        search, cosines = search[: self._policy.nearest], cosines[: self._policy.nearest]
         found = lifted(self._keys, search, nearness(cosines, self.threshold), self._policy)
         return found, dict(zip(search.tolist(), cosines.tolist(), strict=True))
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from slowwave.evaluation.truth import clicked_results, said_here, with_query_ids
+from slowwave.evaluation.truth import clicked_results, said_here
+from slowwave.feedback.questions import with_query_ids
 from slowwave.feedback.texts import named, texts
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.learning.applied import in_use
 from slowwave.learning.proposals import with_lives
-from slowwave.learning.questions import remember
 from slowwave.quality.orders import is_order
 from slowwave.scoring.feedback import keys as teaching
 from slowwave.scoring.feedback.key_teaching import refusal
@@ -35,8 +35,7 @@ def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     """What the searches that were first spoken of on these days showed, and how far it was taken.
 
     A search speaks on the first day on which anything was said of it: of what was taken in the name of who
-    said so, of the rest in that of who asked. What was imported says nothing. The vectors of the questions
-    are kept, where they are not yet.
+    said so, of the rest in that of who asked. What was imported says nothing.
 
     Args:
         space: has the signals, the searches and the memories.
@@ -62,7 +61,6 @@ def view_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     why = pl.when("selected").then(refusal(policy, enabled=in_use(space, KEYS)))
     strength = pl.when("sure").then(1.0).otherwise(policy.used)
     taken = pl.when("selected").then(teaching.taken(strength, pl.col("share"), policy)).otherwise(0.0)
-    remember(store, space.embedder, asked.filter(~pl.col("query").is_in(orders)))
     return rows.with_columns(
         view_id=pl.concat_str("search_id", "memory_id", separator=":"),
         refusal=why, taken=taken, examined=teaching.examined(pl.col("rank"), policy),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from slowwave.feedback.context import ContextualStates, RatedFor
 from slowwave.feedback.states import MemoryStates
 from slowwave.learning.applied import LearnedTriggers, SearchKeys
 from slowwave.learning.keys import LedTo
@@ -45,6 +46,9 @@ class Knowledge(Protocol):
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """What use has taught of these memories; those that nobody used are absent."""
 
+    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
+        """What feedback on questions near to this one says of memories (rule 8)."""
+
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""
 
@@ -75,6 +79,7 @@ class StoredKnowledge:
     Args:
         store: has them.
         taught: what use has taught.
+        context: what it has taught of memories for single questions.
         learned: what selections have; None where nothing is.
         keys: past questions that lead somewhere; None where there are none.
     """
@@ -83,10 +88,12 @@ class StoredKnowledge:
         self,
         store: Store,
         taught: MemoryStates,
+        context: ContextualStates,
         learned: LearnedTriggers | None = None,
         keys: SearchKeys | None = None,
     ) -> None:
-        self._store, self._taught, self._learned, self._keys = store, taught, learned, keys
+        self._store, self._taught, self._context = store, taught, context
+        self._learned, self._keys = learned, keys
         self._lock = threading.Lock()
         self._triggers: dict[str, _Triggers] = {}
 
@@ -102,6 +109,10 @@ class StoredKnowledge:
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `Knowledge`."""
         return self._taught.states(namespace, memory_ids)
+
+    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
+        """See `Knowledge`."""
+        return self._context.rated(namespace, vector) if self._taught.any(namespace) else {}
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `Knowledge`."""

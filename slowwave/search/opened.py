@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from slowwave.feedback.context import contextual_states
 from slowwave.feedback.states import states_in
 from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
 from slowwave.search.channels.base import Channels
@@ -21,7 +22,13 @@ def knowledge_in(space: Workspace) -> StoredKnowledge:
     """What searches of a home know of its memories beside their text."""
     return space.part(
         "knowledge",
-        lambda: StoredKnowledge(space.store, states_in(space), learned_triggers(space), search_keys(space)),
+        lambda: StoredKnowledge(
+            space.store,
+            states_in(space),
+            contextual_states(space),
+            learned_triggers(space),
+            search_keys(space),
+        ),
     )
 
 

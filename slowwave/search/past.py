@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.errors import SlowwaveError
+from slowwave.feedback.context import RatedFor, contextual_states
 from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
 from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
@@ -50,7 +51,8 @@ class _Knowledge:
         self._triggers: dict[str, TriggerIndex] = {}
         taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
         keys = search_keys(space, day)
-        self._taught = StoredKnowledge(space.store, taught, learned_triggers(space, day), keys)
+        context = contextual_states(space, day)
+        self._taught = StoredKnowledge(space.store, taught, context, learned_triggers(space, day), keys)
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""
@@ -62,6 +64,10 @@ class _Knowledge:
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.states(namespace, memory_ids)
+
+    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
+        """See `slowwave.search.knowledge.Knowledge`."""
+        return self._taught.rated(namespace, vector)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `slowwave.search.knowledge.Knowledge`."""

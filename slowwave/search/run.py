@@ -34,7 +34,9 @@ from slowwave.search.searcher import MAX_QUERY_CHARACTERS, Found, Searcher
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
+    from slowwave.feedback.context import RatedFor
     from slowwave.home.workspace import Workspace
+    from slowwave.learning.keys import LedTo
 
 WORDS_EXPLAINED = 32  # of a query, each with its part in a score (count)
 MAX_PROJECT_CHARACTERS = 200
@@ -243,16 +245,18 @@ def _explained(
 
 
 def _with_questions(space: Workspace, namespace: str, found: Found) -> Found:
-    """The candidates with the questions that lead to them, but no question that a secret memory answered."""
-    if not found.led:
+    """The candidates with the past questions behind them, but none that a secret memory answered."""
+    if not found.led and not found.rated:
         return found
     closed = closed_queries(space.store, namespace)
-    led = {
-        memory: replace(one, query="" if to.question in closed else to.text)
-        for memory, one in found.candidates.led.items()
-        for to in [found.led[memory]]
-    }
-    return replace(found, candidates=replace(found.candidates, led=led))
+
+    def text(of: LedTo | RatedFor) -> str:
+        return "" if of.question in closed else of.text
+
+    candidates = found.candidates
+    led = {name: replace(one, query=text(found.led[name])) for name, one in candidates.led.items()}
+    rated = {name: replace(one, query=text(found.rated[name])) for name, one in candidates.rated.items()}
+    return replace(found, candidates=replace(candidates, led=led, rated=rated))
 
 
 def _by_term(

@@ -21,12 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.embedding import Embedder, knows
+from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
 from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
 from slowwave.scoring.ranking import Candidates, MemoryState
-from slowwave.scoring.ranking.candidates import NEUTRAL, Led
+from slowwave.scoring.ranking.candidates import NEUTRAL, Led, Rated
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.channels.base import DIGITS, Channels, Hits
@@ -51,6 +52,7 @@ class Found:
     total_ms: float
     learned: Mapping[str, Learned] = field(default_factory=dict)  # of memories of the candidates
     led: Mapping[str, LedTo] = field(default_factory=dict)  # the same, by search keys
+    rated: Mapping[str, RatedFor] = field(default_factory=dict)  # the same, by feedback on similar questions
     warnings: tuple[str, ...] = ()
 
 
@@ -111,6 +113,7 @@ class Searcher:
             vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
         led = {} if now is None else self._knowledge.led(namespace, vector, now)
+        rated = self._knowledge.rated(namespace, vector)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
@@ -144,12 +147,17 @@ class Searcher:
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
             triggers={memory: phrase for memory, phrase in phrases.items() if memory in there},
-            states=self._states(namespace, there, learned, led),
+            states=self._states(namespace, there, rated, learned, led),
             confidence=confidence_of(shown),
             superseded=_superseded(shown),
             led={
                 memory: Led(one.count, one.nearest, "", one.at)
                 for memory, one in led.items()
+                if memory in there
+            },
+            rated={
+                memory: Rated(one.count, one.nearest, "", one.at)
+                for memory, one in rated.items()
                 if memory in there
             },
             vector_say=round(saying.result(), DIGITS),
@@ -162,6 +170,7 @@ class Searcher:
             (done - start) * 1e3,
             {memory: one for memory, one in learned.items() if memory in there},
             {memory: one for memory, one in led.items() if memory in there},
+            {memory: one for memory, one in rated.items() if memory in there},
             () if now is None else self._knowledge.doubts(namespace),
         )
 
@@ -183,11 +192,20 @@ class Searcher:
         self,
         namespace: str,
         there: Collection[str],
+        rated: Mapping[str, RatedFor],
         learned: Mapping[str, Learned],
         led: Mapping[str, LedTo],
     ) -> dict[str, MemoryState]:
         """What use has taught of these memories, and what learned terms and search keys add to this query."""
         states = self._knowledge.states(namespace, there)
+        for memory, said in rated.items():
+            if memory in there:
+                states[memory] = replace(
+                    states.get(memory, NEUTRAL),
+                    question_effectiveness=said.effectiveness,
+                    question_count=said.count,
+                    question_not_useful=said.not_useful,
+                )
         for memory, one in learned.items():
             if memory in there:
                 states[memory] = replace(states.get(memory, NEUTRAL), learned=self._boost(one))

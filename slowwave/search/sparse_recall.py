@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from slowwave.evaluation.judgments import judgment_list, judgments_until
-from slowwave.evaluation.truth import with_query_ids
+from slowwave.feedback.questions import with_query_ids
 from slowwave.feedback.states import states_in
 from slowwave.journal.kinds.fields import decoded, struct
 from slowwave.journal.kinds.search import Search, shown_rows

@@ -39,7 +39,7 @@ from slowwave.store.tenancy import StoreOf
 from slowwave.store.text import create_full_text_indexes
 from slowwave.store.wal import WriteAheadLog
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 IDS_PER_FILTER = 2_000
 
 LOGGED = ("quarantine", "decisions", "edges", "memories", "chunks")

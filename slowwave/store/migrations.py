@@ -238,6 +238,15 @@ def _keys(store: Store) -> None:
     store.delete("meta", "starts_with(name, 'evaluated-')")
 
 
+_OF_QUESTIONS = ("usage_signals", "learned_effect")
+
+
+def _questions(store: Store) -> None:
+    """Feedback knows its question; every day is folded anew, so that each signal finds it."""
+    _columns_of_today(store, *_OF_QUESTIONS)
+    store.delete("meta", "starts_with(name, 'fold-')")
+
+
 # Version 1 was the first that `Store` created. Add the next step at the end and raise SCHEMA_VERSION to it.
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "reconsolidation", _RECONSOLIDATED, _reconsolidation),
@@ -252,6 +261,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(11, "labels", _LABELS, _labels),
     Migration(12, "texts", _OF_TEXTS, _texts),
     Migration(13, "search keys", _OF_WHAT, _keys),
+    Migration(14, "questions", _OF_QUESTIONS, _questions),
 )
 
 

@@ -15,9 +15,9 @@ from slowwave.common import ids, progress
 from slowwave.embedding import Embedder, load_embedder
 from slowwave.embedding.spread import shared_out
 from slowwave.errors import ModelError
+from slowwave.feedback.questions import with_vectors
 from slowwave.home.workspace import Workspace
 from slowwave.journal import works as underway
-from slowwave.learning.questions import with_vectors
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.notes.chunking import indexed_text

@@ -17,8 +17,8 @@ from slowwave.evaluation.truth import (
     impressions,
     selection_judgments,
     trigger_judgments,
-    with_query_ids,
 )
+from slowwave.feedback.questions import with_query_ids
 from slowwave.memory import Memory
 
 BAR = 0.8

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.errors import StoreError
-from slowwave.learning.questions import questions_in
+from slowwave.feedback.questions import questions_in
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
 from slowwave.search.channels import mapped
 from slowwave.search.channels.base import SHOWN

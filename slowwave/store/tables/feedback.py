@@ -60,12 +60,13 @@ def tables() -> list[TableSpec]:
             "What each act of feedback says of each memory. value: 1 useful, .5 neutral, 0 not; weight: what "
             "it counts for effectiveness when it is fresh; imported: the act came with a log; behind: whose "
             "word an outcome is that rests on what another one said; text: which of the memory's texts was "
-            "shown, empty for its first, else the revision with which that began.",
+            "shown, empty for its first, else the revision with which that began; query_id: the question of "
+            "its search.",
             partition="day",
             day=TEXT, namespace=TEXT, memory_id=TEXT, chunk_id=TEXT, occurred_at=TIME, principal=TEXT,
             event_id=TEXT, search_id=TEXT, project=TEXT, tier=TEXT, verdict=TEXT, value=FLOAT, weight=FLOAT,
             evidence=TEXT, ratio=FLOAT, ratio_beyond_query=FLOAT, response=TEXT, imported=FLAG, behind=TEXT,
-            text=TEXT,
+            text=TEXT, query_id=TEXT,
         ),
         table(
             "effectiveness", "effectiveness_id",

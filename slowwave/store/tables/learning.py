@@ -40,11 +40,11 @@ def tables(dimension: int) -> list[TableSpec]:
         table(
             "learned_effect", "effect_id",
             "Searches with a relevant judgment, without what was learned before their day and with it, of "
-            "words and of search keys (kind). live: it had an effect on what was shown; else it is what it "
-            "would have been.",
+            "words, of search keys, of ratings and of all use (kind). live: it had an effect on what was "
+            "shown; else it is what it would have been. rated: a right answer had feedback before.",
             partition="day",
             day=TEXT, namespace=TEXT, search_id=TEXT, query_id=TEXT, moved=FLAG, live=FLAG,
-            **dict.fromkeys(EFFECT_COLUMNS, FLOAT), kind=TEXT,
+            **dict.fromkeys(EFFECT_COLUMNS, FLOAT), kind=TEXT, rated=FLAG,
         ),
         table(
             "learning_gate", "gate_id",

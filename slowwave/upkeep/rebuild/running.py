@@ -17,8 +17,8 @@ import polars as pl
 
 from slowwave.common import progress
 from slowwave.errors import NotFoundError, StoreError
+from slowwave.feedback.questions import with_vectors
 from slowwave.journal import works as underway
-from slowwave.learning.questions import with_vectors
 from slowwave.lifecycle.stages import embed_days
 from slowwave.records import replayed
 from slowwave.records.columns import MADE_AGAIN

@@ -1,0 +1,309 @@
+"""Contextual effectiveness: how well a memory served questions like this one (rule 8).
+
+A rating speaks of a memory for the question that was asked. It counts for a new question by how near the two
+are, and not at all for questions that are far from every rated one. A voice counts once for near questions,
+as near as its nearest. How far it is heard beside others is `slowwave.scoring.feedback.voices.weighed`, the
+same rule as for the effectiveness of a memory as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from slowwave.scoring.feedback.coded import Integers
+from slowwave.scoring.feedback.effectiveness import IMPLICIT, growth, posterior_mean
+from slowwave.scoring.feedback.policy import FeedbackPolicy
+from slowwave.scoring.feedback.voices import Flags, Spoken, is_one_vote, weighed
+from slowwave.scoring.feedback.votes import VOICE, in_force
+
+Floats = npt.NDArray[np.float64]
+
+SIGNAL: Final = (
+    "signal_id", "memory_id", "occurred_at", "principal", "behind", "imported", "search_id", "tier",
+    "verdict", "value", "weight",
+)  # fmt: skip
+"""Columns of ``usage_signals`` that are read, beside ``query_id``."""
+_PAIR: Final = ["query_id", "memory_id", "voice"]
+_SUMS: Final = ("weight", "deviation", "newest", "implicit_weight", "implicit_value")
+_ROUGH = 1e-9  # sums of fractions are not exact: as often helpful as not is neutral
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratings:
+    """Feedback on past questions: p rows, one for each question, memory and voice.
+
+    Weights are as of `FIXED_MOMENT`, so that what they are worth at a moment is one multiplication away.
+
+    Attributes:
+        starts: first row of each of n questions, and p at the end, (n + 1,).
+        memory: number of the memory, (p,).
+        voice: number of the voice, (p,).
+        one: whether the voice is one of many, or imported: what it alone likes is not lifted, (p,).
+        weight: of its votes, (p,).
+        deviation: Σ weight · (value − 0.5) of its votes, (p,).
+        newest: weight of a vote given with its last one, (p,).
+        implicit_weight: of results that it used or ignored, (p,).
+        implicit_value: Σ weight · value of these, (p,).
+        uses: results that it used (count), (p,).
+        points: votes and uses (count), (p,).
+        last: moment of the last of them, in microseconds since 1970, (p,).
+        against: first unhelpful vote of each row, and v at the end, (p + 1,).
+        against_at: moments of the unhelpful votes, in seconds since 1970, (v,).
+    """
+
+    starts: Integers
+    memory: Integers
+    voice: Integers
+    one: Flags
+    weight: Floats
+    deviation: Floats
+    newest: Floats
+    implicit_weight: Floats
+    implicit_value: Floats
+    uses: Integers
+    points: Integers
+    last: Integers
+    against: Integers
+    against_at: Floats
+
+    def __len__(self) -> int:
+        """Number of questions."""
+        return len(self.starts) - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contextual:
+    """What past feedback says of m memories for one question.
+
+    Attributes:
+        memory: numbers of the memories, ascending, (m,).
+        effectiveness: in [0, 1], 0.5 is neutral, (m,).
+        count: votes and uses on near questions (count), (m,).
+        nearest: place of the nearest of these questions in the ratings, (m,).
+        last: moment of the last feedback on it, in microseconds since 1970, (m,).
+        doubted: place in `memory` of each unhelpful vote that counts, (v,).
+        doubted_at: its moment, in seconds since 1970, (v,).
+        doubted_near: nearness of its question, in (0, 1], (v,).
+    """
+
+    memory: Integers
+    effectiveness: Floats
+    count: Integers
+    nearest: Integers
+    last: Integers
+    doubted: Integers
+    doubted_at: Floats
+    doubted_near: Floats
+
+
+def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float) -> Floats:
+    """How far feedback on a question counts for another one, in [0, 1]; shape of `cosine`.
+
+    Rises in a line from 0 at `low` to 1 at `high`. (Rule 8.1 has a line from a threshold to 1; this one is
+    steeper, which lost less on questions that nobody asked.)
+
+    Args:
+        cosine: of the two questions.
+        low: cosine up to which it does not count.
+        high: cosine from which it counts in full, above `low`.
+    """
+    if not low < high:
+        raise ValueError(f"low = {low} is not below high = {high}")
+    near: Floats = np.clip((np.asarray(cosine, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
+    return near
+
+
+def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> pl.DataFrame:
+    """Fold the feedback of one namespace into one row for each question, memory and voice; sorted.
+
+    Args:
+        signals: `SIGNAL` and ``query_id``, of searches whose question has a vector.
+        voices: of the namespace, imports left out (count).
+        policy: half-life, and votes of a voice that count.
+
+    Returns:
+        ``query_id``, ``memory_id``, ``voice``, and the columns of `Ratings` from ``one`` to ``last`` by their
+        names, with ``against`` as a list of moments.
+    """
+    counted = signals.filter(pl.col("weight") > 0)
+    moments = counted["occurred_at"].dt.epoch("us").to_numpy()
+    counted = counted.with_columns(
+        grown=pl.Series(growth(moments, policy.half_life_days), dtype=pl.Float64), voice=VOICE
+    ).with_columns(w=pl.col("weight") * pl.col("grown"))
+    implicit = counted.filter(pl.col("tier") == IMPLICIT)
+    used = implicit.group_by(_PAIR).agg(
+        here=pl.col("imported").first(),
+        implicit_weight=pl.col("w").sort_by("occurred_at", "signal_id").sum(),
+        implicit_value=(pl.col("w") * pl.col("value")).sort_by("occurred_at", "signal_id").sum(),
+        uses=(pl.col("verdict") == "used").sum(),
+        used_last=pl.col("occurred_at").max(),
+    )
+    pair = pl.concat_str("query_id", "memory_id", separator="\n")
+    votes = counted.filter(pl.col("tier") != IMPLICIT).with_columns(memory_id=pair, memory="memory_id")
+    spoken = (
+        in_force(votes, policy.principal_votes)
+        .drop("memory_id")
+        .rename({"memory": "memory_id"})
+        .sort("occurred_at", "signal_id")
+        .group_by(_PAIR, maintain_order=True)
+        .agg(
+            pl.col("imported").first(),
+            weight=pl.col("w").sum(),
+            deviation=(pl.col("w") * (pl.col("value") - 0.5)).sum(),
+            newest=pl.col("grown").max(),
+            votes=pl.len(),
+            against=pl.col("occurred_at").filter(pl.col("verdict") == "unhelpful"),
+            voted_last=pl.col("occurred_at").max(),
+        )
+    )
+    return (
+        spoken.join(used, on=_PAIR, how="full", coalesce=True)
+        .with_columns(
+            pl.col(_SUMS).fill_null(0.0),
+            pl.col("votes", "uses").fill_null(0).cast(pl.Int64),
+            pl.col("against").fill_null([]),
+            one=is_one_vote(pl.coalesce("imported", "here"), voices),
+            last=pl.max_horizontal("used_last", "voted_last"),
+        )
+        .select(
+            *_PAIR, "one", *_SUMS, "uses", points=pl.col("votes") + pl.col("uses"), last="last",
+            against="against",
+        )
+        .sort(_PAIR)
+    )  # fmt: skip
+
+
+def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[str, int]) -> Ratings:
+    """The folded feedback as arrays, by question.
+
+    Args:
+        folded: rows of `fold_ratings`.
+        number: place of each question; every one from 0 on has a place in the result, also without rows.
+        memory: number of each memory.
+    """
+    places = folded.select(
+        at=pl.col("query_id").replace_strict(dict(number), return_dtype=pl.Int64),
+        of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64),
+        who=pl.col("voice").rank("dense").cast(pl.Int64) - 1,
+    )
+    order = np.lexsort((places["who"].to_numpy(), places["of"].to_numpy(), places["at"].to_numpy()))
+    rows = folded[order]
+    counts = np.bincount(places["at"].to_numpy(), minlength=len(number))
+    moments = rows["against"].explode().drop_nulls().dt.epoch("us").to_numpy() / 1e6
+    columns = {name: rows[name].to_numpy() for name in (*_SUMS, "one", "uses", "points")}
+    return Ratings(
+        starts=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
+        memory=places["of"].to_numpy()[order],
+        voice=places["who"].to_numpy()[order],
+        **columns,
+        last=rows["last"].dt.epoch("us").to_numpy(),
+        against=np.concatenate([[0], np.cumsum(rows["against"].list.len().to_numpy(), dtype=np.int64)]),
+        against_at=moments.astype(np.float64),
+    )
+
+
+def contextual(
+    ratings: Ratings, question: Integers, near: Floats, as_of_us: int, policy: FeedbackPolicy
+) -> Contextual:
+    """What feedback on near questions says of each memory (rule 8.1).
+
+    ``(prior · weight + Σ w·k·v) ÷ (weight + Σ w·k)``, k the nearness of the question. All that a voice says
+    of a memory weighs at most what its nearest vote weighs; all implicit evidence at most one vote.
+
+    Args:
+        ratings: on past questions.
+        question: places of the near ones, the nearest first, (k,).
+        near: their nearness, in (0, 1], (k,).
+        as_of_us: moment to which weights have faded, in microseconds since 1970.
+        policy: prior, caps and half-life.
+
+    Raises:
+        ValueError: there are not as many places as nearnesses.
+    """
+    if len(question) != len(near):
+        raise ValueError(f"{len(question)} questions, {len(near)} of them with a nearness")
+    counts = ratings.starts[question + 1] - ratings.starts[question]
+    rows = np.repeat(ratings.starts[question] - (np.cumsum(counts) - counts), counts)
+    rows = rows + np.arange(len(rows))
+    turn = np.repeat(np.arange(len(question)), counts)
+    k = near[turn]
+    memory, at = np.unique(ratings.memory[rows], return_inverse=True)
+    n = len(memory)
+    spoken, pair = _spoken(ratings, rows, at, k)
+    use = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
+    used = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
+    sums = weighed(spoken, used, use, policy.implicit_cap)
+    left = 1.0 / growth(np.array([as_of_us]), policy.half_life_days)[0]
+    four = [sums[name] for name in ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")]
+    nearest = np.full(n, len(question), dtype=np.int64)
+    np.minimum.at(nearest, at, turn)
+    last = np.zeros(n, dtype=np.int64)
+    first = turn == nearest[at]
+    np.maximum.at(last, at[first], ratings.last[rows[first]])
+    return Contextual(
+        memory,
+        posterior_mean(four, left, policy.question_prior_weight, policy),
+        np.bincount(at, ratings.points[rows], minlength=n).astype(np.int64),
+        question[nearest] if n else nearest,
+        last,
+        *_doubts(ratings, rows, at, k, spoken, pair, sums["praise"]),
+    )
+
+
+def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[Spoken, Integers]:
+    """What each voice says of each memory over all near questions, and the pair of each row."""
+    voices = int(ratings.voice[rows].max(initial=0)) + 1
+    pairs, pair = np.unique(at * voices + ratings.voice[rows], return_inverse=True)
+    size = len(pairs)
+
+    def total(values: npt.NDArray[np.generic]) -> Floats:
+        return np.bincount(pair, values.astype(np.float64), minlength=size).astype(np.float64)
+
+    weight, deviation = total(k * ratings.weight[rows]), total(k * ratings.deviation[rows])
+    newest = np.zeros(size)
+    np.maximum.at(newest, pair, k * ratings.newest[rows])
+    share = np.minimum(np.divide(newest, weight, out=np.ones(size), where=weight > 0), 1.0)
+    sure = np.where(np.abs(deviation) > _ROUGH * weight, deviation, 0.0)
+    one = np.zeros(size, dtype=np.bool_)
+    one[pair] = ratings.one[rows]
+    uses, points = total(ratings.uses[rows]), total(ratings.points[rows])
+    likes = (sure > 0) | ((uses > 0) & (sure == 0))
+    spoken = Spoken(
+        pairs // voices, one, likes, weight * share, sure * share, newest, uses.astype(np.int64), points
+    )
+    return spoken, pair
+
+
+def _doubts(
+    ratings: Ratings, rows: Integers, at: Integers, k: Floats, spoken: Spoken, pair: Integers, praise: Floats
+) -> tuple[Integers, Floats, Floats]:
+    """Unhelpful votes that count for the multiplier (rule 3.7): memory, moment and nearness of each, (v,).
+
+    Each vote of a voice that is not one of many; of one of many that is against the memory one step, its last
+    vote as near as its nearest, and of these all but the newest that as many helpful voices answer.
+    """
+    counts = ratings.against[rows + 1] - ratings.against[rows]
+    if not counts.any():
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+    vote = np.repeat(ratings.against[rows] - (np.cumsum(counts) - counts), counts)
+    moment = ratings.against_at[vote + np.arange(len(vote))]
+    row = np.repeat(np.arange(len(rows)), counts)
+    whole = ~spoken.one[pair[row]]
+    last, most = np.full(len(spoken.at), -np.inf), np.zeros(len(spoken.at))
+    np.maximum.at(last, pair[row], moment)
+    np.maximum.at(most, pair[row], k[row])
+    single = np.flatnonzero(spoken.one & (spoken.deviation < 0) & np.isfinite(last))
+    newest = single[np.lexsort((-last[single], spoken.at[single]))]
+    among = spoken.at[newest]
+    kept = newest[np.arange(len(among)) - np.searchsorted(among, among) >= praise[among]]
+    return (
+        np.concatenate([at[row[whole]], spoken.at[kept]]),
+        np.concatenate([moment[whole], last[kept]]),
+        np.concatenate([k[row[whole]], most[kept]]),
+    )
