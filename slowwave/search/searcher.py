@@ -39,6 +39,7 @@ MAX_QUERY_CHARACTERS = 4_000
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
 LEARNED_MEMORIES = 10  # that nothing but learned terms found, or search keys, the strongest of each (count)
 LEARNED_CHUNKS = 200  # read of them (count)
+KNOWN = 0.5  # share of a query's language that the model knows, from which similar questions can be told
 COVERED = 10  # best chunks of each channel whose words are compared with the query's (count)
 
 
@@ -113,7 +114,8 @@ class Searcher:
             vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
         led = {} if now is None else self._knowledge.led(namespace, vector, now)
-        rated = self._knowledge.rated(namespace, vector)
+        known = saying.result()
+        rated = self._knowledge.rated(namespace, vector) if known >= KNOWN else {}
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
@@ -160,7 +162,7 @@ class Searcher:
                 for memory, one in rated.items()
                 if memory in there
             },
-            vector_say=round(saying.result(), DIGITS),
+            vector_say=round(known, DIGITS),
         )
         done = time.perf_counter()
         return Found(

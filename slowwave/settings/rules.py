@@ -137,11 +137,20 @@ class RankingSettings(Group):
     mpab_cap: float | None = Field(
         None, ge=0, description="Most that the other chunks add; inf as in the seeds; unset: 0.005"
     )
+    feedback_scope: Literal["question", "memory"] | None = Field(
+        None,
+        description="Whether feedback counts for questions like the one it was given for, or for the memory "
+        "in every search (the preset seeds); unset: question",
+    )
     effectiveness_weight: float | None = Field(
         None, ge=0, le=0.3, description="Share of effectiveness in a score; unset: 0.3"
     )
     effectiveness_from: int | None = Field(
-        None, ge=3, le=1_000_000, description="Data points from which effectiveness counts (count); unset: 3"
+        None,
+        ge=3,
+        le=1_000_000,
+        description="Data points from which the effectiveness of a memory counts, and from which it is "
+        "flagged (count); unset: 3",
     )
     highly_effective: float | None = Field(
         None, ge=0, le=1, description="Effectiveness from which a result is flagged; unset: 0.8"
@@ -198,6 +207,17 @@ class FeedbackSettings(Group):
     )
     prior_weight: float = Field(
         _FEEDBACK.prior_weight, ge=1, description="Votes that the neutral beginning is worth"
+    )
+    question_prior_weight: float = Field(
+        _FEEDBACK.question_prior_weight,
+        ge=1,
+        description="Votes that the neutral prior is worth for one question",
+    )
+    nearest_questions: int = Field(
+        _FEEDBACK.nearest_questions,
+        ge=1,
+        le=10_000,
+        description="Rated questions that a new one is compared with, the nearest (count)",
     )
     implicit_weight: float = Field(
         _FEEDBACK.implicit_weight, ge=0, le=1, description="Votes that one used or ignored result is worth"
