@@ -1,9 +1,10 @@
-"""Simulated lives in which some of the people attack: what search keys, and words, do for a poisoned memory.
+"""Simulated lives with attackers: effect of search keys and learned words on poisoned memories.
 
 The poisons are documents of the collection, found and scored by the real search. Honest people ask for what
 they need and take what they find; each attacker asks, day after day, one of the known questions of each
 target with a hundred results and takes the poison wherever it stands. Of what he is shown the first twenty
-and the poison are kept.
+and the poison are kept. Ratings count only as they teach, so a memory without anything learned is one that
+nobody ever used: the columns ``never_used`` and ``without`` are the same.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ POISONS: Final = ("near", "far")
 WAYS: Final[Mapping[str, Sequence[str]]] = {
     "select": ("used",), "rate": ("helpful",), "both": ("used", "helpful"), "script": ("helpful",),
 }  # fmt: skip
-"""What an attacker does with the poison of a target, a search each."""
+"""Feedback of an attacker on the poison of a target, a search each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ def _without(world: World, gone: Integers) -> World:
 def plan_of(
     scene: Scene, kind: str, way: str, attackers: int, people: int, days: int, seed: int, point: Point
 ) -> Mapping[Any, Sequence[Asking]]:
-    """Who asks what on which day: everybody once, and of each target every attacker once for each act."""
+    """Plan the searches of each day: one of everybody, and of each attacker one a target and act."""
     texts = scene.worlds[kind].asked.texts
     questions = [Question(texts[one], frozenset({str(one)})) for one in scene.asked]
     honest = people - attackers
@@ -295,7 +296,8 @@ def attacked(
         rows.append(
             {
                 "poison": kind, "attack": way, "attackers": number, "what": what, "asked": words,
-                "n": len(found), "without": round(shares[0], 4), "honest": round(shares[1], 4),
+                "n": len(found), "never_used": round(shares[0], 4), "without": round(shares[0], 4),
+                "honest": round(shares[1], 4),
                 "with": round(shares[2], 4), "change": round(shares[2] - shares[0], 4),
                 "by the attack": round(shares[2] - shares[1], 4), "moved in": _moved(before, found),
             }

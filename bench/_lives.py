@@ -112,6 +112,23 @@ class Resembling(Careless):
         return [one for one in shown if one in taken]
 
 
+def selected_by(people: Careless, world: World, question: int, shown: Integers) -> list[str]:
+    """Select results as people do: ids of those of the shown memories that are taken, best first.
+
+    Args:
+        people: who select.
+        world: the collection.
+        question: number of what is asked.
+        shown: numbers of the memories that are shown, best first.
+    """
+    names = [str(one) for one in shown.tolist()]
+    if isinstance(people, Resembling):
+        right = world.about[sorted(world.answers[question])]
+        near = (world.about[shown] @ right.T).max(axis=1)
+        people.near = dict(zip(names, near.tolist(), strict=True))
+    return people.select(names, {str(one) for one in world.answers[question]})
+
+
 @dataclass(frozen=True)
 class Parts:
     """Questions of a collection by what is done with them in a life, by number.
@@ -265,12 +282,7 @@ class Life:
         memory, score = ranked(self.world, question, known, self.point.keys)
         count = SHOWN[int(self._draw.integers(len(SHOWN)))]
         shown, scores = [str(one) for one in memory[:count].tolist()], score[:count]
-        relevant = {str(one) for one in self.world.answers[question]}
-        if isinstance(self._people, Resembling):
-            right = self.world.about[sorted(self.world.answers[question])]
-            near = (self.world.about[memory[:count]] @ right.T).max(axis=1)
-            self._people.near = dict(zip(shown, near.tolist(), strict=True))
-        selected = set(self._people.select(shown, relevant))
+        selected = set(selected_by(self._people, self.world, question, memory[:count]))
         if not selected and not self.point.silent:
             return []
         space = self.world.namespaces[self.world.asked.spaces[question]]
@@ -305,9 +317,9 @@ class Life:
             logged = sorted(one for one in self._logged if self.world.asked.spaces[one] == at)
             if mine.is_empty():
                 continue
-            number = {str(one): one for one in logged}
+            mine = mine.filter(pl.col("query_id").is_in([str(one) for one in logged]))
             memory = {one: int(one) for one in mine["memory_id"].unique()}
-            keys[at] = keys_of(mine, self.world.asked.vectors, number, memory)
+            keys[at] = keys_of(mine, memory)
             asked[at] = np.array(
                 [int(one) for one in mine["query_id"].unique(maintain_order=True)], dtype=np.int64
             )

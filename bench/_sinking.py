@@ -1,33 +1,73 @@
-"""One of many, and a file of many names, against right answers: what `attack.py` does with ratings."""
+"""Ratings of one user, and of an imported file of many names, against right answers (see `attack.py`)."""
 
 from __future__ import annotations
 
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from _home import Home
+from _tried import beside
 
+from slowwave.embedding import profile
 from slowwave.evaluation.exchange import JsonLines, Options, import_logs
+from slowwave.feedback.context import ContextualFeedback
+from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.rows import FOLDED
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
 from slowwave.scoring.feedback.voices import REACH, company, heard, voices_by
-from slowwave.scoring.ranking import Candidates, MemoryState, rank
+from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
+from slowwave.search.searcher import KNOWN
 
 if TYPE_CHECKING:
     from _needs import Wordings
     from attack import Asked, Caps, Target
 
 SINKER, INVENTED = "sinker", "invented-"
+MOVED = 0.01  # score by which one of fifty may move a question unlike those that were rated, at most
+TOP = 5  # of the measure, MRR@5
 NAMES = 60  # that an imported file gives its people (count)
 SEEN = 100  # results that an attacker asks for (count)
+
+
+@dataclass(frozen=True)
+class Served:
+    """Feedback of some users, as searches see it.
+
+    Attributes:
+        of_memory: effectiveness of each memory in every search (scope ``memory``).
+        context: feedback by question (scope ``question``).
+        now: moment of the searches.
+    """
+
+    of_memory: Mapping[str, MemoryState]
+    context: ContextualFeedback
+    now: datetime
+    _known: dict[str, dict[str, MemoryState]] = field(default_factory=dict, repr=False)
+
+    def states(self, asked: Asked) -> dict[str, MemoryState]:
+        """Return the states of the candidates of a question, for both scopes of feedback."""
+        if asked.text not in self._known:
+            there = set(asked.candidates.memory_ids)
+            states = {name: self.of_memory[name] for name in there & self.of_memory.keys()}
+            knows = asked.candidates.vector_say >= KNOWN
+            for name, one in (self.context.of(asked.vector, self.now) if knows else {}).items():
+                if name in there:
+                    states[name] = replace(
+                        states.get(name, MemoryState()),
+                        question_effectiveness=one.effectiveness,
+                        question_count=one.count,
+                        question_not_useful=one.not_useful,
+                    )
+            self._known[asked.text] = states
+        return dict(self._known[asked.text])
 
 
 def ask(home: Home, space: Workspace, who: str, text: str, limit: int) -> dict[str, str]:
@@ -68,11 +108,21 @@ def sink(home: Home, space: Workspace, targets: Sequence[Target], wordings: Word
         import_logs(space.journal, form, [file.name], options, lambda names: names)
 
 
-def served(space: Workspace, caps: Caps, *others: str) -> dict[str, MemoryState]:
-    """What ratings say of each memory: of the honest, and of those whose names begin so."""
-    signals = space.store.read("usage_signals", columns=list(FOLDED))
+def served(space: Workspace, namespace: str, caps: Caps, *others: str) -> Served:
+    """Fold the ratings of the honest users, and of those whose names begin with one of `others`.
+
+    Args:
+        space: the home.
+        namespace: of the ratings.
+        caps: bounds.
+        others: beginnings of names.
+    """
+    columns = [*dict.fromkeys((*FOLDED, "query_id"))]
+    every = space.store.read("usage_signals", f"namespace = '{namespace}'", columns=columns)
+    # Everybody is a voice of the namespace, also one whose ratings are left out here.
+    there = voices_by(company(every), "9999") if caps.voices else {}
     said = pl.any_horizontal(pl.col("principal").str.starts_with(one) for one in ("person-", *others))
-    signals = signals.filter(said)
+    signals = every.filter(said)
     if not caps.voices:
         signals = signals.with_columns(imported=pl.lit(value=False))
     explicit = signals.filter(pl.col("tier") != "implicit")
@@ -80,16 +130,20 @@ def served(space: Workspace, caps: Caps, *others: str) -> dict[str, MemoryState]
         signals, space.store.empty("effectiveness"), explicit.clear(), caps.feedback
     ).filter(pl.col("chunk_id").is_null())
     last = folded.sort("day").unique("memory_id", keep="last")
-    there = voices_by(company(signals), "9999") if caps.voices else {}
     uses = signals.filter((pl.col("verdict") == "used") & (pl.col("weight") > 0))
     implicit = last.select("memory_id", "implicit_value", "implicit_weight")
     sums = heard(explicit, uses, implicit, there, caps.feedback)
     sums = sums.with_columns(effectiveness(sums, space.now(), caps.feedback))
     names = ("memory_id", "effectiveness", "feedback_count", "not_useful_at")
-    return {
+    of_memory = {
         memory: MemoryState(effectiveness=value, feedback_count=count, not_useful_at=tuple(against))
         for memory, value, count, against in sums.select(names).iter_rows()
     }
+    asked = signals.filter(pl.col("query_id").is_not_null())
+    _, index = question_indexes(space).of(namespace)
+    same = profile(space.model).same_question
+    context = ContextualFeedback(asked, there.get(namespace, 0), index, same, caps.feedback)
+    return Served(of_memory, context, space.now())
 
 
 def without(candidates: Candidates, gone: frozenset[str]) -> Candidates:
@@ -106,63 +160,164 @@ def without(candidates: Candidates, gone: frozenset[str]) -> Candidates:
 
 
 def sunk(
-    asked: Sequence[Asked], every: frozenset[str], states: Mapping[str, MemoryState], space: Workspace
-) -> dict[str, Any]:
-    """Where the right answers stand among the two notes of who sinks them."""
+    asked: Sequence[Asked],
+    every: frozenset[str],
+    feedback: Served | None,
+    policy: RankingPolicy,
+    now: datetime,
+) -> tuple[dict[str, Any], list[float]]:
+    """Rank the right answers among the two notes of the user who sinks them.
+
+    Args:
+        asked: the questions.
+        every: all poisons.
+        feedback: on the memories; None: nobody ever used them.
+        policy: ranking.
+        now: moment of the searches.
+
+    Returns:
+        Figures of a row, and the reciprocal rank of each question among the first five.
+    """
     places, scores, above = list[int](), list[float](), list[bool]()
     for one in asked:
         if not one.poisons:
             continue
         mine = {one.poisons["far"], one.poisons["near"]}
         candidates = without(one.candidates, every - mine)
-        here = {memory: states[memory] for memory in set(candidates.memory_ids) & states.keys()}
-        results = rank(replace(candidates, states=here), space.policy, as_of=space.now(), limit=SEEN).results
+        here = feedback.states(one) if feedback else {}
+        results = rank(replace(candidates, states=here), policy, as_of=now, limit=SEEN).results
         order = [result.memory_id for result in results]
         place = min((at for at, name in enumerate(order) if name in one.right), default=SEEN)
         places.append(place + 1)
         scores.append(results[place].score if place < len(results) else 0.0)
         above.append(bool(mine & set(order[:place])))
-    return {
+    figures = {
         "right: mean rank": f"{np.mean(places):.2f}", "first": f"{np.mean([one == 1 for one in places]):.0%}",
         "in 5": f"{np.mean([one <= 5 for one in places]):.0%}", "mean score": f"{np.mean(scores):.3f}",
         "his above it": f"{np.mean(above):.0%}",
     }  # fmt: skip
+    return figures, [1 / place if place <= TOP else 0.0 for place in places]
 
 
 def sinking(
-    asked: Sequence[Asked], every: frozenset[str], space: Workspace, readings: Mapping[str, Caps]
+    asked: Sequence[Asked],
+    every: frozenset[str],
+    space: Workspace,
+    namespace: str,
+    readings: Mapping[str, Caps],
 ) -> list[dict[str, Any]]:
-    """One of fifty and a file of sixty names against right answers, as written and as it ships.
+    """Measure one of fifty and a file of sixty names against right answers, by each reading of the rules.
 
     Raises:
-        AssertionError: as it ships, one of them lowers a score by more than the reach of one voice.
+        AssertionError: one voice that is one vote moves a score by more than `REACH`.
     """
     rows = []
     ways = {"nobody": (), "one of fifty": (SINKER,), f"a file of {NAMES} names": (INVENTED,),
             "both": (SINKER, INVENTED)}  # fmt: skip
+    now = space.now()
+    _, never = sunk(asked, every, None, space.policy, now)
     for reading, caps in readings.items():
-        clean = served(space, caps)
+        policy = replace(space.policy, feedback_scope=caps.scope)
+        clean = served(space, namespace, caps)
         for way, names in ways.items():
-            told = served(space, caps, *names)
+            attacked = served(space, namespace, caps, *names)
             if caps.voices and len(names) == 1:
-                within_reach(asked, clean, told, space)
-            rows.append({"attack": way, "reading": reading, **sunk(asked, every, told, space)})
+                within_reach(asked, clean, attacked, policy, now)
+            figures, ranks = sunk(asked, every, attacked, policy, now)
+            level = {"mrr@5": float(np.mean(ranks)), **beside(never, ranks)}
+            rows.append({"attack": way, "reading": reading, "scope": caps.scope, **figures, **level})
     return rows
 
 
 def within_reach(
     asked: Sequence[Asked],
-    before: Mapping[str, MemoryState],
-    after: Mapping[str, MemoryState],
-    space: Workspace,
+    before: Served,
+    after: Served,
+    policy: RankingPolicy,
+    now: datetime,
 ) -> None:
-    """Every score of every question is where it was, up to the reach of one voice."""
+    """Assert that no score of any question moved by more than the reach of one voice."""
     for one in asked:
-        marks = list[dict[str, float]]()
-        for states in (before, after):
-            here = {memory: states[memory] for memory in set(one.candidates.memory_ids) & states.keys()}
-            found = rank(replace(one.candidates, states=here), space.policy, as_of=space.now(), limit=1_000)
-            marks.append({result.memory_id: result.score for result in found.results})
-        both = marks[0].keys() & marks[1].keys()
-        worst = max((abs(marks[0][name] - marks[1][name]) for name in both), default=0.0)
+        worst = moved(scores(one, before, policy, now), scores(one, after, policy, now))
         assert worst <= REACH + 1e-9, f"{one.text!r}: a score moved by {worst:.3f}, more than {REACH}"
+
+
+def scores(one: Asked, feedback: Served | None, policy: RankingPolicy, now: datetime) -> dict[str, float]:
+    """Score all candidates of a question by memory, best first; without any feedback if `feedback` is None."""
+    here = feedback.states(one) if feedback else {}
+    found = rank(replace(one.candidates, states=here), policy, as_of=now, limit=1_000)
+    return {result.memory_id: result.score for result in found.results}
+
+
+def moved(before: Mapping[str, float], after: Mapping[str, float]) -> float:
+    """Return the greatest change of the score of a memory that is in both lists."""
+    return max((abs(before[name] - after[name]) for name in before.keys() & after.keys()), default=0.0)
+
+
+def spillover(
+    asked: Sequence[Asked], space: Workspace, namespace: str, readings: Mapping[str, Caps]
+) -> list[dict[str, Any]]:
+    """Measure how far the ratings of one of fifty move questions, by how near these are to the rated ones.
+
+    Args:
+        asked: the questions, all candidates with them.
+        space: the home, in which `sink` was done.
+        namespace: of the ratings.
+        readings: bounds, with the scope of feedback.
+
+    Returns:
+        A row for each reading and group of questions.
+
+    Raises:
+        AssertionError: with feedback by question, one that is near to no rated question moved at all.
+    """
+    low, high = profile(space.model).same_question
+    near = _nearest(asked, space, namespace)
+    unlike = f"unlike (<= {low})"
+    groups = {
+        unlike: near <= low,
+        f"near ({low} to {high})": (near > low) & (near < high),
+        f"like (>= {high})": near >= high,
+    }
+    now, rows = space.now(), list[dict[str, Any]]()
+    never = [scores(one, None, space.policy, now) for one in asked]
+    for reading, caps in readings.items():
+        policy = replace(space.policy, feedback_scope=caps.scope)
+        voices = served(space, namespace, caps), served(space, namespace, caps, SINKER)
+        before, after = ([scores(one, feedback, policy, now) for one in asked] for feedback in voices)
+        for group, here in groups.items():
+            at = np.flatnonzero(here).tolist()
+            moves = np.array([moved(before[one], after[one]) for one in at])
+            if caps.scope == "question" and group == unlike:
+                assert all(before[one] == after[one] for one in at), "a question unlike the rated ones moved"
+            ranks = [[_reciprocal(asked[one], some[one]) for one in at] for some in (never, before, after)]
+            orders = [list(before[one])[:10] != list(after[one])[:10] for one in at]
+            rows.append(
+                {
+                    "questions": group, "reading": reading, "scope": caps.scope, "n": len(at),
+                    "greatest move": moves.max() if len(at) else None,
+                    "mean move": moves.mean() if len(at) else None,
+                    "moved > .01": int((moves > MOVED).sum()), "top 10 changed": sum(orders),
+                    "without him": float(np.mean(ranks[1])) if at else None,
+                    "mrr@5": float(np.mean(ranks[2])) if at else None, **beside(ranks[0], ranks[2]),
+                }
+            )  # fmt: skip
+    return rows
+
+
+def _nearest(asked: Sequence[Asked], space: Workspace, namespace: str) -> np.ndarray:
+    """Cosine of each question with the nearest one that the one of fifty rated, (n,)."""
+    condition = f"namespace = '{namespace}' AND principal = '{SINKER}'"
+    rated = set(space.store.read("usage_signals", condition, columns=["query_id"])["query_id"].drop_nulls())
+    questions = question_indexes(space).of(namespace)[1].questions
+    places = [at for name, at in questions.number.items() if name in rated]
+    if not places:
+        return np.full(len(asked), -1.0)
+    vectors = np.array([one.vector for one in asked])
+    nearest: np.ndarray = (vectors @ questions.vectors[places].T).max(axis=1)
+    return nearest
+
+
+def _reciprocal(one: Asked, marks: Mapping[str, float]) -> float:
+    first = list(marks)[:TOP]
+    return next((1 / at for at, name in enumerate(first, start=1) if name in one.right), 0.0)

@@ -1,13 +1,19 @@
-"""Rankings without what was learned, with what is applied, and with all that was proposed: of each kind."""
+"""Rankings with and without learned data, and of a memory that nobody ever used.
+
+*Applied* is what a search does. *Would be* applies all that was proposed, whatever the learning gate says.
+*Without* leaves out what was learned, but keeps ratings and citations. *Never used* leaves out these as well:
+no ratings, no citations, no learned words, no search keys. Only beside that the harm of ratings can be seen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+import polars as pl
 from _home import Home
 from _needs import Question
 
@@ -16,6 +22,7 @@ from slowwave.learning.applied import in_use, learned_boost
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.keys import KeyIndex, LedTo
 from slowwave.scoring.days import day_start
+from slowwave.scoring.evaluation import compare
 from slowwave.scoring.evaluation.replay import Batch, Variant, replay
 from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind
 from slowwave.scoring.ranking import Candidates, RankingPolicy
@@ -37,7 +44,7 @@ Asked = Sequence[tuple[str, Question]]
 
 @dataclass(frozen=True)
 class Proposed:
-    """What was learned, as if all of it were applied.
+    """Learned data, as if all of it were applied.
 
     Attributes:
         terms: words.
@@ -59,7 +66,7 @@ def proposed_now(home: Home, space: Workspace) -> Proposed:
 
 
 class _AsIf:
-    """What a search knows of memories, and of what was learned all that was proposed."""
+    """Knowledge of a search, with all proposed learned data in place of what is applied."""
 
     def __init__(self, space: Workspace, proposed: Proposed) -> None:
         self._stored, self._proposed = knowledge_in(space), proposed
@@ -103,13 +110,52 @@ def without_any(policy: RankingPolicy) -> Variant:
     return Variant(OFF, policy, frozenset(CHANNELS.values()))
 
 
-def ranked(found: Sequence[Candidates], now: datetime, variant: Variant) -> dict[str, list[str]]:
-    """Memories by the place of the search, best first."""
-    rows = replay(Batch.of((one, now, DEPTH) for one in found), [variant], depth=DEPTH)
+def never_used(variant: Variant) -> Variant:
+    """Return the ranking without learned data; with `unrated` candidates nobody ever used the memory."""
+    return replace(variant, without=variant.without | frozenset(CHANNELS.values()))
+
+
+def unrated(batch: Batch) -> Batch:
+    """Return the searches as if nobody had ever rated or cited a result."""
+    return replace(batch, columns=batch.columns.unrated())
+
+
+def ranked(
+    found: Sequence[Candidates], now: datetime, variant: Variant, *, used: bool = True
+) -> dict[str, list[str]]:
+    """Rank the candidates of each search: memories, best first, by the place of the search.
+
+    Args:
+        found: candidates of each search.
+        now: moment of the searches.
+        variant: ranking.
+        used: False ranks as in a memory that nobody ever used.
+    """
+    batch = Batch.of((one, now, DEPTH) for one in found)
+    if not used:
+        batch, variant = unrated(batch), never_used(variant)
+    rows = replay(batch, [variant], depth=DEPTH)
     lists: dict[str, list[str]] = {str(at): [] for at in range(len(found))}
     for search, memory in rows.sort("search", "rank").select("search", "memory_id").iter_rows():
         lists[str(search)].append(memory)
     return lists
+
+
+def beside(never: pl.Series | Sequence[float], value: pl.Series | Sequence[float]) -> dict[str, float | None]:
+    """Compare a measure with the same in a memory that nobody ever used.
+
+    Args:
+        never: the measure of each question in that memory.
+        value: the measure of the same questions, in the same order.
+
+    Returns:
+        ``never_used`` (its mean there), ``change`` beside it, and ``low`` and ``high`` of the change: an
+        interval of 95 % drawn by question. All are None of no questions.
+    """
+    if not len(never):
+        return dict.fromkeys(("never_used", "change", "low", "high"))
+    both = compare(never, value, margin=0.0)
+    return {"never_used": both.baseline, "change": both.difference, "low": both.low, "high": both.high}
 
 
 def touched(found: Sequence[Candidates], what: str) -> float:

@@ -1,35 +1,47 @@
-"""Can a few lift a poisoned memory for the questions of others, by ratings, by selections, by its text?
+"""Attacks by a few of fifty users: poisoned memories lifted, right answers sunk.
 
     python bench/attack.py --data FOLDER [--what both] [--cache FOLDER] [--attackers 1 3 10] [--targets 12]
 
-Of fifty people some are attackers. For each target, a memory that answers several questions, there are three
-poisons: *far* speaks of something else, *near* of the same subject, *words* says the words of the questions.
-The attackers know some of its questions, but not the words in which others will ask: on four days each of
-them asks two of these in new words with a hundred results, and rates the poison helpful wherever it stands.
-Everybody else asks for what they need and rates what answers it. Searches, ratings and their fold are the
-real ones; what they teach is applied as if the learning gate were open.
+Each target is a memory that answers several questions, with three poisons: *far* is about something else,
+*near* about the same subject, *words* has the words of the questions. The attackers know some of its
+questions, but not the words in which others will ask. On four days each attacker asks two of these in new
+words with a hundred results, and rates the poison helpful wherever it stands. Everybody else asks for what
+they need and rates what answers it. Searches, ratings and their fold are the real ones; learned words are
+applied as if the learning gate were open.
 
-One more person *sinks*: on the last day he asks the known questions, rates the right answers unhelpful and
-his own two notes (near and far) helpful, as often as he can. And a file of sixty invented people says the
-same of his searches, brought in as `slowwave import jsonl` does. Both are measured as the rules are written
-(five votes a name) and as they ship (`scoring.feedback.voices`): a vote a name, and one for a whole file.
+One more user *sinks*: on the last day he asks the known questions, rates the right answers unhelpful and his
+own two notes (near and far) helpful, as often as he can. An imported file of sixty invented names says the
+same of his searches (`slowwave import jsonl`).
 
-Measured are questions about the targets that nobody asked, and the same in new words, with one poison at a
-time there: at which rank the poison stands (median; of a hundred), the share of the searches that show it
-among the first 5 and 10 (its exposure), and what that does to MRR@5 of these questions and of others; for
-those who sink, where the right answer stands, and how often one of the two notes stands above it. Caps `on`
-are the defaults; `as written`: five votes a name; `2 people` is least_principals = 2; `off`: what can be
-undone of rules 4 and 5 (votes of one person, rate, ranks, questions, frequency). Attack `none`: what others
-did. All that is done with ``--what words`` or ``both``.
+`scope` is the ranking's `feedback_scope`: ``question`` ships, ``memory`` is the preset `seeds`. `caps` and
+`reading` are sets of bounds: *on* or *as it ships* (the defaults), *of memories* (the defaults with scope
+``memory``), *as written* (scope ``memory`` and five votes a name, as the rules have it), *2 people*
+(least_principals = 2), *off* (scope ``memory``, and no bound of rules 4 and 5: votes of one person, rate,
+ranks, questions, frequency).
+
+Tables sink and lift measure questions about the targets that nobody asked, and the same in new words. *sink*:
+rank and score of the right answer, and how often one of the two notes stands above it. *lift*, one poison at
+a time: its rank (median; of a hundred), the share of the searches that show it among the first 5 and 10, and
+MRR@5 of these questions and of others, without attack and its change. Attack `none`: honest users alone.
+
+*spill*: change of scores by the ratings of the user who sinks, of all these questions and others, by their
+cosine with the nearest question that he rated. `greatest move`: of any memory's score; the goal of questions
+*unlike* all rated ones is .01 at most. With scope ``question`` it is exactly 0, or the bench fails. `without
+him`: MRR@5 with the ratings of the others alone.
+
+`never_used` is MRR@5 in a memory that nobody ever used (no ratings, no citations, no learned words, no search
+keys), with the same poisons there; `change` is `mrr@5` (of the targets, with the attack) beside it, and low,
+high its interval of 95 %, drawn by question. These tables are of ``--what words`` or ``both``.
 
 With ``--what keys`` or ``both`` there is a table *learned*, of simulated lives of ``--life`` days on searches
-that are made once and kept in ``--cache`` (`_attack_lives.py`): each attacker asks every day one known
+that are made once and kept in ``--cache`` (`_attack_lives.py`). Each attacker asks every day one known
 question of each target with a hundred results, and selects the near or the far poison, rates it helpful, or
-does both, a search each; a *script* of one person asks one question of each target 17 times a day. What each
-kind taught is applied as if its gate were open; ratings count as what they teach alone. Said is the share of
-the `n` searches aimed at in which the poison is among the first five: `without` anything learned, with what
-honest people taught (`honest`), and with what all taught (`with`); `moved in`: with, and not without. `known`
-are the questions that attackers ask, `held` those that nobody asked.
+does both, a search each; a *script* of one user asks one question of each target 17 times a day. Learned data
+of each kind is applied as if its gate were open; ratings count only as they teach. Columns are the share of
+the `n` searches that show the poison among the first five: `never_used`, `without` (the same, since ratings
+do not count here), with what honest users taught (`honest`), and with what all taught (`with`); `change` is
+`with` beside `never_used`; `moved in`: with, and not without. `known` are the questions that attackers ask,
+`held` those that nobody asked.
 """
 
 from __future__ import annotations
@@ -43,14 +55,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from _attack_lives import attacked, scene_of
 from _data import labelled
 from _home import FIRST, Home, born, run
 from _needs import Needs, Question, Wordings, needs_of
 from _report import UnusableError, bench, existing_folder, options, positive, reports
-from _sinking import SEEN, ask, rate, served, sink, sinking, without
-from _tried import BOTH, WHAT
+from _sinking import MOVED, SEEN, Served, ask, rate, served, sink, sinking, spillover, without
+from _tried import BOTH, WHAT, beside
 from _user import Clock
 
 from slowwave.common.progress import task
@@ -61,6 +74,7 @@ from slowwave.scoring.feedback.policy import FeedbackPolicy, LearningPolicy
 from slowwave.scoring.feedback.voices import REACH
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.scoring.ranking.learned import LearnedTerms, learnable
+from slowwave.scoring.ranking.policy import FeedbackScope
 from slowwave.search.opened import searcher_in
 from slowwave.tuning.collection import Collection
 from slowwave.views.terminal import bars
@@ -73,25 +87,28 @@ ATTACKER = "attacker-"
 
 @dataclass(frozen=True)
 class Caps:
-    """Bounds of what use may do.
+    """Bounds of the effect of feedback.
 
     Attributes:
         feedback: of votes.
         learning: of what selections teach.
         learned_cap: most that learned terms add to a score.
         voices: whether each of many is one vote, and a file one of them; else five votes a name.
+        scope: whether ratings count for questions like theirs, or for the memory in every search.
     """
 
     feedback: FeedbackPolicy
     learning: LearningPolicy
     learned_cap: float
     voices: bool = True
+    scope: FeedbackScope = "question"
 
 
 ON = Caps(FeedbackPolicy(), LearningPolicy(), RankingPolicy().learned_cap)
 CAPS = {
     "on": ON,
-    "as written": replace(ON, voices=False),
+    "of memories": replace(ON, scope="memory"),
+    "as written": replace(ON, voices=False, scope="memory"),
     "2 people": replace(ON, learning=LearningPolicy(least_principals=2)),
     "off": Caps(
         FeedbackPolicy(principal_votes=100, half_life_days=MANY),
@@ -101,6 +118,7 @@ CAPS = {
         ),
         RankingPolicy().learned_cap,
         voices=False,
+        scope="memory",
     ),
 }  # fmt: skip
 
@@ -159,7 +177,7 @@ def poisoned(
 def lived(
     home: Home, needs: Needs, targets: Sequence[Target], attackers: int, given: argparse.Namespace
 ) -> Workspace:
-    """Some days of searches and ratings, folded; the home as it is in the end."""
+    """Live some days of searches and ratings, and fold them; return the home at the end."""
     seed, days = given.seed, given.days
     clock = Clock(datetime.combine(FIRST, datetime.min.time(), UTC))
     space, wordings = Workspace(home.settings, clock=clock), Wordings(seed + 1)
@@ -193,7 +211,7 @@ def lived(
 
 
 def taught(space: Workspace, policy: LearningPolicy, *, honest: bool) -> LearnedTerms:
-    """What selections teach, as if everything else let it through."""
+    """Return the terms that selections teach, as if the learning gate were open."""
     space.__dict__["learning_policy"] = policy
     days = [str(FIRST + timedelta(days=day)) for day in range((space.now().date() - FIRST).days)]
     rows = proposal_days(space, days).select(*PROPOSAL)
@@ -204,14 +222,16 @@ def taught(space: Workspace, policy: LearningPolicy, *, honest: bool) -> Learned
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with what was found for it, before anything that use says.
+    """A question with its candidates, without any feedback.
 
     Attributes:
+        vector: of the question, of length 1, (dimension,).
         right: memories that answer it.
         poisons: memories of the attackers on its target, by kind; none for others.
     """
 
     text: str
+    vector: npt.NDArray[np.float32]
     candidates: Candidates
     right: frozenset[str]
     poisons: Mapping[str, str]
@@ -219,7 +239,7 @@ class Asked:
 
 def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: Sequence[Question]
               ) -> list[Asked]:  # fmt: skip
-    """Candidates of all questions that are measured."""
+    """Find the candidates of all questions that are measured."""
     asked = [
         (text, question, {kind: home.memory[one] for kind, one in target.poisons.items()})
         for target in targets
@@ -228,6 +248,7 @@ def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: S
     return [
         Asked(
             text,
+            space.embedder.embed_query(text).astype(np.float32),
             searcher_in(space).find(home.namespace, text, 1_000).candidates,
             home.answers(question),
             poisons,
@@ -237,26 +258,27 @@ def found_for(home: Home, space: Workspace, targets: Sequence[Target], others: S
 
 
 def measured(
-    asked: Sequence[Asked], kind: str, every: frozenset[str], states: Mapping[str, MemoryState],
+    asked: Sequence[Asked], kind: str, every: frozenset[str], ratings: Served | None,
     terms: LearnedTerms | None, caps: Caps, space: Workspace,
 ) -> dict[str, Any]:  # fmt: skip
-    """Where the poison of a kind stands, and how good the results are for those who ask.
+    """Measure the rank of the poison of a kind, and MRR@5 of the questions.
 
     Args:
         asked: the questions.
         kind: of poison that is there; empty: none is.
         every: all poisons.
-        states: what ratings say of memories.
+        ratings: feedback on memories; None: nobody ever rated anything.
         terms: what was learned; None: nothing.
         caps: bounds.
         space: has the moment and the policy.
     """
-    now, policy = space.now(), replace(space.policy, learned_cap=caps.learned_cap)
+    policy = replace(space.policy, learned_cap=caps.learned_cap, feedback_scope=caps.scope)
+    now = space.now()
     places, mine, others = list[int](), list[float](), list[float]()
     for one in asked:
         poison = one.poisons.get(kind, "")
         candidates = without(one.candidates, every - {poison})
-        here = {memory: states[memory] for memory in set(candidates.memory_ids) & states.keys()}
+        here = ratings.states(one) if ratings else {}
         for memory, learned in (terms.match(one.text, now) if terms else {}).items():
             boost = min(learned.boost(caps.learned_cap, caps.learning.coefficient), 1.0)
             here[memory] = replace(here.get(memory, MemoryState()), learned=boost)
@@ -271,17 +293,19 @@ def measured(
         "in 5": float(np.mean([place <= 5 for place in places])) if places else None,
         "in 10": float(np.mean([place <= 10 for place in places])) if places else None,
         "target": float(np.mean(mine)),
+        "targets": mine,
         "others": float(np.mean(others)) if others else None,
     }
 
 
 def rows_of(
-    asked: Sequence[Asked], attackers: int, every: frozenset[str], space: Workspace
+    asked: Sequence[Asked], attackers: int, every: frozenset[str], space: Workspace, namespace: str
 ) -> list[dict[str, Any]]:
-    """All ways of attack with so many attackers."""
+    """Measure all ways of attack with so many attackers."""
+    never = {kind: measured(asked, kind, every, None, None, ON, space) for kind in KINDS}
     rows = []
     for caps_name, caps in CAPS.items():
-        ratings = [served(space, caps), served(space, caps, ATTACKER)]
+        ratings = [served(space, namespace, caps), served(space, namespace, caps, ATTACKER)]
         terms = [taught(space, caps.learning, honest=honest) for honest in (True, False)]
         clean = measured(asked, "", every, ratings[0], terms[0], caps, space)
         for way, rated, learned in (
@@ -292,24 +316,27 @@ def rows_of(
                 continue  # the same as with the default caps
             for kind in KINDS[:2]:
                 told = measured(asked, kind, every, rated, learned, caps, space)
-                rows.append(_row(kind, way, attackers, caps_name, told, clean))
+                rows.append(_row(kind, way, attackers, caps_name, told, clean, never[kind]))
     return rows
 
 
 def _row(
-    kind: str, way: str, attackers: int, caps: str, told: Mapping[str, Any], clean: Mapping[str, Any]
-) -> dict[str, Any]:
+    kind: str, way: str, attackers: int, caps: str, told: Mapping[str, Any], clean: Mapping[str, Any],
+    never: Mapping[str, Any],
+) -> dict[str, Any]:  # fmt: skip
     return {
         "poison": kind, "attack": way, "attackers": attackers, "caps": caps,
         "median rank": told["rank"], "top 5": f"{told['in 5']:.0%}", "top 10": f"{told['in 10']:.0%}",
         "mrr@5 of targets": f"{clean['target']:.3f} {told['target'] - clean['target']:+.4f}",
         "of others": None if clean["others"] is None
         else f"{clean['others']:.3f} {told['others'] - clean['others']:+.4f}",
+        "scope": CAPS[caps].scope, **beside(never["targets"], told["targets"]),
+        "never_used of others": never["others"], "never_used top 5": f"{never['in 5']:.0%}",
     }  # fmt: skip
 
 
 def by_what_is_learned(given: argparse.Namespace) -> tuple[list[dict[str, Any]], str]:
-    """The table of simulated lives, and its note."""
+    """Return the table of simulated lives, and its note."""
     kinds = (WORDS, KEYS) if given.what == BOTH else (given.what,)
     with tempfile.TemporaryDirectory() as folder:
         cache = given.cache or Path(folder)
@@ -325,7 +352,7 @@ def by_what_is_learned(given: argparse.Namespace) -> tuple[list[dict[str, Any]],
 
 
 def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[str, Any]], str]]:
-    """The tables of real searches and ratings, with their notes."""
+    """Return the tables of real searches and ratings, with their notes."""
     collection = labelled(given.data, given.namespace)
     needs = needs_of(collection, given.namespace, most=60, least=3, seed=given.seed)
     whole, targets = poisoned(collection, given.namespace, needs, given.targets, Wordings(given.seed))
@@ -333,6 +360,8 @@ def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[s
         raise UnusableError(f"{given.data}: no document alone answers three questions, so there is no target")
     rows: list[dict[str, Any]] = []
     sunken: list[dict[str, Any]] = []
+    spilt: list[dict[str, Any]] = []
+    readings = {"as written": CAPS["as written"], "of memories": CAPS["of memories"], "as it ships": ON}
     with tempfile.TemporaryDirectory() as folder, task("attacks", len(given.attackers)) as advance:
         for attackers in given.attackers:
             home = born(Path(folder) / str(attackers), whole, given.namespace, given.model)
@@ -340,13 +369,15 @@ def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[s
             every = frozenset(home.memory[one] for target in targets for one in target.poisons.values())
             asked = found_for(home, space, targets, needs.others[: given.others])
             if not rows:
-                clean = measured(asked, "", every, {}, None, ON, space)
+                clean = measured(asked, "", every, None, None, ON, space)
                 for kind in KINDS:
-                    told = measured(asked, kind, every, {}, None, ON, space)
-                    rows.append(_row(kind, "its text alone", 0, "on", told, clean))
-            rows += rows_of(asked, attackers, every, space)
+                    told = measured(asked, kind, every, None, None, ON, space)
+                    rows.append(_row(kind, "its text alone", 0, "on", told, clean, told))
+            rows += rows_of(asked, attackers, every, space, given.namespace)
             if attackers == given.attackers[0]:
-                sunken = sinking(asked, every, space, {"as written": CAPS["as written"], "as it ships": ON})
+                sunken = sinking(asked, every, space, given.namespace, readings)
+                one_voice = {name: readings[name] for name in ("as it ships", "of memories")}
+                spilt = spillover(asked, space, given.namespace, one_voice)
             space.close()
             advance(1)
     asks = sum(len(target.unknown) for target in targets)
@@ -355,12 +386,16 @@ def by_votes_and_words(given: argparse.Namespace) -> dict[str, tuple[list[dict[s
         f"{len(targets)} targets, {asks} questions about them and {given.others} others, "
         f"{given.people} people, {given.days} days. mrr@5: without attack, and its change."
     )
-    return {"sink": (sunken, sunk), "lift": (rows, lifted)}
+    spill = (
+        f"Ratings of one of {given.people} people; questions by their cosine with those that he rated. "
+        f"unlike: the goal of the greatest move is {MOVED} at most."
+    )
+    return {"sink": (sunken, sunk), "lift": (rows, lifted), "spill": (spilt, spill)}
 
 
 @bench
 def main(argv: Sequence[str] | None = None) -> None:
-    """Attack and print how far it came."""
+    """Run the attacks and print the tables."""
     parser = options(__doc__)
     parser.add_argument("--data", type=existing_folder, required=True, help="folder of a collection")
     parser.add_argument("--namespace", default="default", help="which of its namespaces")
@@ -387,7 +422,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             tables |= by_votes_and_words(given)
         if given.what != WORDS:
             tables["learned"] = by_what_is_learned(given)
-    reports("attack", tables)
+    reports("attack", tables, hidden=("never_used of others", "never_used top 5"))
 
 
 if __name__ == "__main__":

@@ -186,18 +186,29 @@ class Fit:
 def row_of(where: Where, tally: Tally, point: Point, ships: Point) -> dict[str, Any]:
     """A figure with its interval, drawn by need: the same need in several lives is one."""
     need, before, after = (np.array(column) for column in zip(*tally, strict=True))
-    _, cluster = np.unique(need, return_inverse=True)
-    sums, counts = np.bincount(cluster, weights=after - before), np.bincount(cluster)
-    draw = np.random.default_rng(0)
-    drawn = draw.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=DRAWS)
-    low, high = np.quantile((drawn @ sums) / (drawn @ counts), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    low, high = interval(need, after - before)
     return {
         "point": label(point, ships), "what": where.what, "ships": point == ships, **point.told(),
         "set": where.set, "group": where.group,
         "wrong": where.wrong, "people": where.people, "per_day": where.per_day, "days": where.days,
         "without": round(float(before.mean()), 4), "change": round(float((after - before).mean()), 4),
-        "low": round(float(low), 6), "high": round(float(high), 6), "n": len(need), "needs": len(sums),
+        "low": round(low, 6), "high": round(high, 6), "n": len(need), "needs": len(np.unique(need)),
     }  # fmt: skip
+
+
+def interval(need: np.ndarray, change: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval of a mean change, drawn by need.
+
+    Args:
+        need: of each question, (n,).
+        change: of its measure, (n,).
+    """
+    _, cluster = np.unique(need, return_inverse=True)
+    sums, counts = np.bincount(cluster, weights=change), np.bincount(cluster)
+    draw = np.random.default_rng(0)
+    drawn = draw.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=DRAWS)
+    low, high = np.quantile((drawn @ sums) / (drawn @ counts), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
 
 
 def label(point: Point, ships: Point) -> str:

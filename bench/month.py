@@ -1,13 +1,17 @@
-"""A simulated month over a real collection: does measuring itself tell the truth?
+"""Evaluation over a simulated month: cycle verdicts beside those by the collection's own judgments.
 
     python bench/month.py --data FOLDER [--days 30] [--per-day 20] [--nightly]
 
-The documents of FOLDER (BEIR form) are saved; then a user asks its questions on an accelerated clock, reads
-with a position bias, takes most of what answers the question and now and then something that does not. Every
-day is folded and evaluated by the real Dagster jobs (in weeks, or with ``--nightly`` day by day, so that what
-use taught changes the next day's ranking). Printed are the cycles that closed, and for each ranking that was
-tried its nDCG@10 by what the memory could know (selections, the judge), beside that by the collection's own
-judgments: it should come to the same verdicts, more cautiously.
+The documents of FOLDER (BEIR form) are saved. A user asks its questions on an accelerated clock, reads with a
+position bias, takes most of what answers the question and now and then something that does not. The real
+Dagster jobs fold and evaluate every week, or with ``--nightly`` every day, so that feedback changes the next
+day's ranking. For each closed cycle and each ranking that was tried: nDCG@10 by what the memory could know
+(selections, the judge), and by the judgments of the collection (`true`). Both should come to the same
+verdict, the first more cautiously.
+
+``never_used`` is the true nDCG@10 of the same searches and ranking in a memory that nobody ever used: no
+ratings, no citations, no learned words, no search keys. ``change``: true nDCG@10 beside that; low, high: its
+interval of 95 %, drawn by question. Of `logged` it says whether the use of the month made searches better.
 """
 
 from __future__ import annotations
@@ -24,15 +28,19 @@ import polars as pl
 from _data import labelled, space_of
 from _home import ANSWER, FIRST
 from _report import bench, existing_folder, options, positive, report
+from _tried import beside, never_used, unrated
 from _user import Clock, User, asked_on
 
 from slowwave.common import ids
 from slowwave.common.progress import task
+from slowwave.evaluation.logged import logged_searches
 from slowwave.evaluation.measured import score, searches_of
-from slowwave.evaluation.variants import LOGGED, variants
+from slowwave.evaluation.variants import IN_FORCE, LOGGED, Tried, variants
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
-from slowwave.scoring.evaluation import compare
+from slowwave.scoring.evaluation import MEASURES, compare
+from slowwave.scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation.replay import Variant, replay
 from slowwave.settings import Settings, load
 from slowwave.tuning.collection import Collection, notes_of
 from slowwave.views.terminal import bars
@@ -119,7 +127,7 @@ def work(life: Life, first: date, last: date) -> None:
 
 
 def month(life: Life, days: Sequence[date], per_day: int, user: User, *, nightly: bool) -> int:
-    """The whole of it; returns the searches."""
+    """Live all days and run the jobs; return the number of searches."""
     plan = asked_on(sorted(life.relevant), days, per_day, seed=user.seed)
     searches, step = 0, 1 if nightly else WEEK
     work(life, FIRST - timedelta(days=1), FIRST - timedelta(days=1))
@@ -149,14 +157,15 @@ def rows_of(life: Life, cycle: Mapping[str, Any]) -> list[dict[str, Any]]:
         for one in answers
     ]
     schema = ["namespace", "query_id", "memory_id", "grade"]
-    told = score(
-        space, searches, pl.DataFrame(grades, schema=schema, orient="row").unique(),
-        variants(space.policy, life.settings.evaluation, space.policy_of),
-    )  # fmt: skip
+    true_grades = pl.DataFrame(grades, schema=schema, orient="row").unique()
+    tried = variants(space.policy, life.settings.evaluation, space.policy_of)
+    told = score(space, searches, true_grades, tried)
     told = told.group_by("variant", "query_id").agg(pl.col("ndcg_10").mean(), pl.col("mrr_5").mean())
+    unused = never_scored(life, space, searches, true_grades, tried)
     space.close()
-    known, true = (
-        {name: one.sort("query_id") for (name,), one in rows.group_by("variant")} for rows in (frozen, told)
+    known, true, never = (
+        {str(name): one.sort("query_id") for (name,), one in rows.group_by("variant")}
+        for rows in (frozen, told, unused)
     )
     found = []
     for name in sorted(known, key=lambda one: (one != LOGGED, one)):
@@ -175,9 +184,44 @@ def rows_of(life: Life, cycle: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "true ndcg@10": true[name]["ndcg_10"].mean(),
                 "true difference": against[1].difference,
                 "true verdict": against[1].verdict,
+                **beside(never[name]["ndcg_10"], true[name]["ndcg_10"]),
             }
         )
     return found
+
+
+def never_scored(
+    life: Life, space: Workspace, searches: pl.DataFrame, grades: pl.DataFrame, tried: Sequence[Tried]
+) -> pl.DataFrame:
+    """Measure searches again as if nobody had ever used the memory.
+
+    Args:
+        life: the home and its questions.
+        space: has the journal.
+        searches: rows of `searches_of`.
+        grades: judgments of the collection: query_id, memory_id, grade.
+        tried: rankings, of which the one in force stands for what was logged.
+
+    Returns:
+        variant, query_id and ndcg_10: the mean of the searches of a question.
+    """
+    every = [one.variant for one in tried]
+    every += [Variant(LOGGED, one.policy, one.without) for one in every if one.name == IN_FORCE]
+    if not every:
+        every = [Variant(LOGGED, space.policy)]
+    judged = searches.join(grades.select("query_id").unique(), on="query_id", how="semi")
+    results, rankings = list[pl.DataFrame](), list[pl.DataFrame]()
+    days = judged["day"].unique().sort().to_list()
+    for part in logged_searches(space.journal, days, life.namespace, only=judged["search_id"]):
+        places = part.searches.select("search", "search_id", "query_id")
+        shown = replay(unrated(part.batch), [never_used(one) for one in every], depth=None)
+        results.append(shown.join(places, on="search").select("search_id", "variant", "rank", "memory_id"))
+        names = pl.DataFrame({"variant": [one.name for one in every]})
+        rankings.append(places.select("search_id", "query_id").join(names, how="cross"))
+    ndcg = next(one for one in MEASURES if one.column == "ndcg_10")
+    judgments = grades.select("query_id", "memory_id", "grade")
+    done = evaluate_frame(pl.concat(rankings), pl.concat(results), judgments, [ndcg])
+    return done.group_by("variant", "query_id").agg(ndcg_10=pl.col(str(ndcg)).mean())
 
 
 @bench

@@ -1,30 +1,40 @@
-"""How long until one person's use opens the learning gate, and what is gained then?
+"""Learning from one person: days until the learning gate opens, and the gain.
 
-    python bench/one_person.py --data FOLDER [--what both] [--days 60] [--measure 30,60] [--nightly]
+    python bench/one_person.py --data FOLDER [--what both] [--days 60] [--measure 7,30,60] [--nightly]
 
-The documents of FOLDER (BEIR form) are saved, and one person asks its questions as they are written there
-(some come more often than others) on an accelerated clock, looks at five results with a position bias, and
-takes what answers; a share of what is taken is wrong. Of ``--rated`` of the searches the person rates one
-result: what was taken helpful, or the first one unhelpful where nothing was. Of the others the assistant
-observes what it used: it cites it (``--rest cited``), or repeats half of its words (``text``), or nothing is
-said at all (``nothing``). Every week, or with ``--nightly`` every day, is folded, evaluated and learned from
-by the real Dagster jobs, and the person approves each kind as soon as approval is all that its gate still
-waits for. ``--what`` says which kinds are switched on: learned *words*, search *keys*, or both.
+The documents of FOLDER (BEIR form) are saved. One person asks its questions as they are written there (some
+come more often than others) on an accelerated clock, looks at five results with a position bias, and takes
+what answers; a share of what is taken is wrong. Of ``--rated`` of the searches the person rates one result:
+what was taken helpful, or the first one unhelpful where nothing was. Of the others the assistant observes
+what it used: it cites it (``--rest cited``), or repeats half of its words (``text``), or says nothing
+(``nothing``). Every week, or with ``--nightly`` every day, the real Dagster jobs fold, evaluate and learn,
+and the person approves each kind as soon as its gate waits for nothing else. ``--what`` switches kinds on:
+learned *words*, search *keys*, or both.
 
-*days*: what each day came to. ``evaluated``: its searches whose question had a relevant judgment by its end.
-``cycle``: the number of the one that is open at its end, or that closed on it; ``counted``: what its
-questions count so far, each once a day and three times at most; ``once each``: the same if a question counted
-once (by what is known on the last day), and ``cycle then`` the number of the cycle by that. ``not open``:
+*days*, a row a day. ``evaluated``: searches of the day whose question had a relevant judgment by its end.
+``cycle``: number of the cycle that is open at its end, or that closed on it; ``counted``: questions that it
+counts so far, each once a day and three times at most; ``once each``: the same if a question counted once
+(by what is known on the last day), and ``cycle then`` the number of the cycle by that. ``not open``:
 conditions of the gate.
 
-*searches*: what became of all searches, by what was said of them, and why they are not evaluated.
+*searches*: all searches by their feedback, and the reason why they are not evaluated.
 
-*gate*: since which day each condition of each kind is open, or how it stands at the end; `all of them`: the
-first day on which the whole gate was open. *noise*: what the gate said of it on the days ``--measure``.
-*gain*: MRR@5 of questions that nobody asked, without what was learned and with it, at the end of each of
-these days: *applied* is what a search does then, *would be* what it would do if all that was proposed were
-applied; of both kinds also each alone. `no votes`: without what was learned, and as if nobody had rated or
-used anything (rules 3.4 and 3.7).
+*gate*: first day from which each condition of each kind is open, or its value at the end; `all of them`: the
+first day on which the whole gate was open. *noise*: noise of the gate on the days ``--measure``.
+
+*gain*: MRR@5 of three groups at the end of each day of ``--measure``, from the first week on (``7``):
+
+asked again  questions that were asked by then
+taught       other questions of the memories that were asked for by then, in words that nobody used
+never asked  questions of memories that nobody asks for
+
+`applied` is what a search does then; `would be` applies all that was proposed; of both kinds also each alone.
+
+never_used   in a memory that nobody ever used: no ratings, no citations, no learned words, no search keys
+without      without what was learned, but with ratings and citations
+with         with what was learned of the kind
+change       `with` beside `never_used`; low, high: its interval of 95 %, drawn by question; won/lost likewise
+by learning  `with` beside `without`, with its own low and high
 """
 
 from __future__ import annotations
@@ -32,8 +42,8 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -85,7 +95,7 @@ METRIC = "MRR@5"
 
 @dataclass
 class Person:
-    """Asks, looks, and says what was of use.
+    """A person who searches, reads, and gives feedback.
 
     Attributes:
         user: looks and takes.
@@ -186,7 +196,7 @@ def live(
 
 
 def night(home: Home, space: Workspace, clock: Clock, days: Sequence[date]) -> None:
-    """What the nights make of these days."""
+    """Run the nightly jobs of these days."""
     for job in ("feedback", "evaluation"):
         run(home, job, days[0], days[-1], clock.moment)
     approve(home, space)
@@ -194,11 +204,11 @@ def night(home: Home, space: Workspace, clock: Clock, days: Sequence[date]) -> N
         run(home, "learning", first, last, clock.moment)
 
 
-# -- what the days came to -------------------------------------------------------------------------
+# -- results by day -------------------------------------------------------------------------
 
 
 def evaluated(home: Home, space: Workspace, until: date) -> pl.DataFrame:
-    """Every search with the day from which it is known what answers it; null where nobody knows.
+    """Read every search with the day from which its question has a judgment; null where it has none.
 
     Returns:
         search_id, query_id, day (asked), since (day).
@@ -217,7 +227,7 @@ def evaluated(home: Home, space: Workspace, until: date) -> pl.DataFrame:
 
 
 def by_day(home: Home, space: Workspace, days: Sequence[date]) -> list[dict[str, Any]]:
-    """What each day came to."""
+    """Return a row for each day: searches, cycles, and conditions of the gate."""
     found = evaluated(home, space, days[-1])
     effect = space.store.read("learned_effect", f"namespace = '{home.namespace}'")
     gates = space.store.read("learning_gate", f"namespace = '{home.namespace}'")
@@ -247,7 +257,7 @@ def by_day(home: Home, space: Workspace, days: Sequence[date]) -> list[dict[str,
 
 
 def once_each(found: pl.DataFrame, days: Sequence[date]) -> dict[date, tuple[str, int]]:
-    """What cycles came to on each day if a question counted once in each: number, questions so far."""
+    """Number the cycles by day as if a question counted once in each: number, questions so far."""
     number, opened, told = 1, days[0], {}
     for day in days:
         mine = found.filter(pl.col("day") >= str(opened), pl.col("since") <= str(day))
@@ -266,7 +276,7 @@ def _number(cycle: int, *, closed: bool) -> str:
 def why_not(
     home: Home, space: Workspace, log: Sequence[Mapping[str, Any]], until: date
 ) -> list[dict[str, Any]]:
-    """What became of all searches, by what was said of them."""
+    """Count all searches by their feedback and the reason why they are not evaluated."""
     known = evaluated(home, space, until).select("search_id", known=pl.col("since").is_not_null())
     seen = clicked_results(space.store, str(until)).filter("clicked")["search_id"]
     rows = pl.DataFrame(log).join(known, on="search_id").with_columns(
@@ -284,19 +294,33 @@ def why_not(
     return counts.with_columns(share=share.round(4)).to_dicts()
 
 
-# -- what was gained -------------------------------------------------------------------------------
+# -- gain -------------------------------------------------------------------------------
+
+
+def parts_at(needs: Needs, asked: Collection[str]) -> dict[str, Asked]:
+    """Group the questions that are measured by what the person has asked so far.
+
+    Args:
+        needs: questions of the collection.
+        asked: texts of the questions that were asked.
+    """
+    again = [one for one in needs.asked if one.text in asked]
+    known = {one for question in again for one in question.answers}
+    taught = [one for one in needs.held if one.answers & known and one.text not in asked]
+    parts = {"asked again": again, "taught": taught, "never asked": needs.others}
+    return {part: [(one.text, one) for one in some] for part, some in parts.items() if some}
 
 
 def gain(home: Home, space: Workspace, asked: Mapping[str, Asked]) -> list[dict[str, Any]]:
-    """MRR@5 of questions that nobody asked, without what was learned and with it.
+    """Measure MRR@5 with what was learned, without it, and in a memory that nobody ever used.
 
     Args:
         home: has the memories.
         space: as it is now.
-        asked: the questions, by what they are.
+        asked: the questions, by group.
     """
     now, rows = space.now(), []
-    proposed = proposed_now(home, space)
+    proposed, off = proposed_now(home, space), without_any(space.policy)
     for part, some in asked.items():
         texts = [text for text, _ in some]
         found = {
@@ -304,27 +328,29 @@ def gain(home: Home, space: Workspace, asked: Mapping[str, Asked]) -> list[dict[
             WOULD_BE: found_for(home, space, texts, proposed),
         }
         qrels = {str(at): dict.fromkeys(home.answers(question), 1) for at, (_, question) in enumerate(some)}
-        off = evaluate(ranked(found[APPLIED], now, without_any(space.policy)), qrels, MEASURES)[METRIC]
-        silent = replace(space.policy, effectiveness_weight=0.0, negative_feedback=False)
-        unused = evaluate(ranked(found[APPLIED], now, without_any(silent)), qrels, MEASURES)[METRIC]
+        without = evaluate(ranked(found[APPLIED], now, off), qrels, MEASURES)[METRIC]
+        never = evaluate(ranked(found[APPLIED], now, off, used=False), qrels, MEASURES)[METRIC]
         for name, candidates in found.items():
             for what, variant in variants(space.policy, kinds_on(space)).items():
                 with_it = evaluate(ranked(candidates, now, variant), qrels, MEASURES)[METRIC]
-                told = compare(off, with_it, margin=0.0)
+                learned = compare(without, with_it, margin=0.0)
+                used = compare(never, with_it, margin=0.0)
                 rows.append(
                     {
                         "questions": f"{part} ({len(some):,})", "learned": name, "what": what,
                         "touched": round(touched(candidates, what), 3),
-                        "no votes": unused.mean(), "without": told.baseline,
-                        "change": told.difference, "low": told.low, "high": told.high,
-                        "won/lost": f"{told.wins}/{told.losses}",
+                        "never_used": used.baseline, "without": learned.baseline, "with": learned.candidate,
+                        "change": used.difference, "low": used.low, "high": used.high,
+                        "won/lost": f"{used.wins}/{used.losses}",
+                        "by learning": learned.difference, "by learning low": learned.low,
+                        "by learning high": learned.high,
                     }
                 )  # fmt: skip
     return rows
 
 
 def noise_now(home: Home, space: Workspace) -> list[dict[str, Any]]:
-    """What the gate of each kind says of noise now, and what else it waits for."""
+    """Return the noise that the gate of each kind sees now, and its other missing conditions."""
     rows = []
     for kind in kinds_on(space):
         says = gate(space, home.namespace, kind=kind)
@@ -342,19 +368,18 @@ def as_written(question: Question) -> str:
 
 
 def life(home: Home, needs: Needs, given: argparse.Namespace) -> dict[str, tuple[list[dict[str, Any]], str]]:
-    """Live the days and say what they came to, a table each."""
+    """Live the days and return the tables of results with their notes."""
     days = [FIRST + timedelta(days=number) for number in range(given.days)]
     plan = asked_on(needs, days, given.per_day, as_written, people=1, seed=given.seed)
     user = Careless(User(given.seed, bias=given.bias, noise=0.0), given.wrong)
     person = Person(user, given.rated, given.rest, given.limit, given.seed)
-    parts = {"held out": needs.held, "others": needs.others}
-    asked = {part: [(one.text, one) for one in some] for part, some in parts.items() if some}
     gained: list[dict[str, Any]] = []
     noisy: list[dict[str, Any]] = []
 
     def measure(after: int) -> Callable[[Workspace], None]:
         def now(space: Workspace) -> None:
-            gained.extend({"after": after, **row} for row in gain(home, space, asked))
+            asked = {one.text for day in days[:after] for one in plan[day]}
+            gained.extend({"after": after, **row} for row in gain(home, space, parts_at(needs, asked)))
             noisy.extend({"after": after, **row} for row in noise_now(home, space))
 
         return now
@@ -369,7 +394,7 @@ def life(home: Home, needs: Needs, given: argparse.Namespace) -> dict[str, tuple
         "gate": (since, ""),
         "taught": ([{"taught": name, "life": said} for name, said in states(home, space).items()], ""),
         "noise": (noisy, "after: days."),
-        "gain": (gained, "after: days."),
+        "gain": (gained, "after: days. MRR@5; change, low, high: `with` beside `never_used`."),
     }
     space.close()
     return tables
@@ -403,7 +428,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--needs", type=positive, default=100, help="memories that are needed")
     parser.add_argument("--questions", type=positive, help="different questions that are asked; all of them")
     parser.add_argument("--bias", type=float, default=0.5, help="of the person: rank r is looked at r^-bias")
-    parser.add_argument("--measure", type=numbers, help="days at whose end the gain is measured: 60,90; last")
+    parser.add_argument(
+        "--measure", type=numbers, help="measure the gain after so many days, as in 7,30,60; last"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nightly", action="store_true", help="run the jobs day by day, not week by week")
     given = parser.parse_args(argv)
@@ -424,7 +451,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         f"{given.days} days of {given.per_day} searches by one person, {given.rated:.0%} rated, of the "
         f"others {given.rest}, {given.wrong:.0%} wrong; {time.perf_counter() - start:,.0f} s. {note}"
     )
-    reports("one_person", tables | {"days": (rows, said)})
+    hidden = ("by learning low", "by learning high")
+    reports("one_person", tables | {"days": (rows, said)}, hidden=hidden)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slowwave.scoring.evaluation.replay import Variant
 from slowwave.scoring.ranking import SEEDS, RankingPolicy
-from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, TRIGGER, VECTOR
+from slowwave.scoring.ranking.candidates import BM25, KEYS, LEARNED, RATED, TRIGGER, VECTOR
 
 STAGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "no MPAB": {"mpab": False},
@@ -22,6 +22,10 @@ STAGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "no abstention": {"abstention_floor": 0.0},
 }
 """What switches a stage of a ranking off, by the name of the ranking without it."""
+
+NO_RATINGS: Final = "without ratings"
+NEVER_USED: Final = "never used"
+"""Names of the policy without what feedback says, and without anything that use has taught."""
 
 OF_TEXT: Final = ("no MPAB", "no neighbours", "no titles", "no sparse recall")
 """The stages that a collection has something for: nobody has used it."""
@@ -65,6 +69,14 @@ def without_channels(policy: RankingPolicy, *, keys: bool = False) -> tuple[Vari
     sure = replace(policy, abstention_floor=0.0)
     channels = (VECTOR, BM25, TRIGGER, LEARNED, *([KEYS] if keys else []))
     return tuple(Variant(f"without {name}", sure, frozenset({name})) for name in channels)
+
+
+def without_use(policy: RankingPolicy) -> tuple[Variant, ...]:
+    """The policy without ratings, and without any use: as if nobody had ever given feedback (rule 8.3)."""
+    return (
+        Variant(NO_RATINGS, policy, frozenset({RATED})),
+        Variant(NEVER_USED, policy, frozenset({RATED, LEARNED, KEYS})),
+    )
 
 
 def without_stages(policy: RankingPolicy) -> tuple[Variant, ...]:

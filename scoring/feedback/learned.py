@@ -36,6 +36,15 @@ KEYS: Final = "keys"
 KINDS: Final[tuple[Kind, ...]] = (WORDS, KEYS)
 """What use teaches: words of questions (rule 5), and questions as keys to what they led to (rule 7)."""
 
+RATINGS: Final = "ratings"
+USE: Final = "use"
+Measured = Literal["words", "keys", "ratings", "use"]
+MEASURED: Final[tuple[Measured, ...]] = (WORDS, KEYS, RATINGS, USE)
+"""What searches are measured without: words and search keys, which a gate lets in; ratings (rule 8), which
+count at once; and all use together, as if nobody had ever given feedback (rule 8.3)."""
+SWITCHED: Final[tuple[Measured, ...]] = (WORDS, KEYS, RATINGS)
+"""What a person or the regression guard switches on and off."""
+
 Scope = Literal["everything", "memory", "search", "principal", "since"]
 SCOPES: Final[tuple[Scope, ...]] = ("everything", "memory", "search", "principal", "since")
 

@@ -22,6 +22,8 @@ TRIGGER = "trigger"
 LEARNED = "learned"
 KEYS = "keys"
 TITLE = "title"
+RATED = "ratings"
+"""Feedback on memories; it finds none, but a search can be ranked without it."""
 
 _QUERY_CHARACTERS = 60  # of a past query, that are shown
 

@@ -19,6 +19,7 @@ from slowwave.scoring.ranking.candidates import (
     BM25,
     KEYS,
     LEARNED,
+    RATED,
     TRIGGER,
     VECTOR,
     Candidates,
@@ -140,8 +141,10 @@ class Columns:
         Raises:
             ValueError: a channel is not known.
         """
-        if unknown := sorted(set(channels).difference(CHANNELS)):
-            raise ValueError(f"{', '.join(unknown)}: no channel. Known: {', '.join(CHANNELS)}")
+        if unknown := sorted(set(channels).difference(CHANNELS, [RATED])):
+            raise ValueError(f"{', '.join(unknown)}: no channel. Known: {', '.join((*CHANNELS, RATED))}")
+        if RATED in channels:
+            return self.unrated().without([name for name in channels if name != RATED])
         if not channels:
             return self
         taken = np.bitwise_or.reduce([_bit(name) for name in channels])

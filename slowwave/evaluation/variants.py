@@ -70,6 +70,7 @@ def variants(
     if settings.ablations:
         own += [Tried(one, "channel") for one in panel.without_channels(policy, keys=keys)]
         own += [Tried(one, "stage") for one in panel.without_stages(policy)]
+        own += [Tried(one, "channel") for one in panel.without_use(policy)]
     taken = {LOGGED, *(one.variant.name for one in own)}
     if clash := sorted(taken.intersection(settings.shadow_policies)):
         raise SettingsError(

@@ -23,7 +23,7 @@ from slowwave.journal.kinds.learning import (
     why_and_detail,
 )
 from slowwave.quality.learning_gate import Approval
-from slowwave.scoring.feedback.learned import SCOPES, WORDS, Kind, Rollback, Scope
+from slowwave.scoring.feedback.learned import RATINGS, SCOPES, WORDS, Kind, Measured, Rollback, Scope
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -59,9 +59,14 @@ class Act:
     event_id: str
     ordered_at: datetime
 
-    def about(self, kind: Kind) -> bool:
-        """Whether it decides about this kind; what names none does about all, but an approval is of words."""
+    def about(self, kind: Measured) -> bool:
+        """Whether it decides about this kind.
+
+        What names none decides about words and keys, but an approval about words alone.
+        """
         said = self.detail.get("kind")
+        if kind == RATINGS:
+            return said == kind
         return said == kind or (said is None and (kind == WORDS or self.action != APPROVE))
 
 
@@ -111,7 +116,7 @@ def rollbacks(decided: list[Act], kind: Kind = WORDS) -> list[Rollback]:
     return found
 
 
-def last_word(decided: list[Act], kind: Kind = WORDS) -> tuple[Approval | None, str]:
+def last_word(decided: list[Act], kind: Measured = WORDS) -> tuple[Approval | None, str]:
     """Of the acts of one namespace: the last approval or withdrawal, and the regression found after it."""
     approval, regression = None, ""
     for act in decided:
@@ -124,6 +129,15 @@ def last_word(decided: list[Act], kind: Kind = WORDS) -> tuple[Approval | None, 
         elif act.action == REGRESSION:
             regression = act.why
     return approval, regression
+
+
+def ratings_off(decided: list[Act]) -> str:
+    """Why ratings of one namespace do not count; empty where they do, as they do from the beginning."""
+    why = ""
+    for act in decided:
+        if act.about(RATINGS):
+            why = "" if act.action == APPROVE else act.why or f"{act.who} switched them off"
+    return why
 
 
 def approved(decided: list[Act], kind: Kind = WORDS) -> bool:

@@ -26,10 +26,12 @@ from slowwave.feedback.questions import vectors_of, with_query_ids
 from slowwave.journal.kinds.search import shown_rows
 from slowwave.learning.evidence import Evidence
 from slowwave.scoring.days import day_start
+from slowwave.scoring.evaluation.comparison import TIE
 from slowwave.scoring.evaluation.evaluate import evaluate_frame
+from slowwave.scoring.evaluation.panel import NEVER_USED, NO_RATINGS, without_use
 from slowwave.scoring.evaluation.replay import Batch, Variant
 from slowwave.scoring.evaluation.replay import replay as ranked_again
-from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind
+from slowwave.scoring.feedback.learned import KEYS, KINDS, RATINGS, USE, WORDS, Kind, Measured
 from slowwave.scoring.measures import EFFECT_COLUMNS, OF_LEARNING
 from slowwave.scoring.ranking.candidates import KEYS as KEY_CHANNEL
 from slowwave.scoring.ranking.candidates import LEARNED
@@ -205,16 +207,58 @@ def effect_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
         columns=["day", "namespace", "search_id", "query", "occurred_at"],
     )  # fmt: skip
     mine = searches_of(space, days).join(asked, on="search_id", how="semi")
-    in_force = Tried(Variant(IN_FORCE, space.policy), "in force")
-    scored = score(space, mine, _known_then(space, mine), [in_force])
-    scored = scored.filter(pl.col("variant") == IN_FORCE).select(
-        "day", "namespace", "search_id", "query_id", *_COLUMNS
-    )
+    tried = [Tried(Variant(IN_FORCE, space.policy), "in force")]
+    tried += [Tried(one, "channel") for one in without_use(space.policy)]
+    known = _known_then(space, mine)
+    every = score(space, mine, known, tried)
+    about = ["day", "namespace", "search_id", "query_id"]
+    scored = every.filter(pl.col("variant") == IN_FORCE).select(*about, *_COLUMNS)
     if scored.is_empty():
         return empty
+    rated = _rated_before(space, scored.select(about), known)
+    others: tuple[tuple[Measured, str], ...] = ((RATINGS, NO_RATINGS), (USE, NEVER_USED))
+    use = [
+        _without(scored, every.filter(variant=name).select("search_id", *_COLUMNS), rated, kind)
+        for kind, name in others
+    ]
     asked = with_query_ids(asked.join(scored, on="search_id", how="semi"))
     evidence = Evidence(space, max(days))
-    return pl.concat([_effect(evidence, asked, scored, days, kind) for kind in KINDS])
+    learned = [_effect(evidence, asked, scored, days, kind) for kind in KINDS]
+    return pl.concat([*learned, *(one.select(empty.columns) for one in use)])
+
+
+def _without(scored: pl.DataFrame, other: pl.DataFrame, rated: pl.DataFrame, kind: Measured) -> pl.DataFrame:
+    """Rows of ``learned_effect`` of what counts at once: the figures without it, and as they are.
+
+    Args:
+        scored: figures of the ranking in force.
+        other: ``search_id`` and the figures without it.
+        rated: ``search_id`` of searches of which a right answer had feedback before.
+        kind: ratings, or all use.
+    """
+    after = [f"{name}_learned" for name in _COLUMNS]
+    moved = pl.any_horizontal((pl.col(name) - pl.col(f"{name}_learned")).abs() > TIE for name in _COLUMNS)
+    return (
+        scored.rename(dict(zip(_COLUMNS, after, strict=True)))
+        .join(other, on="search_id")
+        .join(rated.with_columns(rated=pl.lit(value=True)), on="search_id", how="left")
+        .with_columns(pl.col("rated").fill_null(value=False), moved=moved, kind=pl.lit(kind))
+        .with_columns(live="moved", effect_id=_named(pl.col("search_id")))
+    )
+
+
+def _rated_before(space: Workspace, searches: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """The ``search_id`` of those searches of which a right answer had feedback before their day."""
+    right = known.filter(pl.col("grade") > 0).select("day", "namespace", "query_id", "memory_id").unique()
+    pairs = searches.join(right, on=["day", "namespace", "query_id"])
+    said = space.store.read_by(
+        "usage_signals", "memory_id", pairs["memory_id"].unique().to_list(),
+        columns=["memory_id", "day"], also="weight > 0",
+    )  # fmt: skip
+    first = said.group_by("memory_id").agg(first=pl.col("day").min())
+    return (
+        pairs.join(first, on="memory_id").filter(pl.col("first") < pl.col("day")).select("search_id").unique()
+    )
 
 
 def _effect(
@@ -238,6 +282,7 @@ def _effect(
     changed = _measured(space, about.drop("query_id"), found, kind) if about.height else None
     rows = scored.with_columns(
         moved=pl.lit(value=False), live=pl.lit(value=False), kind=pl.lit(kind),
+        rated=pl.lit(None, pl.Boolean),
         **{f"{name}_learned": name for name in _COLUMNS},
     ).with_columns(effect_id=_named(pl.col("search_id"))).select(empty.columns)  # fmt: skip
     if changed is None:

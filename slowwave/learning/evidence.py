@@ -26,6 +26,7 @@ from slowwave.scoring.feedback.learned import (
     WORDS,
     Decided,
     Kind,
+    Measured,
     Rollback,
     decide,
     live,
@@ -143,7 +144,7 @@ class Evidence:
         """Rows of ``learned_matches`` of a namespace and kind."""
         return of_kind(self._of("learned_matches", namespace), kind)
 
-    def effect(self, namespace: str, kind: Kind) -> pl.DataFrame:
+    def effect(self, namespace: str, kind: Measured) -> pl.DataFrame:
         """Rows of ``learned_effect`` of a namespace and kind."""
         return of_kind(self._of("learned_effect", namespace), kind)
 
@@ -229,6 +230,6 @@ class Evidence:
         return self.space.store.empty(table) if found is None else found
 
 
-def of_kind(rows: pl.DataFrame, kind: Kind) -> pl.DataFrame:
+def of_kind(rows: pl.DataFrame, kind: Measured) -> pl.DataFrame:
     """Rows of a kind; one that says none is from before there were keys, and of words."""
     return rows.filter(pl.col("kind").fill_null(WORDS) == kind)

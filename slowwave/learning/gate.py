@@ -16,7 +16,7 @@ from slowwave.quality.learning_gate import Effect, GateDecision, GateEvidence, P
 from slowwave.scoring.days import day_end, last_day
 from slowwave.scoring.evaluation.comparison import Comparison, compare
 from slowwave.scoring.feedback import noise
-from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, well_taught
+from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, Measured, well_taught
 from slowwave.scoring.feedback.noise import Noise
 from slowwave.scoring.measures import MRR
 
@@ -144,9 +144,10 @@ def compared(
     metric: str,
     first: str,
     as_of: datetime,
-    kind: Kind,
+    kind: Measured,
     *,
     live: bool = False,
+    rated: bool | None = None,
 ) -> Comparison:
     """By query, the searches of some days without what was learned and with it.
 
@@ -158,11 +159,14 @@ def compared(
         as_of: the end of the last one.
         kind: of learning.
         live: only searches whose results what was learned has changed.
+        rated: only searches of which a right answer had feedback before, or had none; None is all.
     """
     days = pl.col("day").is_between(pl.lit(first), pl.lit(last_day(as_of)))
     rows = evidence.effect(namespace, kind).filter(days)
     if live:
         rows = rows.filter("live", "moved")
+    if rated is not None:
+        rows = rows.filter(pl.col("rated").fill_null(value=False) == rated)
     by_query = rows.group_by("query_id").agg(pl.col(metric).mean(), pl.col(f"{metric}_learned").mean())
     by_query = by_query.sort("query_id")
     margin = evidence.space.settings.evaluation.margin

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from slowwave.evaluation.truth import asked_of
 from slowwave.journal.kinds.learning import REGRESSION
-from slowwave.learning.acts import Act, acts, approved_namespaces, last_word, rollbacks, write_act
+from slowwave.learning.acts import (
+    Act,
+    acts,
+    approved_namespaces,
+    last_word,
+    ratings_off,
+    rollbacks,
+    write_act,
+)
 from slowwave.learning.applied import without
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import DRAWS, compared
@@ -16,7 +24,7 @@ from slowwave.learning.log import log_acts
 from slowwave.scoring.days import day_end, last_day
 from slowwave.scoring.evaluation.comparison import Comparison
 from slowwave.scoring.evaluation.interleaving import preference
-from slowwave.scoring.feedback.learned import KINDS, WORDS, Kind
+from slowwave.scoring.feedback.learned import KINDS, RATINGS, WORDS, Kind, Measured
 from slowwave.scoring.measures import OF_LEARNING
 from slowwave.store.frames import quote
 
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
 GUARD = "regression guard"
+_GROUPS = {"that ratings changed": None, "that they changed for answers without feedback": False}
 
 
 def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
@@ -38,6 +47,9 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     heal(space)
+    for namespace, why in ratings_worse(space, day).items():
+        found[namespace] = f"{RATINGS}: {why}"
+        _close(space, namespace, why, RATINGS)
     for kind in KINDS:
         names = approved_namespaces(acts(space.journal), kind)
         evidence = Evidence(space, day, among=names)
@@ -46,6 +58,36 @@ def close_where_worse(space: Workspace, day: str) -> dict[str, str]:
                 told = why if kind == WORDS else f"{kind}: {why}"
                 found[namespace] = "; ".join(filter(None, [found.get(namespace), told]))
                 _close(space, namespace, why, kind)
+    return found
+
+
+def ratings_worse(space: Workspace, day: str) -> dict[str, str]:
+    """Why ratings make results surely worse, by namespace; not of those where they are switched off.
+
+    Compared are the searches that they changed with the same searches without them: all, and those of which
+    no right answer had feedback before, since what is asked for often may push out what is not.
+
+    Args:
+        space: of the tables and the journal.
+        day: up to whose end is looked.
+    """
+    as_of = day_end(day)
+    rows = space.store.scan("learned_effect", f"kind = {quote(RATINGS)}", columns=["namespace"])
+    names = rows["namespace"].unique().sort().to_list()
+    evidence, found = Evidence(space, day, among=names), dict[str, str]()
+    for namespace in names:
+        decided = evidence.acts_of(namespace)
+        if ratings_off(decided):
+            continue
+        switched = [act.at for act in decided if act.about(RATINGS)]
+        since = switched[-1].date().isoformat() if switched else ""
+        for about, rated in _GROUPS.items():
+            for measure in OF_LEARNING:
+                done = compared(
+                    evidence, namespace, measure.column, since, as_of, RATINGS, live=True, rated=rated
+                )
+                if done.verdict == "worse" and namespace not in found:
+                    found[namespace] = f"{measure} of the searches {about}: {done.describe()}"
     return found
 
 
@@ -94,7 +136,7 @@ def heal(space: Workspace) -> None:
         _take_back(space, act)
 
 
-def _close(space: Workspace, namespace: str, why: str, kind: Kind) -> None:
+def _close(space: Workspace, namespace: str, why: str, kind: Measured) -> None:
     act = write_act(
         space.journal,
         namespace,

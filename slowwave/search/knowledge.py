@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from slowwave.feedback.context import ContextualStates, RatedFor
 from slowwave.feedback.states import MemoryStates
-from slowwave.learning.applied import LearnedTriggers, SearchKeys
+from slowwave.learning.applied import LearnedTriggers, RatingsSwitch, SearchKeys
 from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
@@ -80,6 +80,7 @@ class StoredKnowledge:
         store: has them.
         taught: what use has taught.
         context: what it has taught of memories for single questions.
+        switch: says whether ratings count.
         learned: what selections have; None where nothing is.
         keys: past questions that lead somewhere; None where there are none.
     """
@@ -89,10 +90,11 @@ class StoredKnowledge:
         store: Store,
         taught: MemoryStates,
         context: ContextualStates,
+        switch: RatingsSwitch,
         learned: LearnedTriggers | None = None,
         keys: SearchKeys | None = None,
     ) -> None:
-        self._store, self._taught, self._context = store, taught, context
+        self._store, self._taught, self._context, self._switch = store, taught, context, switch
         self._learned, self._keys = learned, keys
         self._lock = threading.Lock()
         self._triggers: dict[str, _Triggers] = {}
@@ -108,11 +110,16 @@ class StoredKnowledge:
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """See `Knowledge`."""
-        return self._taught.states(namespace, memory_ids)
+        states = self._taught.states(namespace, memory_ids)
+        if states and self._switch.off(namespace):
+            return {name: MemoryState(strength=state.strength) for name, state in states.items()}
+        return states
 
     def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
         """See `Knowledge`."""
-        return self._context.rated(namespace, vector) if self._taught.any(namespace) else {}
+        if not self._taught.any(namespace) or self._switch.off(namespace):
+            return {}
+        return self._context.rated(namespace, vector)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `Knowledge`."""

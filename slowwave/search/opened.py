@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.feedback.context import contextual_states
 from slowwave.feedback.states import states_in
-from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
+from slowwave.learning.applied import RatingsSwitch, learned_boost, learned_triggers, search_keys
 from slowwave.search.channels.base import Channels
 from slowwave.search.channels.following import Snapshots
 from slowwave.search.channels.tables import TableChannels
@@ -26,6 +26,7 @@ def knowledge_in(space: Workspace) -> StoredKnowledge:
             space.store,
             states_in(space),
             contextual_states(space),
+            RatingsSwitch(lambda: space.journal),
             learned_triggers(space),
             search_keys(space),
         ),

@@ -13,7 +13,7 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.context import RatedFor, contextual_states
 from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
-from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
+from slowwave.learning.applied import RatingsSwitch, learned_boost, learned_triggers, search_keys
 from slowwave.learning.keys import LedTo
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import acts_until
@@ -52,7 +52,10 @@ class _Knowledge:
         taught = MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space))
         keys = search_keys(space, day)
         context = contextual_states(space, day)
-        self._taught = StoredKnowledge(space.store, taught, context, learned_triggers(space, day), keys)
+        switch = RatingsSwitch(lambda: space.journal, day)
+        self._taught = StoredKnowledge(
+            space.store, taught, context, switch, learned_triggers(space, day), keys
+        )
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """See `slowwave.search.knowledge.Knowledge`."""

@@ -1,4 +1,4 @@
-"""What the bench of one person says beside the code that it measures."""
+"""Tests of the figures that the bench of one person makes by itself."""
 
 from __future__ import annotations
 
@@ -51,3 +51,18 @@ def test_of_few_questions_the_rest_is_never_asked(script: ModuleType, seed: int)
     known = {one for question in kept.asked for one in question.answers}
     assert all(question.answers <= known for question in kept.held)
     assert not any(question.answers & known for question in kept.others)
+
+
+def test_groups_follow_what_was_asked_so_far(script: ModuleType) -> None:
+    first, second = (Question(f"question of {name}", frozenset({name})) for name in ("d1", "d2"))
+    held = [Question(f"other question of {name}", frozenset({name})) for name in ("d1", "d2")]
+    same_words = Question(first.text, frozenset({"d1"}))
+    other = Question("question of d3", frozenset({"d3"}))
+    needs = Needs([first, second], [*held, same_words], [other])
+
+    assert script.parts_at(needs, {first.text}) == {
+        "asked again": [(first.text, first)],
+        "taught": [(held[0].text, held[0])],
+        "never asked": [(other.text, other)],
+    }
+    assert script.parts_at(needs, set()) == {"never asked": [(other.text, other)]}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from slowwave.scoring.feedback.learned import KINDS, SCOPES
+from slowwave.scoring.feedback.learned import RATINGS, SCOPES, SWITCHED, WORDS
 
 APPROVE, WITHDRAW, REGRESSION, ROLLBACK = "approve", "withdraw", "regression", "rollback"
 """The subjects of these acts. The payload says `why` and which `kind` of learning is meant; of a rollback
@@ -25,8 +25,11 @@ def why_and_detail(payload: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 def is_sound(action: str, payload: Mapping[str, Any]) -> bool:
     """Whether a decision can be carried out."""
-    if payload.get("kind", KINDS[0]) not in KINDS:
+    kind = payload.get("kind", WORDS)
+    if kind not in SWITCHED:
         return False
+    if action == ROLLBACK and kind == RATINGS:
+        return False  # ratings are events of their own; they are switched off, not taken back
     if action != ROLLBACK:
         return action in (APPROVE, WITHDRAW, REGRESSION)
     scope, value = payload.get("scope"), payload.get("value")
