@@ -14,7 +14,7 @@ from slowwave.evaluation.trend import Trend, trend_until
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.scoring.evaluation.trend import FIGURES
 from slowwave.views import markdown
-from slowwave.views.trend import sentences, week_table
+from slowwave.views.trend import comparisons, sentences, week_table
 from slowwave.views.trend_plots import by_week
 
 MOST = 5
@@ -51,6 +51,8 @@ def _of(namespace: str, mine: Trend, week: date) -> dict[str, Any]:
     """
     kinds = mine.kinds()
     told: dict[str, Any] = {f"{namespace}: is it getting better": " ".join(sentences(mine))}
+    if compared := comparisons(mine):
+        told[f"{namespace}: beside a memory nobody used"] = ". ".join(compared)
     for kind, weeks in kinds.items():
         name = namespace if len(kinds) == 1 else f"{namespace}, {kind}"
         told |= {

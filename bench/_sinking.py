@@ -243,7 +243,7 @@ def within_reach(
 
 
 def scores(one: Asked, feedback: Served | None, policy: RankingPolicy, now: datetime) -> dict[str, float]:
-    """Score all candidates of a question by memory, best first; without any feedback if `feedback` is None."""
+    """Score all candidates of a question by memory, best first; nobody used them if `feedback` is None."""
     here = feedback.states(one) if feedback else {}
     found = rank(replace(one.candidates, states=here), policy, as_of=now, limit=1_000)
     return {result.memory_id: result.score for result in found.results}

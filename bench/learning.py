@@ -205,7 +205,8 @@ def figures(part: str, scores: Scored) -> list[dict[str, Any]]:
         used = beside(scores.never["MRR@5"], with_it["MRR@5"])
         row |= {
             "never_used": used["never_used"], "without": scores.off["MRR@5"].mean(),
-            "with": with_it["MRR@5"].mean(), "change": used["change"], "low": used["low"], "high": used["high"],
+            "with": with_it["MRR@5"].mean(),
+            **{name: used[name] for name in ("change", "low", "high")},
         }  # fmt: skip
         for metric, short in SHOWN.items():
             told = compare(scores.off[metric], with_it[metric], margin=0.0)

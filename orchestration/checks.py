@@ -10,6 +10,7 @@ from slowwave.assets import evaluation, feedback, ingest, learning
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common.imports import CONTRACT, when_used
+from slowwave.evaluation.trend import trend_until
 from slowwave.feedback.pending import folded_days, unfolded_days
 from slowwave.home import ledger
 from slowwave.learning.evidence import Evidence
@@ -274,6 +275,29 @@ def learning_gate(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
     )
 
 
+@dg.asset_check(
+    asset=dg.AssetKey("learned_effect"),
+    name="beside_never_used",
+    description="Whether searches are surely worse than in a memory that nobody ever used. The regression "
+    "guard switches ratings off where they are the cause; `slowwave learning ratings` shows the figures.",
+)
+def beside_never_used(slowwave: SlowwaveResource) -> dg.AssetCheckResult:
+    """Compare the judged searches of all namespaces with the same ones without anything that use taught."""
+    space = slowwave.space
+    compared = trend_until(space, space.now()).beside
+    worse = compared.filter(pl.col("verdict") == "worse")
+    told = [
+        f"{row['namespace']}, {row['kind']}, answers {row['answers']}: {row['difference']:+.3f}"
+        for row in worse.iter_rows(named=True)
+    ]
+    return dg.AssetCheckResult(
+        passed=worse.is_empty(),
+        severity=dg.AssetCheckSeverity.WARN,
+        description="; ".join(told) or "Use has made no namespace surely worse.",
+        metadata={"compared": table(compared, rows=60), "surely worse": worse.height},
+    )
+
+
 def _next(gate: GateDecision) -> str:
     """What a person can do about a gate."""
     if gate.open:
@@ -305,4 +329,5 @@ CHECKS = [
     nothing_late,
     isolation,
     learning_gate,
+    beside_never_used,
 ]

@@ -11,6 +11,7 @@ from rich.markup import escape
 from slowwave.cli.app import Json, Namespace, app, open_namespace, reference
 from slowwave.cli.gate import gates
 from slowwave.views.learned import OF, conditions, nothing_taught, says, would_take_back
+from slowwave.views.section import Section
 from slowwave.views.tables import rich_table
 from slowwave.views.terminal import bars, err, out, print_json, reports_errors
 
@@ -138,6 +139,39 @@ def learning_withdraw(
         f"Withdrawn by [bold]{escape(who)}[/]. Searches are from now on as if nothing had been learned"
         f"{_of(done)}. [dim]slowwave learning rollback deletes it.[/]"
     )
+
+
+@learning.command("ratings")
+@reports_errors
+def learning_ratings(
+    switch: Annotated[str, typer.Argument(help="on or off; leave it out to look.")] = "",
+    who: Who = "",
+    why: Why = "",
+    namespace: Namespace = "",
+    json: Json = False,
+) -> None:
+    """Show whether ratings make searches better than a memory nobody used; switch them on or off."""
+    from slowwave.evaluation.trend import trend_until
+    from slowwave.views.tables import show
+    from slowwave.views.trend import never_used, plain
+
+    if switch not in ("", "on", "off"):
+        fail(f"{switch!r}: say on or off, or nothing to look.")
+    with open_namespace(namespace) as memory:
+        if switch:
+            memory.learning.switch_ratings(on=switch == "on", who=who, why=why)
+        off = memory.learning.ratings_off()
+        found = trend_until(memory.home, memory.home.now(), memory.namespace).of(memory.namespace)
+    if json:
+        compared = plain(found)["beside_never_used"]
+        print_json({"on": not off, "why_off": off, "beside_never_used": compared})
+        return
+    state = f"Ratings are switched off: {off}" if off else "Ratings count for questions like their own."
+    out.print(state, markup=False)
+    if parts := never_used(found):
+        show(Section("Beside a memory nobody used", parts, ""))
+    else:
+        out.print("No judged search was changed by them yet.")
 
 
 @learning.command("rollback")

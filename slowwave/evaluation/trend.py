@@ -11,8 +11,8 @@ import polars as pl
 
 from slowwave.journal.kinds.search import Search
 from slowwave.scoring.days import day_of
-from slowwave.scoring.evaluation.trend import Course, course, trend
-from slowwave.scoring.feedback.learned import KEYS, WORDS
+from slowwave.scoring.evaluation.trend import Course, beside, course, trend
+from slowwave.scoring.feedback.learned import KEYS, RATINGS, USE, WORDS
 from slowwave.scoring.measures import MRR
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.store.frames import quote
@@ -20,7 +20,10 @@ from slowwave.store.frames import quote
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-_EFFECT = ["namespace", "day", "search_id", "query_id", "moved", "live", MRR.column, f"{MRR.column}_learned"]
+_EFFECT = [
+    "namespace", "day", "search_id", "query_id", "moved", "live", "rated", MRR.column,
+    f"{MRR.column}_learned",
+]  # fmt: skip
 _IN_TURN = ["namespace", "day", "search_id", "policy_a", "policy_b", "credit_a", "credit_b"]
 _KIND = "kind"
 _LOOKED_AT = 8
@@ -34,15 +37,18 @@ class Trend:
     Attributes:
         weeks: `slowwave.scoring.evaluation.trend.COLUMNS`: a row a namespace, kind and week.
         courses: the last weeks beside the first, one for each namespace and kind of what is learned.
+        beside: `slowwave.scoring.evaluation.trend.BESIDE`: the same searches without what use has taught.
     """
 
     weeks: pl.DataFrame
     courses: list[Course]
+    beside: pl.DataFrame
 
     def of(self, namespace: str) -> Trend:
         """That of one of them."""
         mine = [one for one in self.courses if one.namespace == namespace]
-        return Trend(self.weeks.filter(pl.col("namespace") == namespace), mine)
+        about = pl.col("namespace") == namespace
+        return Trend(self.weeks.filter(about), mine, self.beside.filter(about))
 
     def kinds(self) -> dict[str, pl.DataFrame]:
         """The weeks of one namespace by the kind of what is learned, each with those without a measure."""
@@ -62,11 +68,16 @@ def trend_until(space: Workspace, as_of: datetime, namespace: str = "") -> Trend
     until = f"day <= {quote(day_of(as_of))}"
     effect = store.scan("learned_effect", until, columns=[*_EFFECT, _KIND])
     effect = effect.with_columns(pl.col(_KIND).fill_null(WORDS)).drop_nulls(MRR.column)
+    # Ratings and all use are told of where they changed anything.
+    moved = pl.col("moved").any().over("namespace", _KIND)
+    effect = effect.filter(moved | ~pl.col(_KIND).is_in([RATINGS, USE]))
+    compared = beside(effect, margin=space.settings.evaluation.margin)
+    effect = effect.drop("rated")
     here = f"{until} AND (imported_from IS NULL OR imported_from = '')"
     searches = store.scan("searches", here, columns=["namespace", "day"])
     shown = store.scan("interleavings", until, columns=_IN_TURN)
     weeks = trend(effect, searches, _of_learning(space, shown), as_of)
-    return Trend(weeks, course(effect, as_of))
+    return Trend(weeks, course(effect, as_of), compared)
 
 
 def _of_learning(space: Workspace, shown: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from slowwave.learning.acts import (
     acts,
     approved,
     last_word,
+    ratings_off,
     rollback_of,
     rollbacks,
     write_act,
@@ -28,7 +29,7 @@ from slowwave.learning.gate import decide
 from slowwave.learning.log import log_acts
 from slowwave.learning.shown import STATES, State
 from slowwave.quality.learning_gate import APPROVAL, REGRESSION
-from slowwave.scoring.feedback.learned import KEYS, KINDS, WORDS, Kind, Rollback, Scope, standing
+from slowwave.scoring.feedback.learned import KEYS, KINDS, RATINGS, WORDS, Kind, Rollback, Scope, standing
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -268,6 +269,25 @@ class Learning:
             what = "Learning of words" if kind == WORDS else "Learning of search keys"
             raise LearningError(f"{what} of {self._namespace} is not approved. There is nothing to withdraw.")
         return self._write(WITHDRAW, who, why, {"kind": kind})
+
+    def ratings_off(self) -> str:
+        """Why ratings do not count in searches; empty where they do, as they do from the beginning."""
+        return ratings_off(self._acts())
+
+    def switch_ratings(self, *, on: bool, who: str, why: str = "") -> Act:
+        """Let ratings count in searches, or not; feedback is taken and folded either way.
+
+        Args:
+            on: whether they count.
+            who: Name of the person who decides.
+            why: Reason, stored in the audit log.
+
+        Raises:
+            LearningError: nobody was named, or nothing would change.
+        """
+        if on != bool(self.ratings_off()):
+            raise LearningError(f"Ratings are {'on' if on else 'off'} in {self._namespace} already.")
+        return self._write(APPROVE if on else WITHDRAW, who, why, {"kind": RATINGS})
 
     def roll_back(
         self, scope: Scope, value: str = "", *, who: str, why: str = "", kind: Kind = WORDS

@@ -209,11 +209,24 @@ def _verdicts(
     return [
         Said(
             memory_id=row["memory_id"], chunk_id=best_of(row), verdict=one.verdict,
-            evidence=one.evidence, keywords=one.keywords, ratio=one.ratio,
+            evidence="none" if one.verdict == "ignored" and _is_padding(row) else one.evidence,
+            keywords=one.keywords, ratio=one.ratio,
             ratio_beyond_query=one.ratio_beyond_query, similarity=one.similarity,
         )
         for row, one in zip(shown, found, strict=True)
     ]  # fmt: skip
+
+
+_BESIDE_THE_QUESTION = frozenset({"effectiveness", "confidence", "negative_feedback", "clamp"})
+
+
+def _is_padding(row: Shown) -> bool:
+    """Whether the question added nothing to the score of a result: ignoring it says nothing of the memory."""
+    parts = row.get("contributions") or {}
+    return (
+        bool(parts)
+        and sum(abs(value) for source, value in parts.items() if source not in _BESIDE_THE_QUESTION) <= 1e-9
+    )
 
 
 Certainty = tuple[int, bool]  # of the evidence; whether it was seen here, and not imported

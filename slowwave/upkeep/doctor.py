@@ -216,6 +216,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
         "keys", doubled == 0, f"{doubled} doubled memories", "Restore a checkpoint." if doubled else ""
     )
     yield _isolation(space, repair)
+    yield from _ratings(space)
     yield from _sensitivity(space, repair)
     yield from _decisions(space)
     apart = differences(store)
@@ -314,6 +315,19 @@ def _isolation(space: Workspace, repair: bool) -> Finding:
         problems, mended = prove(store), f" (mended: {wrong.height} {SEARCHED})"
     message = "; ".join(problems) or f"no full-text search reaches what was learned{mended}"
     return Finding("learning", not problems, message, "slowwave doctor --repair" if problems else "")
+
+
+def _ratings(space: Workspace) -> Iterator[Finding]:
+    """Namespaces in which the regression guard has switched ratings off."""
+    from slowwave.learning.acts import acts, ratings_off
+    from slowwave.learning.guard import GUARD
+    from slowwave.scoring.feedback.learned import RATINGS
+
+    decided = acts(space.journal)
+    for namespace in sorted({act.namespace for act in decided if act.about(RATINGS) and act.who == GUARD}):
+        if why := ratings_off([act for act in decided if act.namespace == namespace]):
+            told = f"ratings are switched off in {namespace}, since they made searches worse: {why}"
+            yield Finding("ratings", False, told, f"slowwave learning ratings -n {namespace}")
 
 
 def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:

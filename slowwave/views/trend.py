@@ -8,12 +8,18 @@ from typing import Any
 import polars as pl
 
 from slowwave.evaluation.trend import Trend
-from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
+from slowwave.scoring.evaluation.trend import ALL, HIT, RATED, Course, short, signed
+from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
 from slowwave.views.section import Column, Mark, Paragraph, Part, Picture, Section, Table, numbers
 from slowwave.views.trend_plots import by_week
 
 TITLE = "Is it getting better?"
+_WITHOUT = {"use": "any use", "ratings": "ratings", "words": "learned words", "keys": "search keys"}
+_VERDICTS = {
+    "better": "better", "worse": "worse", "equivalent": "the same within the margin",
+    "insufficient evidence": "not surely better or worse",
+}  # fmt: skip
 NOTE = "by week (Monday, UTC), of all days"
 TOO_FEW = "too few"
 NOT_OVER = "so far"
@@ -38,16 +44,55 @@ def section(trend: Trend, *, width: int = ANY, most: int = SHOWN) -> Section:
         most: weeks, the last ones.
     """
     tables: list[list[Part]] = [[week_table(mine, width, most)] for mine in _weeks(trend)]
-    return Section(TITLE, _beside(_said(trend), tables), NOTE)
+    return Section(TITLE, [*never_used(trend), *_beside(_said(trend), tables)], NOTE)
 
 
 def page_parts(trend: Trend) -> list[Part]:
     """The same for a page, with the picture and how to read it; nothing where nothing was ever measured."""
     what = "Hit rate at 1, MRR@5, changed searches and comparisons by week"
     shown: list[list[Part]] = [[Picture(by_week(mine), what), week_table(mine)] for mine in _weeks(trend)]
-    parts = _beside(_said(trend), shown)
+    parts = [*never_used(trend), *_beside(_said(trend), shown)]
     how = [Paragraph(_HOW, "faint")] if len(parts) > 1 else []
     return [Section(TITLE, [*parts, *how], NOTE)]
+
+
+def never_used(trend: Trend) -> list[Part]:
+    """The searches of one namespace beside those of a memory that nobody used (rule 8.3), if they differ."""
+    rows = trend.beside.filter(pl.col("changed").sum().over("kind") > 0)
+    told = [f"{text[0].upper()}{text[1:]}." for text in comparisons(trend)]
+    if not told:
+        return []
+    columns = [Column("without", whole=True), Column("answers", whole=True), *numbers("questions", "changed")]
+    columns += [*numbers(str(MRR)), Column("difference (95 %)", whole=True)]
+    cells: list[list[object]] = [
+        [
+            _WITHOUT[row["kind"]], row["answers"], f"{row['questions']:,}", f"{row['changed']:,}",
+            f"{short(row['without'])} → {short(row['with'])}", _span(row),
+        ]
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    return [*(Paragraph(text) for text in told), Table(columns, cells)]
+
+
+def comparisons(trend: Trend) -> list[str]:
+    """Whether use makes searches better than if nobody had ever given feedback, a sentence for each group."""
+    rows = trend.beside.filter((pl.col("kind") == USE) & (pl.col("questions") > 0))
+    if not rows["changed"].sum():
+        return []
+    found = []
+    for row in rows.filter(pl.col("answers") != RATED).iter_rows(named=True):
+        whose = "" if row["answers"] == ALL else " of answers that had no feedback before"
+        ends = f"{signed(row['low'])} to {signed(row['high'])}"
+        found.append(
+            f"beside a memory nobody used, searches{whose} are {_VERDICTS[row['verdict']]}: {MRR} "
+            f"{signed(row['difference'])} ({ends}, {row['questions']:,} questions)"
+        )
+    return found
+
+
+def _span(row: dict[str, Any]) -> object:
+    mark = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
+    return Mark(f"{signed(row['difference'])} ({signed(row['low'])} to {signed(row['high'])})", mark)
 
 
 def _weeks(trend: Trend) -> list[pl.DataFrame]:
@@ -85,7 +130,8 @@ def plain(trend: Trend) -> dict[str, Any]:
     return {
         "weeks": trend.weeks.drop("namespace").to_dicts(),
         "course": [_figures(one) for one in trend.courses],
-        "sentences": sentences(trend),
+        "sentences": [*comparisons(trend), *sentences(trend)],
+        "beside_never_used": trend.beside.drop("namespace").to_dicts(),
     }
 
 
