@@ -19,7 +19,7 @@ from _user import Clock
 
 import slowwave
 from slowwave.common import ids
-from slowwave.feedback.questions import questions_in
+from slowwave.feedback.questions import QuestionIndex, question_indexes, questions_in
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry
 from slowwave.learning import acts, views
@@ -66,6 +66,52 @@ def teach(memory: slowwave.Memory, size: int, memories: int) -> None:
         size: searches of different questions (count).
         memories: that there are (count).
     """
+    store, rows = memory.store, past(memory, size, memories)
+    for name in ("search_views", "search_keys"):
+        columns = store.empty(name).columns
+        store.upsert(name, rows.select(columns))
+    maintain(store, keep_versions=timedelta(0))
+    acts.write_act(
+        memory.journal,
+        NAMESPACE,
+        acts.APPROVE,
+        who="bench",
+        why="to measure",
+        at=datetime.now(UTC),
+        detail={"kind": "keys"},
+    )
+
+
+def rate(memory: slowwave.Memory, size: int, memories: int) -> None:
+    """Rate a result of so many past searches of different questions; arguments as of `teach`."""
+    store, rows = memory.store, past(memory, size, memories)
+    used = pl.col("selected")
+    rated = (pl.int_range(pl.len()) % 5 == 0) & used
+    signals = rows.with_columns(
+        signal_id="view_id", event_id="search_id", occurred_at="at", imported=pl.lit(value=False),
+        tier=pl.when(rated).then(pl.lit("quick")).otherwise(pl.lit("implicit")),
+        verdict=pl.when(rated).then(pl.lit("helpful")).when(used).then(pl.lit("used"))
+        .otherwise(pl.lit("ignored")),
+        value=pl.when(used).then(1.0).otherwise(0.5), weight=pl.when(rated).then(1.0).otherwise(0.25),
+    )  # fmt: skip
+    _write(store, "usage_signals", signals)
+    state = signals.group_by("memory_id").agg(
+        pl.col("namespace").first(), pl.col("day").max(), feedback_count=pl.len().cast(pl.Int32)
+    )
+    state = state.with_columns(state_id="memory_id", effectiveness=pl.lit(0.5))
+    _write(store, "memory_state", state)
+    maintain(store, keep_versions=timedelta(0))
+
+
+def _write(store: Any, name: str, rows: pl.DataFrame) -> None:  # noqa: ANN401 - the store of a home
+    """Write rows to a table; columns that they lack are empty, others are left out."""
+    empty = store.empty(name)
+    known = rows.select(one for one in empty.columns if one in rows.columns)
+    store.upsert(name, pl.concat([empty, known], how="diagonal_relaxed").select(empty.columns))
+
+
+def past(memory: slowwave.Memory, size: int, memories: int) -> pl.DataFrame:
+    """Make so many past searches, with the vectors of their questions: a row for each result shown."""
     store, draw, teaching = memory.store, np.random.default_rng(8), memory.home.key_teaching
     dimension = memory.embedder.dimension
     count = max(size // TOPIC, ASKED)
@@ -109,19 +155,7 @@ def teach(memory: slowwave.Memory, size: int, memories: int) -> None:
     store.upsert("question_vectors", pl.DataFrame(
         {"query_id": names, "namespace": [NAMESPACE] * size, "query": texts, "vector": vectors}
     ))  # fmt: skip
-    for name in ("search_views", "search_keys"):
-        columns = store.empty(name).columns
-        store.upsert(name, rows.select(columns))
-    maintain(store, keep_versions=timedelta(0))
-    acts.write_act(
-        memory.journal,
-        NAMESPACE,
-        acts.APPROVE,
-        who="bench",
-        why="to measure",
-        at=now,
-        detail={"kind": "keys"},
-    )
+    return rows
 
 
 def put_together(memory: slowwave.Memory) -> dict[str, float]:
@@ -138,8 +172,8 @@ def put_together(memory: slowwave.Memory) -> dict[str, float]:
     begin, rules = day_start(now.date()), key_rules(memory.home)
     evidence = Evidence(memory.home, among=[NAMESPACE])
     stand = evidence.applied_keys.with_columns(taught_at="at").filter(pl.col("at") < begin)
-    asked = questions_in(memory.store, NAMESPACE, memory.embedder.dimension)
     start = time.perf_counter()
+    asked = QuestionIndex(questions_in(memory.store, NAMESPACE, memory.embedder.dimension))
     index = KeyIndex(stand, asked, begin, rules)
     return {
         "first_ms": first,
@@ -179,8 +213,8 @@ def night(folder: Path, model: str, searches: int) -> dict[str, Any]:
     """How long the night takes to fold so many searches of one day into keys.
 
     Returns:
-        Seconds of the feedback job before it, of making the rows of ``search_views``, of these the seconds
-        that embedding new questions took, and of writing them.
+        Seconds of the feedback job before it, which embeds new questions, of making the rows of
+        ``search_views``, and of writing them.
     """
     day = date(2026, 1, 10)
     folder.mkdir(parents=True)
@@ -203,28 +237,16 @@ def night(folder: Path, model: str, searches: int) -> dict[str, Any]:
     fed = time.perf_counter() - start
     clock.moment = end
     space = Workspace(settings, clock=clock)
-    spent = []
-    remember = views.remember
-
-    def timed(*given: Any) -> None:  # noqa: ANN401 - as it is called
-        begin = time.perf_counter()
-        remember(*given)
-        spent.append(time.perf_counter() - begin)
-
-    views.remember = timed
-    try:
-        start = time.perf_counter()
-        rows = views.view_days(space, [str(day)])
-        made = time.perf_counter() - start
-    finally:
-        views.remember = remember
+    start = time.perf_counter()
+    rows = views.view_days(space, [str(day)])
+    made = time.perf_counter() - start
     start = time.perf_counter()
     space.store.replace_partition("search_views", rows, [str(day)])
     written = time.perf_counter() - start
     space.close()
     return {
         "searches": searches, "rows": rows.height, "feedback_s": fed, "views_s": made,
-        "of it embedding_s": sum(spent), "writing_s": written,
+        "writing_s": written,
     }  # fmt: skip
 
 
@@ -260,6 +282,11 @@ def _searches(day: date, names: Sequence[str], count: int, draw: np.random.Gener
 def _unit(vectors: np.ndarray) -> np.ndarray:
     found: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return found
+
+
+def forget_lookup(space: Workspace) -> None:
+    """Drop the last lookup of past questions, so that the next one is measured."""
+    question_indexes(space).of(NAMESPACE)[1]._last = None
 
 
 class Given:

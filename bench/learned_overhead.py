@@ -1,6 +1,6 @@
 """What learning costs a search: nothing learned, and as much as --sizes and --keys say, side by side.
 
-    python bench/learned_overhead.py [--what both] [--chunks 20000] [--searches 300]
+    python bench/learned_overhead.py [--what both|words|keys|ratings] [--chunks 20000] [--searches 300]
         [--sizes 1000,100000] [--keys 1000,10000,100000] [--night 10000] [--quick]
 
 Homes with the same chunks (see bench/_chunks.py) are searched turn about with the same queries. Every term is
@@ -15,6 +15,8 @@ Of search keys (`_keys.py`) there are homes with learning off and with so many p
 of which led to one of five results; what is asked is near to some forty of them. ``find`` is all that a
 search does but the embedding of the query, whose vector is given; ``leading`` is what of it keys are, and
 ``nearest`` what of that is no look whether anything has changed.
+Of ratings (rule 8) there are homes in which nobody rated and with so many rated questions (``--keys``), made
+alike. ``rated`` is what finds and weighs the ratings of similar questions.
 *memory*: the first search of a process (``first``), of which ``index`` puts the keys together, and what the
 process holds of it. *disk*: bytes of the tables after compaction, and what a year of searches takes of each,
 where all are of different questions (rows of ``search_keys`` go with their expiry, the others stay). *night*:
@@ -38,7 +40,7 @@ import numpy as np
 import polars as pl
 from _chunks import CHUNKS_PER_MEMORY, NAMESPACE, asked, fill, vocabulary
 from _chunks import WORDS as WORDS_IN_ALL
-from _keys import Given, on_disk, put_together, queries, teach, told
+from _keys import Given, forget_lookup, on_disk, put_together, queries, rate, teach, told
 from _keys import night as keys_of_a_night
 from _processes import child
 from _report import bench, numbers, options, positive, reports
@@ -48,10 +50,11 @@ import slowwave
 from slowwave.common import ids
 from slowwave.learning import acts
 from slowwave.learning.isolation import prove
-from slowwave.scoring.feedback.learned import KEYS, WORDS
+from slowwave.scoring.feedback.learned import KEYS, RATINGS, WORDS
 from slowwave.scoring.feedback.policy import KeyTeaching
 from slowwave.search.opened import knowledge_in, searcher_in
 
+BOTH = "both"
 WARM_UP = 20
 MOST = 0.1  # of all pairs of a memory and a word that can be learned: more are not drawn in time
 DAYS = 30
@@ -68,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--chunks", type=positive, default=20_000)
     parser.add_argument("--searches", type=positive, default=300)
     parser.add_argument("--model", default="bge-small-en-v1.5")
-    parser.add_argument("--what", choices=(WORDS, KEYS, "both"), default="both")
+    parser.add_argument("--what", choices=(WORDS, KEYS, RATINGS, BOTH), default=BOTH)
     parser.add_argument("--sizes", type=numbers, default="1000,100000", help="learned terms, with commas")
     parser.add_argument("--keys", type=numbers, default="1000,10000,100000", help="search keys, with commas")
     parser.add_argument("--night", type=positive, default=10_000, help="searches of a night")
@@ -92,10 +95,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         with slowwave.open(first, namespace=NAMESPACE, **_groups(given.model, on=True)) as memory:
             fill(memory, given.chunks)
         tables: dict[str, tuple[list[dict[str, Any]], str]] = {}
-        if given.what != KEYS:
+        if given.what in (WORDS, BOTH):
             tables["words"] = _of_words(first, given, memories), "times in ms"
-        if given.what != WORDS:
+        if given.what in (KEYS, BOTH):
             tables |= _of_keys(first, given, memories)
+        if given.what in (RATINGS, BOTH):
+            tables["ratings"] = _of_ratings(first, given, memories), "times in ms; rated 0: nobody rated"
     reports("learned_overhead", tables)
 
 
@@ -149,6 +154,48 @@ def _of_keys(
     }
 
 
+def _of_ratings(first: Path, given: argparse.Namespace, memories: int) -> list[dict[str, Any]]:
+    """Searches with a vector given, turn about, where nobody rated and with so many rated questions."""
+    sizes = (0, *sorted(set(given.keys)))
+    with ExitStack() as stack:
+        homes = {}
+        for size in sizes:
+            place = first.parent / f"ratings-{size}"
+            shutil.copytree(first, place)
+            groups = _groups(given.model, on=False)
+            homes[size] = stack.enter_context(slowwave.open(place, namespace=NAMESPACE, **groups))
+            if size:
+                rate(homes[size], size, memories)
+        texts = asked(given.searches + WARM_UP)
+        now = datetime.now(UTC)
+        vectors = queries(homes[0].embedder.dimension, len(texts))
+        known = dict(zip(texts, vectors, strict=True))
+        search = {size: searcher_in(memory.home) for size, memory in homes.items()}
+        times: dict[tuple[str, int], list[float]] = {}
+        rows, among = [], {ids.memory_id(NAMESPACE, str(number)) for number in range(FOUND)}
+        for size, memory in homes.items():
+            search[size]._embedder = Given(search[size]._embedder, known)
+            first_ms = _took(knowledge_in(memory.home).rated, NAMESPACE, vectors[0], among)
+            rows.append({"rated": size, "run": "first", "p50_ms": first_ms})
+        hit: dict[int, list[int]] = {size: [] for size in sizes}
+        for turn, text in enumerate(track(texts, description="searching")):
+            order = list(homes.items())
+            for size, memory in order[turn % len(order) :] + order[: turn % len(order)]:
+                forget_lookup(memory.home)
+                taken = {"find": _took(search[size].find, NAMESPACE, text, FOUND, None, now)}
+                forget_lookup(memory.home)
+                taken["rating"] = _took(knowledge_in(memory.home).rated, NAMESPACE, known[text], among)
+                for name, value in taken.items():
+                    times.setdefault((name, size), []).append(value)
+                hit[size].append(len(knowledge_in(memory.home).rated(NAMESPACE, known[text], among)))
+        rows += [
+            _row("rated", size, name, values[WARM_UP:], times[name, 0][WARM_UP:])
+            | {"memories": round(float(np.mean(hit[size])), 1)}
+            for (name, size), values in sorted(times.items())
+        ]
+    return rows
+
+
 def _stored(sizes: Mapping[str, int], searches: int) -> dict[str, Any]:
     """Bytes of the tables of so many searches, and what a year takes."""
     each = {name: size / searches for name, size in sizes.items()}
@@ -182,8 +229,10 @@ def _led(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[str, 
         for size, memory in order[turn % len(order) :] + order[: turn % len(order)]:
             taken = {
                 "find": _took(search[size].find, NAMESPACE, text, FOUND, None, now),
-                "leading": _took(knowledge_in(memory.home).led, NAMESPACE, known[text], now),
-                "nearest": _took(index[size].led, known[text]) if size else 0.0,
+                "leading": _after_forgetting(
+                    memory, knowledge_in(memory.home).led, NAMESPACE, known[text], now
+                ),
+                "nearest": _after_forgetting(memory, index[size].led, known[text]) if size else 0.0,
             }
             for name, value in taken.items():
                 times.setdefault((name, size), []).append(value)
@@ -271,6 +320,12 @@ def _measured(memories: dict[int, slowwave.Memory], searches: int) -> list[dict[
 
 def _match(memory: slowwave.Memory, query: str, now: datetime) -> object:
     return knowledge_in(memory.home).learned(NAMESPACE, query, now)
+
+
+def _after_forgetting(memory: slowwave.Memory, act: Callable[..., object], *given: object) -> float:
+    """Milliseconds of an act that looks past questions up anew."""
+    forget_lookup(memory.home)
+    return _took(act, *given)
 
 
 def _took(act: Callable[..., object], *given: object) -> float:

@@ -131,7 +131,8 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
         ``query_id``, ``memory_id``, ``voice``, and the columns of `Ratings` from ``one`` to ``last`` by their
         names, with ``against`` as a list of moments.
     """
-    counted = signals.filter(pl.col("weight") > 0)
+    # In the order in which it was said, so that no order of days changes a sum.
+    counted = signals.filter(pl.col("weight") > 0).sort("occurred_at", "signal_id")
     moments = counted["occurred_at"].dt.epoch("us").to_numpy()
     counted = counted.with_columns(
         grown=pl.Series(growth(moments, policy.half_life_days), dtype=pl.Float64), voice=VOICE
@@ -139,8 +140,8 @@ def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> 
     implicit = counted.filter(pl.col("tier") == IMPLICIT)
     used = implicit.group_by(_PAIR).agg(
         here=pl.col("imported").first(),
-        implicit_weight=pl.col("w").sort_by("occurred_at", "signal_id").sum(),
-        implicit_value=(pl.col("w") * pl.col("value")).sort_by("occurred_at", "signal_id").sum(),
+        implicit_weight=pl.col("w").sum(),
+        implicit_value=(pl.col("w") * pl.col("value")).sum(),
         uses=(pl.col("verdict") == "used").sum(),
         used_last=pl.col("occurred_at").max(),
     )
@@ -187,9 +188,10 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
         number: place of each question; every one from 0 on has a place in the result, also without rows.
         memory: number of each memory.
     """
+    # The casts are for no rows at all: polars keeps the type of a column that an empty mapping replaces.
     places = folded.select(
-        at=pl.col("query_id").replace_strict(dict(number), return_dtype=pl.Int64),
-        of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64),
+        at=pl.col("query_id").replace_strict(dict(number), return_dtype=pl.Int64).cast(pl.Int64),
+        of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64).cast(pl.Int64),
         who=pl.col("voice").rank("dense").cast(pl.Int64) - 1,
     )
     order = np.lexsort((places["who"].to_numpy(), places["of"].to_numpy(), places["at"].to_numpy()))

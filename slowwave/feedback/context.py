@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
@@ -88,11 +88,12 @@ class ContextualFeedback:
         self._ratings: Ratings = ratings_of(folded, index.questions.number, memory)
         self._has = self._ratings.starts[1:] > self._ratings.starts[:-1]
 
-    def of(self, vector: Vectors, moment: datetime) -> dict[str, RatedFor]:
-        """What feedback says of the memories that were rated for similar questions.
+    def of(self, vector: Vectors, among: Collection[str], moment: datetime) -> dict[str, RatedFor]:
+        """What feedback says of those of some memories that were rated for similar questions.
 
         Args:
             vector: of the question, of length 1, (dimension,).
+            among: ids of the memories.
             moment: to which feedback has faded.
         """
         if not len(self._memories):
@@ -123,6 +124,7 @@ class ContextualFeedback:
                 texts[nearest], datetime.fromtimestamp(last / 1e6, UTC),
             )
             for at, (memory, effectiveness, count, nearest, last) in enumerate(rows)
+            if self._memories[memory] in among
         }  # fmt: skip
 
 
@@ -162,18 +164,19 @@ class ContextualStates:
         self._lock = threading.Lock()
         self._held: dict[str, _Held] = {}
 
-    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
-        """What feedback on questions near to one says of the memories of a namespace.
+    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
+        """What feedback on questions near to one says of some memories of a namespace.
 
         Args:
             namespace: the tenant.
             vector: of the question, of length 1, (dimension,); of zeros where nothing knows its language.
+            among: ids of the memories.
         """
         if not vector.any():
             return {}
         # Feedback fades from day to day; of a day that is not over, the end of the one before counts.
         moment = day_end(self._until or self._clock().astimezone(UTC).date() - DAY)
-        return self._of(namespace).of(vector, moment)
+        return self._of(namespace).of(vector, among, moment)
 
     def _of(self, namespace: str) -> ContextualFeedback:
         with self._lock:

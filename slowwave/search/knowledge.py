@@ -7,7 +7,7 @@ millisecond to ask.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -46,8 +46,8 @@ class Knowledge(Protocol):
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:
         """What use has taught of these memories; those that nobody used are absent."""
 
-    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
-        """What feedback on questions near to this one says of memories (rule 8)."""
+    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
+        """What feedback on questions near to this one says of these memories (rule 8)."""
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""
@@ -115,11 +115,11 @@ class StoredKnowledge:
             return {name: MemoryState(strength=state.strength) for name, state in states.items()}
         return states
 
-    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
+    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
         """See `Knowledge`."""
         if not self._taught.any(namespace) or self._switch.off(namespace):
             return {}
-        return self._context.rated(namespace, vector)
+        return self._context.rated(namespace, vector, among)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `Knowledge`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -68,9 +68,9 @@ class _Knowledge:
         """See `slowwave.search.knowledge.Knowledge`."""
         return self._taught.states(namespace, memory_ids)
 
-    def rated(self, namespace: str, vector: Vectors) -> Mapping[str, RatedFor]:
+    def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
         """See `slowwave.search.knowledge.Knowledge`."""
-        return self._taught.rated(namespace, vector)
+        return self._taught.rated(namespace, vector, among)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `slowwave.search.knowledge.Knowledge`."""

@@ -114,8 +114,6 @@ class Searcher:
             vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
         led = {} if now is None else self._knowledge.led(namespace, vector, now)
-        known = saying.result()
-        rated = self._knowledge.rated(namespace, vector) if known >= KNOWN else {}
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
@@ -142,6 +140,8 @@ class Searcher:
             own = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own, promoted), pa.string()))
+        known = saying.result()
+        rated = self._knowledge.rated(namespace, vector, there) if known >= KNOWN else {}
         candidates = Candidates(
             **channels,
             memory_ids=ids,
@@ -157,11 +157,7 @@ class Searcher:
                 for memory, one in led.items()
                 if memory in there
             },
-            rated={
-                memory: Rated(one.count, one.nearest, "", one.at)
-                for memory, one in rated.items()
-                if memory in there
-            },
+            rated={memory: Rated(one.count, one.nearest, "", one.at) for memory, one in rated.items()},
             vector_say=round(known, DIGITS),
         )
         done = time.perf_counter()
@@ -172,7 +168,7 @@ class Searcher:
             (done - start) * 1e3,
             {memory: one for memory, one in learned.items() if memory in there},
             {memory: one for memory, one in led.items() if memory in there},
-            {memory: one for memory, one in rated.items() if memory in there},
+            rated,
             () if now is None else self._knowledge.doubts(namespace),
         )
 
@@ -201,13 +197,12 @@ class Searcher:
         """What use has taught of these memories, and what learned terms and search keys add to this query."""
         states = self._knowledge.states(namespace, there)
         for memory, said in rated.items():
-            if memory in there:
-                states[memory] = replace(
-                    states.get(memory, NEUTRAL),
-                    question_effectiveness=said.effectiveness,
-                    question_count=said.count,
-                    question_not_useful=said.not_useful,
-                )
+            states[memory] = replace(
+                states.get(memory, NEUTRAL),
+                question_effectiveness=said.effectiveness,
+                question_count=said.count,
+                question_not_useful=said.not_useful,
+            )
         for memory, one in learned.items():
             if memory in there:
                 states[memory] = replace(states.get(memory, NEUTRAL), learned=self._boost(one))

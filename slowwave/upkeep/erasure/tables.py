@@ -37,7 +37,7 @@ class Rule:
         text: columns with text; a row that quotes what was erased goes.
         blank: columns that are emptied where they quote it; the row stays.
         mend: takes a part out of rows that stay; given the rows that `touched` names.
-        touched: columns with ids of memories, of rows to mend.
+        touched: column with ids of memories or searches, of rows to mend.
     """
 
     memory: tuple[str, ...] = ()
@@ -81,6 +81,11 @@ def _without_verdicts(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
     return rows.with_columns(verdicts=pl.col("verdicts").list.eval(pl.element().filter(kept)))
 
 
+def _without_question(rows: pl.DataFrame, work: Work) -> pl.DataFrame:
+    """Feedback on a search that goes: what was said of a memory stays, for no question."""
+    return rows.with_columns(query_id=pl.lit(None, pl.String))
+
+
 _OF_SEARCH = Rule(search="search_id")
 _OF_MEMORY = Rule(memory=("memory_id",))
 
@@ -102,7 +107,9 @@ RULES: dict[str, Rule] = {
     "embedded_chunks": Rule(memory=("memory_id",), mend=_unlent, touched="memory_id"),
     "searches": Rule(search="search_id", text=("query",), blank=("project",)),
     "events": Rule(memory=("memory_id",), text=("project",), mend=_without_verdicts, touched="verdicts"),
-    "usage_signals": Rule(memory=("memory_id",), blank=("project",)),
+    "usage_signals": Rule(
+        memory=("memory_id",), blank=("project",), mend=_without_question, touched="search_id"
+    ),
     "effectiveness": _OF_MEMORY,
     "strength": _OF_MEMORY,
     "promotions": _OF_MEMORY,
@@ -192,15 +199,20 @@ def _gone(table: Any, spec: TableSpec, work: Work, needles: Needles) -> Iterator
 def _unasked(table: Any, store: Store, spec: TableSpec, work: Work) -> Iterator[str]:  # noqa: ANN401
     """Filters of questions that only searches asked which go, or that only led to what goes.
 
-    Also of those of which no view is there: a night that was killed between the two left them, and nobody
-    would know any more whose they were.
+    Also of those of which no signal and no view is there: a night that was killed between the two left them,
+    and nobody would know any more whose they were.
     """
     if spec.name != "question_vectors" or work.scope == "namespace":
         return
-    views = store.db.open_table(store.physical("search_views"))
-    rows = _read(views, _mine(store.specs["search_views"], work), ["query_id", "search_id", "memory_id"])
+    columns = ["query_id", "search_id", "memory_id"]
+    rows = pl.concat(
+        [
+            _read(store.db.open_table(store.physical(name)), _mine(store.specs[name], work), columns)
+            for name in ("usage_signals", "search_views")
+        ]
+    )
     gone = pl.col("search_id").is_in(list(work.searches)) | pl.col("memory_id").is_in(list(work.memories))
-    left = rows.filter(~gone)["query_id"].unique()
+    left = rows.filter(~gone.fill_null(value=False))["query_id"].drop_nulls().unique()
     there = _read(table, _mine(spec, work), ["query_id"])["query_id"]
     asked = there.filter(~there.is_in(left.implode())).unique().sort()
     yield from (one_of("query_id", part) for part in batches(asked.to_list()))
@@ -235,7 +247,7 @@ def _touched(table: Any, rule: Rule, work: Work, mine: str) -> Iterator[pl.DataF
             ).list.any()
         )  # fmt: skip
         return
-    whose = work.memories if rule.touched == "duplicate_of" else work.followers
+    whose = {"duplicate_of": work.memories, "search_id": work.searches}.get(rule.touched, work.followers)
     for part in batches(whose):
         yield _read(table, f"{one_of(rule.touched, part)} AND {mine}", columns)
 
