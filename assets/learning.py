@@ -170,7 +170,7 @@ def learning_gate(
     for event_id in malformed[:10]:
         context.log.warning(f"Entry {event_id} of the journal is no act of learning; it is left out.")
     for namespace, why in regressions.items():
-        context.log.error(f"Learning in {namespace} is taken back and its gate closed: {why}")
+        context.log.error(f"What use taught in {namespace} made results worse and is switched off: {why}")
     expired = lessons.swept(space.store, space.now())
     faulty = faulty_days(space.store, MEASURED)  # they are due again
     due.finish(space.store, context.run.run_id, [day for day in days if day not in faulty])

@@ -10,6 +10,9 @@ while memories that nobody asked for keep their place and nothing is surely wors
 is wrong. That point, its neighbours and the one that ships are reported on the other half, with intervals
 drawn by need. ``--report-only`` reports the one that ships; ``--try`` also others, on the half of --half.
 
+``without`` what was learned is ``never_used`` here: nobody rates anything, so it is a memory that nobody ever
+used. Ratings, alone and beside keys, are lived in votes.py.
+
 taught       questions in words nobody used, of memories that are asked for
 never asked  questions of all other memories, of both halves
 outside      questions of the next collection: `change` is the share of them whose best score rises by more
@@ -191,7 +194,8 @@ def row_of(where: Where, tally: Tally, point: Point, ships: Point) -> dict[str, 
         "point": label(point, ships), "what": where.what, "ships": point == ships, **point.told(),
         "set": where.set, "group": where.group,
         "wrong": where.wrong, "people": where.people, "per_day": where.per_day, "days": where.days,
-        "without": round(float(before.mean()), 4), "change": round(float((after - before).mean()), 4),
+        "without": round(float(before.mean()), 4), "never_used": round(float(before.mean()), 4),
+        "change": round(float((after - before).mean()), 4),
         "low": round(low, 6), "high": round(high, 6), "n": len(need), "needs": len(np.unique(need)),
     }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Does use make searches better than a memory that nobody ever used? Ratings and citations, life by life.
 
     python bench/votes.py --data FOLDER [FOLDER ...] --cache FOLDER [--report-only] [--quick]
-    python bench/votes.py --data FOLDER [FOLDER ...] --cache FOLDER --try same_low=0.8,same_high=1,prior_weight=2
+    python bench/votes.py --data FOLDER [FOLDER ...] --cache FOLDER --try same_low=0.8,prior_weight=2
 
 Every question of the collections (BEIR form) is searched once by the real search and kept in --cache; a life
 is lookups (`_rated.py`). People ask, look at five results, and rate a fifth of their searches: what they took

@@ -9,6 +9,7 @@ from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.alerts import alert
 from slowwave.journal.kinds.learning import REGRESSION
 from slowwave.learning.acts import acts
+from slowwave.scoring.feedback.learned import RATINGS
 from slowwave.settings import load
 
 WILL_RETRY_TAG = "dagster/will_retry"
@@ -56,7 +57,8 @@ def _reason(data: StepFailureData) -> str:
 @dg.sensor(
     minimum_interval_seconds=load().night.vault_poll_seconds,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Tells, once, of everything learned that was taken back because it made results worse.",
+    description="Tells, once, of everything learned that was taken back because it made results worse, and of "
+    "ratings that were switched off.",
 )
 def regressions(
     context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
@@ -68,11 +70,15 @@ def regressions(
     if not new:
         return dg.SkipReason("Nothing that was learned has made results worse.")
     for act in new:
+        title = f"Learning in {act.namespace} made results worse and was taken back"
+        next_step = "Nothing is learned there until a person approves again: slowwave learning status"
+        if act.about(RATINGS):
+            title = f"Ratings in {act.namespace} made results worse and are switched off"
+            next_step = "They count in no search until a person switches them on: slowwave learning ratings"
         alert(
             space.settings,
-            f"Learning in {act.namespace} made results worse and was taken back",
-            f"{act.why.rstrip('.')}. Nothing is learned there until a person approves again: "
-            f"slowwave learning status -n {act.namespace}",
+            title,
+            f"{act.why.rstrip('.')}. {next_step} -n {act.namespace}",
             {"namespace": act.namespace, "at": act.at.isoformat(), "home": str(space.settings.home)},
         )
     return dg.SensorResult(cursor=json.dumps([*seen, *(act.event_id for act in new)]))
