@@ -13,6 +13,7 @@ import polars as pl
 from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.abstention import signals
+from slowwave.scoring.ranking.candidates import RATED
 from slowwave.scoring.ranking.columns import CHANNELS, Columns
 from slowwave.scoring.ranking.scored import Scored, Shown
 
@@ -53,7 +54,7 @@ class Variant:
     without: frozenset[str] = field(default=frozenset())
 
     def __post_init__(self) -> None:
-        if unknown := sorted(self.without.difference(CHANNELS)):
+        if unknown := sorted(self.without.difference(CHANNELS, [RATED])):
             raise ValueError(f"without = {', '.join(unknown)}: no channel. Known: {', '.join(CHANNELS)}")
 
 

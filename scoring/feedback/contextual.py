@@ -9,7 +9,7 @@ same rule as for the effectiveness of a memory as a whole.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -188,12 +188,13 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
         number: place of each question; every one from 0 on has a place in the result, also without rows.
         memory: number of each memory.
     """
-    # The casts are for no rows at all: polars keeps the type of a column that an empty mapping replaces.
     places = folded.select(
-        at=pl.col("query_id").replace_strict(dict(number), return_dtype=pl.Int64).cast(pl.Int64),
-        of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64).cast(pl.Int64),
+        at=pl.col("query_id").replace_strict(dict(number), return_dtype=pl.Int64),
+        of=pl.col("memory_id").replace_strict(dict(memory), return_dtype=pl.Int64),
         who=pl.col("voice").rank("dense").cast(pl.Int64) - 1,
     )
+    # Of no rows at all, polars leaves the type of a column that an empty mapping replaces.
+    places = places.cast(pl.Int64)
     order = np.lexsort((places["who"].to_numpy(), places["of"].to_numpy(), places["at"].to_numpy()))
     rows = folded[order]
     counts = np.bincount(places["at"].to_numpy(), minlength=len(number))
@@ -240,7 +241,7 @@ def contextual(
     spoken, pair = _spoken(ratings, rows, at, k)
     use = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
     used = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
-    sums = weighed(spoken, used, use, policy.implicit_cap)
+    sums = weighed(_seconded(spoken, n), used, use, policy.implicit_cap)
     left = 1.0 / growth(np.array([as_of_us]), policy.half_life_days)[0]
     four = [sums[name] for name in ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")]
     nearest = np.full(n, len(question), dtype=np.int64)
@@ -280,6 +281,18 @@ def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[
         pairs // voices, one, likes, weight * share, sure * share, newest, uses.astype(np.int64), points
     )
     return spoken, pair
+
+
+def _seconded(spoken: Spoken, size: int) -> Spoken:
+    """The same, without what one voice of many alone holds against a memory; rules 8.5 and 3.7.
+
+    Few speak of a question, so that one of many would be heard there as one of few. What only one finds
+    unhelpful takes its step of the multiplier, and lowers effectiveness once a second one agrees.
+    """
+    against = spoken.one & (spoken.deviation < 0)
+    voices = np.bincount(spoken.at[against], minlength=size)
+    alone = against & (voices[spoken.at] == 1)
+    return replace(spoken, deviation=np.where(alone, 0.0, spoken.deviation)) if alone.any() else spoken
 
 
 def _doubts(
