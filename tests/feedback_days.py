@@ -12,6 +12,7 @@ from slowwave.common import ids
 from slowwave.feedback import effect, fold
 from slowwave.feedback.carried import Carried
 from slowwave.feedback.pending import begin, finish, last_of
+from slowwave.feedback.questions import remember_of
 from slowwave.feedback.texts import texts_in
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, drain
@@ -96,6 +97,7 @@ def fold_days(
         store.replace_partition(table, rows, days)
     begin(store, "test", last_of(made["searches"], made["events"]), days[0])
     signals = fold.signals(store, made["events"], policy, 0.3, texts_in(space))
+    remember_of(store, space.embedder, signals)
     store.replace_partition("usage_signals", signals, days)
     for table in ("effectiveness", "strength", "promotions"):
         more = {"carried": carried[table]} if carried and table in carried else {}

@@ -20,6 +20,9 @@ EVEN = RankingPolicy(
 )  # fmt: skip
 # The score is the cosine, and nothing else has a part in it.
 PLAIN = dataclasses.replace(EVEN, vector_weight=1.0)
+# The same, and feedback on a memory counts in every search (rules 3.4 and 3.7).
+OF_MEMORY = dataclasses.replace(PLAIN, feedback_scope="memory")
+SCOPES = ("question", "memory")
 
 
 def build(found, **known) -> Candidates:
@@ -63,6 +66,21 @@ def votes(count: int, days: float = 0.0) -> tuple[datetime, ...]:
     return (NOW - timedelta(days=days),) * count
 
 
+def voted(scope: str, moments: tuple[datetime, ...], near: float = 1.0, **more) -> MemoryState:
+    """State of a memory with these not-useful votes in a scope, and none in the other one."""
+    if scope == "memory":
+        return MemoryState(not_useful_at=moments, **more)
+    doubts = tuple((moment, near) for moment in moments)
+    return MemoryState(question_not_useful=doubts, question_count=len(doubts), **more)
+
+
+def served(scope: str, effectiveness: float, count: int = 3, **more) -> MemoryState:
+    """State of a memory with this effectiveness in a scope, and a neutral one in the other."""
+    if scope == "memory":
+        return MemoryState(effectiveness=effectiveness, feedback_count=count, **more)
+    return MemoryState(question_effectiveness=effectiveness, question_count=count, **more)
+
+
 NAMES = "abcdefgh"
 rows = st.tuples(
     st.sampled_from(NAMES),
@@ -72,7 +90,18 @@ rows = st.tuples(
     st.integers(0, 30),
 )
 moments = st.floats(-40, 400).map(lambda days: NOW - timedelta(days=days))
-states = st.builds(
+near_votes = st.tuples(moments, st.floats(0, 1, exclude_min=True))
+asked_states = st.integers(1, 6).flatmap(
+    lambda count: st.fixed_dictionaries(
+        {
+            "question_count": st.just(count),
+            "question_effectiveness": st.floats(0, 1),
+            "question_not_useful": st.lists(near_votes, max_size=count).map(tuple),
+        }
+    )
+)
+"""What was said on near questions: at least something, as there is no unhelpful vote without a vote."""
+plain_states = st.builds(
     MemoryState,
     effectiveness=st.floats(0, 1),
     feedback_count=st.integers(0, 6),
@@ -80,6 +109,9 @@ states = st.builds(
     learned=st.floats(0, 1),
     key=st.floats(0, 0.4) | st.just(0.0),
     strength=st.floats(0, 1),
+)
+states = plain_states | st.builds(
+    lambda state, asked: dataclasses.replace(state, **asked), plain_states, asked_states
 )
 confidences = st.sampled_from(
     [
@@ -121,6 +153,7 @@ policies = st.builds(
     mpab=st.booleans(),
     mpab_coefficient=st.floats(0, 1),
     mpab_cap=st.floats(0, 2) | st.just(math.inf),
+    feedback_scope=st.sampled_from(SCOPES),
     effectiveness_weight=st.floats(0, 0.3),
     effectiveness_from=st.integers(3, 6),
     highly_effective=st.floats(0, 1),

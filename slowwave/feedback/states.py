@@ -57,10 +57,6 @@ class MemoryStates:
         found = self._known(namespace)[0]
         return {name: found[name] for name in memory_ids if name in found} if found else {}
 
-    def any(self, namespace: str) -> bool:
-        """Whether use has taught anything of a memory of the namespace."""
-        return bool(self._known(namespace)[0])
-
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """The tier that each promoted memory was promoted to (rule 4.4)."""
         return self._known(namespace)[1]

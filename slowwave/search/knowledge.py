@@ -117,9 +117,11 @@ class StoredKnowledge:
 
     def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
         """See `Knowledge`."""
-        if not self._taught.any(namespace) or self._switch.off(namespace):
+        # They know the text that each memory has also where the journal has lost the earlier ones.
+        taught = self._taught.states(namespace, among)
+        if not taught or self._switch.off(namespace):
             return {}
-        return self._context.rated(namespace, vector, among)
+        return self._context.rated(namespace, vector, taught)
 
     def promoted(self, namespace: str) -> Mapping[str, str]:
         """See `Knowledge`."""

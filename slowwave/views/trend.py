@@ -58,7 +58,7 @@ def page_parts(trend: Trend) -> list[Part]:
 
 def never_used(trend: Trend) -> list[Part]:
     """The searches of one namespace beside those of a memory that nobody used (rule 8.3), if they differ."""
-    rows = trend.beside.filter(pl.col("changed").sum().over("kind") > 0)
+    rows = trend.beside.filter(pl.col("changed").sum().over("kind") > 0, pl.col("questions") > 0)
     told = [f"{text[0].upper()}{text[1:]}." for text in comparisons(trend)]
     if not told:
         return []

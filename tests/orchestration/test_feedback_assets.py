@@ -24,7 +24,10 @@ from slowwave.orchestration.night import choose_days, pending_days, run_due
 from slowwave.orchestration.sensors import late_feedback
 from slowwave.settings import Settings, load
 
-TABLES = ("searches", "events", "usage_signals", "effectiveness", "strength", "promotions", "memory_state")
+TABLES = (
+    "searches", "events", "usage_signals", "question_vectors", "effectiveness", "strength", "promotions",
+    "memory_state",
+)  # fmt: skip
 MEMORY = ids.memory_id("ada", "deploy")
 
 
@@ -81,6 +84,9 @@ def test_a_range_is_one_run_and_equals_its_days(settings, tmp_path):
     whole = tables(settings)
     assert whole["memory_state"].row(0, named=True)["feedback_count"] == 7  # seven people, one vote each
     assert pending_days(settings) == []
+    question = ids.query_id("ada", "when do we deploy?")
+    assert whole["question_vectors"].select("query_id", "query").rows() == [(question, "when do we deploy?")]
+    assert whole["usage_signals"]["query_id"].to_list() == [question] * 21
 
     other = tmp_path / "other"
     take_over(other)

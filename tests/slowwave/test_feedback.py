@@ -181,8 +181,8 @@ def test_the_most_certain_look_at_an_answer_counts_in_any_order(memory, saved, o
     """By day, by night, in the counts and in the weights; as if everything had been said at once."""
     found = memory.search("when do we deploy?")
     day = memory.journal.get(found.search_id).occurred_at.date().isoformat()
-    words = ("ignored", "words")
-    best = dict.fromkeys(saved.values(), words)
+    words, padding = ("ignored", "words"), ("ignored", "none")  # the question found one of the three
+    best = {name: words if name == saved["deploy"] else padding for name in saved.values()}
     for look in order:
         name = found[1 if look == "citation of another" else 0].memory_id
         row = {"words": words, "similarity": ("used", "similarity")}.get(look, ("used", "citation"))
@@ -199,9 +199,10 @@ def test_the_most_certain_look_at_an_answer_counts_in_any_order(memory, saved, o
     for taken in (False, True):
         if taken:
             fold_days(memory._space, [day])
-        for name, (verdict, _) in best.items():
+        for name, (verdict, evidence) in best.items():
             counts = memory.stats(name)
-            assert (counts.used, counts.ignored) == ((1, 0) if verdict == "used" else (0, 1))
+            assert counts.used == (verdict == "used")
+            assert counts.ignored == (verdict == "ignored" and evidence != "none")
             assert counts.cited == (name in cited)
     rows = memory.store.read("usage_signals")
     weighed = {row["memory_id"]: (row["verdict"], row["evidence"]) for row in rows.iter_rows(named=True)}
@@ -242,7 +243,7 @@ def test_what_is_seen_goes_before_what_was_imported_of_the_same_answer(memory, s
     assert told_of(seen) == {
         saved["deploy"]: ("used", "similarity"),
         saved["rota"]: ("used", "citation"),
-        saved["battery"]: ("ignored", "words"),
+        saved["battery"]: ("ignored", "none"),  # it filled the list, the question did not find it
     }
     assert len(given(memory)) == 2
     fold_days(memory._space, [search.occurred_at.date().isoformat()])
@@ -251,7 +252,7 @@ def test_what_is_seen_goes_before_what_was_imported_of_the_same_answer(memory, s
         [
             (saved["deploy"], "similarity", seen.event_id),
             (saved["rota"], "citation", "imported"),
-            (saved["battery"], "words", seen.event_id),
+            (saved["battery"], "none", seen.event_id),
         ]
     )
 

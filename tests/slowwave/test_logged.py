@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
+from rated_rows import put_rating
 
 from slowwave.common import ids
 from slowwave.evaluation.logged import logged_searches
 from slowwave.journal import Entry
 from slowwave.journal.kinds.search import candidates_kept, candidates_of
+from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.evaluation.replay import Variant, replay
 from slowwave.scoring.ranking import SEEDS, RankingPolicy
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led
@@ -31,7 +33,12 @@ QUERIES = (
     "zzz",
     "harbour tide crane",
 )
-POLICIES = (RankingPolicy(), SEEDS, RankingPolicy(fusion="rrf", effectiveness_weight=0.1))
+POLICIES = (
+    RankingPolicy(),
+    RankingPolicy(feedback_scope="memory"),
+    SEEDS,
+    RankingPolicy(fusion="rrf", effectiveness_weight=0.1),
+)
 
 
 @pytest.fixture
@@ -55,6 +62,14 @@ def asked(memory):
     ]  # fmt: skip
     types = {"feedback_count": pl.Int32, "not_useful_at": pl.List(pl.Datetime("us", "UTC"))}
     memory.store.upsert("memory_state", pl.DataFrame(taught, schema_overrides=types))
+    before = now - timedelta(days=1, microseconds=123_457)
+    for query, key, verdict in (
+        ("deploy day", "deploy", "unhelpful"),
+        ("deploy day", "battery", "helpful"),
+        ("gauge of the pier", "gauge", "helpful"),
+        ("gauge of the pier", "deploy", "unhelpful"),
+    ):
+        put_rating(memory, query, ids.memory_id("ada", key), verdict, before)
     return {
         response.search_id: response
         for limit in (1, 2, 10)
@@ -71,6 +86,10 @@ def test_searches_ranked_together_are_what_each_alone_gives_to_the_last_digit(me
     (slice_,) = logged_searches(memory.journal, days(memory), "ada")
     assert slice_.searches["search_id"].to_list() == list(asked)
     assert slice_.left_out == ()
+    columns = slice_.batch.columns
+    assert set(columns.question_count.tolist()) == {0, 1}
+    assert len(columns.doubted) == 6  # two questions, asked three times
+    assert 0 < len(columns.voted) != len(columns.doubted)
     variants = [Variant(str(at), policy) for at, policy in enumerate(POLICIES)]
     found = replay(slice_.batch, variants, depth=None)
     expected = [
@@ -191,7 +210,24 @@ def test_what_search_keys_add_is_logged_and_a_search_of_before_has_none(memory, 
 
 
 @pytest.mark.slow
-def test_votes_have_the_age_of_their_own_search(memory, asked):
+def test_a_logged_search_can_be_ranked_without_what_was_said(memory, asked):
+    (slice_,) = logged_searches(memory.journal, days(memory), "ada")
+    payloads = [memory.journal.get(search_id).payload for search_id in slice_.searches["search_id"]]
+    untaught = [
+        (replace(candidates_of(one), states={}), datetime.fromisoformat(one["as_of"]), 20) for one in payloads
+    ]
+    for policy in POLICIES:
+        variants = [Variant("with", policy), Variant("less", policy, frozenset({"ratings"}))]
+        found = replay(slice_.batch, variants, depth=20)
+        told = {name: rows.drop("variant") for (name,), rows in found.group_by("variant")}
+        assert not told["with"].equals(told["less"])
+        nobody = replay(Batch.of(untaught), [Variant("less", policy)], depth=20)
+        assert told["less"].equals(nobody.drop("variant"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["question", "memory"])
+def test_votes_have_the_age_of_their_own_search(memory, asked, scope):
     """The same candidates, asked 60 days later: older votes take less."""
     search_id = next(one for one, response in asked.items() if response.query == "deploy day")
     payload = memory.journal.get(search_id).payload
@@ -202,7 +238,8 @@ def test_votes_have_the_age_of_their_own_search(memory, asked):
     )  # fmt: skip
     (slice_,) = logged_searches(memory.journal, days(memory), "ada")
     deploy = ids.memory_id("ada", "deploy")
-    kept = replay(slice_.batch, [Variant("v", replace(memory.policy, sparse_recall=False))], depth=20)
+    policy = replace(memory.policy, sparse_recall=False, feedback_scope=scope)
+    kept = replay(slice_.batch, [Variant("v", policy)], depth=20)
     scores = dict(kept.filter(pl.col("memory_id") == deploy).select("search", "score").iter_rows())
     first = slice_.searches["search_id"].to_list().index(search_id)
     assert scores[len(asked)] > scores[first]

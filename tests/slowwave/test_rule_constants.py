@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from slowwave.embedding import profile
 from slowwave.errors import SettingsError
 from slowwave.home.workspace import Workspace
 from slowwave.quality.learning_bounds import GateBounds
@@ -23,7 +24,7 @@ from slowwave.settings.learning import LearningSettings
 from slowwave.settings.rules import GateSettings, ReconsolidationSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
-ROW = re.compile(r"^\| ([3-6][.\d]*|7\.[1-6]) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| ([3-6][.\d]*|[78]\.[1-6]) \| (.+?) \| (.+?) \| (.+) \|$", re.MULTILINE)
 SETTING = re.compile(r"^`(\w+)\.(\w+)`$")
 FIXED = re.compile(r"^fixed \(`([\w.]+)`\)")
 
@@ -66,6 +67,7 @@ def test_what_is_unset_and_not_the_models_is_the_default_of_the_policy(shipped):
 
 def test_every_row_is_a_setting_or_says_why_it_is_fixed():
     assert len(rows()) > 80
+    assert {rule for rule, *_ in rows()} >= {"8.1", "8.2"}
     for rule, constant, _, where in rows():
         assert SETTING.match(where) or re.match(r"^fixed( \(`.+`\))?: \w+", where), f"{rule} {constant}"
 
@@ -86,6 +88,16 @@ def test_what_is_fixed_is_where_the_table_says():
         value = reduce(getattr, rest[-1:] if of is not value else rest, of)
         if isinstance(value, int | float):
             assert value == float(ships), constant
+
+
+def test_the_nearness_of_questions_is_that_of_the_models():
+    (row,) = [row for row in rows() if "ModelProfile.same_question" in row[3]]
+    assert (
+        tuple(map(float, row[2].removesuffix(" model").split(", ")))
+        == profile("nobody-measured").same_question
+    )
+    told = re.search(r"`([\w-]+)` has (\S+) and (\S+)$", row[3])
+    assert profile(told[1]).same_question == (float(told[2]), float(told[3]))
 
 
 @pytest.mark.parametrize(

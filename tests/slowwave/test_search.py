@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from feedback_days import fold_days
 
 from slowwave.common import ids
 from slowwave.embedding import profile
@@ -58,6 +59,19 @@ def teach(memory, memory_id: str, *, day: str = "2026-03-01", namespace: str = "
     memory.store.upsert("memory_state", frame)
 
 
+def rate(memory, query: str, memory_id: str, *ratings: str) -> None:
+    """Rate a result of a question, each time in a search of its own, and let the night take it in."""
+    days = set()
+    for rating in ratings:
+        said = memory.feedback(memory.search(query).search_id, memory_id, rating)
+        days.add(memory.journal.get(said.event_id).occurred_at.date().isoformat())
+    fold_days(memory._space, sorted(days))
+
+
+OF_MEMORY = {"feedback_scope": "memory"}
+"""Feedback on a memory counts in every search (rules 3.4 and 3.7)."""
+
+
 @pytest.fixture
 def three(memory):
     """Three short notes and a long one, by their keys."""
@@ -75,12 +89,19 @@ def three(memory):
 # -- the account -----------------------------------------------------------------------------------
 
 
-def test_an_account_sums_to_the_score_down_to_the_words(memory, three):
-    now = datetime.now(UTC)
-    teach(memory, three["deploy"], effectiveness=0.9, feedback_count=4, not_useful_at=[now])
-    query = "Who is awake on the deploy day of the gauge?"
-    response = memory.search(query, explain=True)
-    words = {"Who", "is", "awake", "on", "the", "deploy", "day", "of", "gauge"}
+@pytest.mark.parametrize("scope", ["question", "memory"])
+def test_an_account_sums_to_the_score_down_to_the_words(memory, three, open_memory, scope):
+    query = "who is awake on the deploy day of the gauge?"
+    if scope == "question":
+        rate(memory, query, three["deploy"], "helpful", "unhelpful", "helpful", "helpful")
+        # One person has one vote: of three for it and one against it the mean, beside a prior of one.
+        effective, rows = (0.5 + 0.75) / 2, "4 ratings on questions like this (nearest 1.00: “"
+    else:
+        now = datetime.now(UTC)
+        teach(memory, three["deploy"], effectiveness=0.9, feedback_count=4, not_useful_at=[now])
+        effective, rows = 0.9, "4 data points"
+    response = open_memory(ranking={"feedback_scope": scope}).search(query, explain=True)
+    words = {"who", "is", "awake", "on", "the", "deploy", "day", "of", "gauge"}
     assert len(response) == 4
     for result in response:
         account = result.explanation
@@ -96,11 +117,18 @@ def test_an_account_sums_to_the_score_down_to_the_words(memory, three):
     }
     assert "trigger" in by_id[three["rota"]].channels
     deploy = by_id[three["deploy"]]
-    assert (deploy.effectiveness_score, deploy.feedback_count) == (0.9, 4)
-    assert deploy.combined_score == pytest.approx(0.7 * deploy.semantic_score + 0.3 * 0.9)
+    assert deploy.effectiveness_score == pytest.approx(effective, abs=2e-3)  # it fades by the end of the day
+    assert deploy.feedback_count == 4
+    assert deploy.combined_score == pytest.approx(
+        0.7 * deploy.semantic_score + 0.3 * deploy.effectiveness_score
+    )
     assert deploy.multiplier == pytest.approx(0.9, abs=1e-3)
-    assert "0.900" in deploy.formula
+    assert f"{deploy.effectiveness_score:.3f}" in deploy.formula
     assert "(not useful)" in deploy.formula
+    (said,) = [row.term for row in deploy.contributions if row.source == "effectiveness"]
+    assert said.startswith(rows)
+    (said,) = [row.term for row in deploy.contributions if row.source == "negative_feedback"]
+    assert said == ("1 not useful on questions like this" if scope == "question" else "1 not useful")
     json.dumps(response.to_dict(), default=str)
 
 
@@ -168,10 +196,17 @@ def test_explain_is_a_search_with_an_account_that_reads_as_lines(memory, three):
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 10])
 @pytest.mark.parametrize("explain", [False, True])
-def test_what_is_in_the_journal_ranks_to_what_was_shown(memory, three, limit, explain):
+@pytest.mark.parametrize("scope", ["question", "memory"])
+def test_what_is_in_the_journal_ranks_to_what_was_shown(memory, three, open_memory, limit, explain, scope):
     now = datetime.now(UTC)
+    rate(memory, "deploy day", three["deploy"], "unhelpful", "helpful", "unhelpful")
+    rate(memory, "battery in winter", three["battery"], "helpful")
     teach(memory, three["deploy"], effectiveness=0.1, feedback_count=5, not_useful_at=[now, now])
     teach(memory, three["battery"], effectiveness=1.0, feedback_count=3)
+    memory = open_memory(ranking={"feedback_scope": scope})
+    asked = payload(memory, memory.search("deploy day"))["candidates"]["states"][three["deploy"]]
+    assert asked["question_effectiveness"] < 0.5
+    assert [near for _, near in asked["question_not_useful"]] == [1.0, 1.0]
     for query in ("who is awake", "deploy day", "gauge of the pier", "battery in winter", "zzz"):
         response = memory.search(query, limit=limit, explain=explain)
         logged = payload(memory, response)
@@ -475,8 +510,9 @@ def test_a_forgotten_memory_is_not_triggered_and_a_new_phrase_is_at_once(trigger
 
 
 def test_what_use_has_taught_changes_the_ranking_of_an_open_searcher(memory, three, open_memory):
-    reader = open_memory()
+    reader, of_questions = open_memory(ranking=OF_MEMORY), open_memory()
     before = {one.memory_id: one.score for one in reader.search("deploy day")}
+    assert {one.memory_id: one.score for one in of_questions.search("deploy day")} == before
     teach(memory, three["deploy"], effectiveness=0.0, feedback_count=3)
     teach(memory, three["battery"], effectiveness=1.0, feedback_count=3)
     after = {one.memory_id: one for one in reader.search("deploy day")}
@@ -484,9 +520,47 @@ def test_what_use_has_taught_changes_the_ranking_of_an_open_searcher(memory, thr
     assert after[three["battery"]].score == pytest.approx(before[three["battery"]] + 0.15, abs=1e-6)
     assert after[three["rota"]].score == pytest.approx(before[three["rota"]], abs=1e-9)
     assert "highly_effective" in after[three["battery"]].flags
+    # What a memory is worth as a whole is not in a search whose question nobody rated (rule 8).
+    unmoved = of_questions.search("deploy day")
+    assert {one.memory_id: one.score for one in unmoved} == before
+    assert not any("highly_effective" in one.flags for one in unmoved)
 
 
-def test_what_was_taught_before_is_replaced(memory, three):
+def test_ratings_of_a_question_change_its_ranking_in_an_open_searcher(memory, three, open_memory):
+    reader, of_memories = open_memory(), open_memory(ranking=OF_MEMORY)
+    before, other = (
+        {one.memory_id: one.score for one in reader.search(query)} for query in ("deploy day", "odd weeks")
+    )
+    rate(memory, "deploy day", three["deploy"], "unhelpful")
+    rate(memory, "deploy day", three["battery"], "helpful", "helpful", "helpful")
+    after = {one.memory_id: one for one in reader.search("deploy day")}
+    # 0.3 · 0.25 below neutral and above it, and one step of the multiplier.
+    lowered = (before[three["deploy"]] - 0.075) * 0.9
+    assert after[three["deploy"]].score == pytest.approx(lowered, abs=1e-3)
+    assert after[three["battery"]].score == pytest.approx(before[three["battery"]] + 0.075, abs=1e-3)
+    assert after[three["rota"]].score == before[three["rota"]]
+    assert after[three["battery"]].flags == ()  # of one person: three quarters, which is not high
+    assert {one.memory_id: one.score for one in reader.search("odd weeks")} == other
+    moved = {one.memory_id: one.score for one in of_memories.search("odd weeks")}
+    assert moved[three["battery"]] > other[three["battery"]] + 0.05
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="a question is stored by the vector of its plain spelling, and looked up by that of the typed one",
+)
+def test_a_rating_counts_for_the_very_same_question_however_it_is_spelled(memory, three):
+    """To the small model "Who is Ishbel?" and "who is ishbel?" have a cosine of .75, below its .77."""
+    query = "Who is Ishbel?"
+    before = {one.memory_id: one.score for one in memory.search(query)}
+    rate(memory, query, three["battery"], "helpful")
+    after = {one.memory_id: one.score for one in memory.search(query)}
+    assert after[three["battery"]] == pytest.approx(before[three["battery"]] + 0.075, abs=1e-3)
+
+
+def test_what_was_taught_before_is_replaced(open_memory, three):
+    memory = open_memory(ranking=OF_MEMORY)
+
     def combined() -> float:
         response = memory.search("deploy day", explain=True)
         return {one.memory_id: one.explanation.combined_score for one in response}[three["deploy"]]
@@ -498,19 +572,32 @@ def test_what_was_taught_before_is_replaced(memory, three):
     assert now == pytest.approx(plain + 0.15, abs=1e-6)
 
 
-def test_a_row_in_which_nothing_is_said_is_neutral(memory, three):
+@pytest.mark.parametrize("scope", ["question", "memory"])
+def test_a_row_in_which_nothing_is_said_is_neutral(open_memory, three, scope):
+    memory = open_memory(ranking={"feedback_scope": scope})
     plain = [(one.memory_id, one.score) for one in memory.search("deploy day")]
     teach(memory, three["deploy"])
     assert [(one.memory_id, one.score) for one in memory.search("deploy day")] == plain
 
 
-def test_votes_lower_a_score_unless_that_is_off(memory, three, open_memory):
+def test_votes_on_a_question_lower_a_score_unless_that_is_off(memory, three, open_memory):
+    weightless = {"effectiveness_weight": 0.0, "soft_from": 1.0}
+    reader, off = (open_memory(ranking={**weightless, "negative_feedback": on}) for on in (True, False))
+    plain = {one.memory_id: one.score for one in reader.search("deploy day")}[three["deploy"]]
+    rate(memory, "deploy day", three["deploy"], *["unhelpful"] * 3)
+    lower = {one.memory_id: one.score for one in reader.search("deploy day")}[three["deploy"]]
+    assert lower == pytest.approx(plain * 0.7, abs=1e-3)
+    assert {one.memory_id: one.score for one in off.search("deploy day")}[three["deploy"]] == plain
+
+
+def test_votes_lower_a_score_unless_that_is_off(open_memory, three):
+    memory = open_memory(ranking=OF_MEMORY)
     plain = {one.memory_id: one.score for one in memory.search("deploy day")}[three["deploy"]]
     now = datetime.now(UTC)
     teach(memory, three["deploy"], not_useful_at=[now] * 3)
     lower = {one.memory_id: one.score for one in memory.search("deploy day")}[three["deploy"]]
     assert lower == pytest.approx(plain * 0.7, abs=1e-4)
-    off = open_memory(ranking={"negative_feedback": False})
+    off = open_memory(ranking={**OF_MEMORY, "negative_feedback": False})
     assert {one.memory_id: one.score for one in off.search("deploy day")}[three["deploy"]] == plain
 
 

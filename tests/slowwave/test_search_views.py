@@ -175,7 +175,8 @@ def test_what_was_imported_says_nothing(life):
     for table, said in elsewhere.items():
         store.upsert(table, store.read(table).with_columns(said))
     assert view_days(life.space, days)["search_id"].unique().to_list() == [own.search_id]
-    assert store.read("question_vectors")["query"].to_list() == [QUESTION]
+    asked = {QUESTION, f"{QUESTION} 1", f"{QUESTION} 2"}
+    assert set(store.read("question_vectors")["query"]) == asked  # ratings count for questions like these
 
 
 # -- days ------------------------------------------------------------------------------------------
@@ -211,8 +212,8 @@ def test_a_range_is_what_its_days_are_in_any_order_and_again(week):
         assert_frame_equal(week.space.store.read("question_vectors").sort("query_id"), asked)
     week.space.store.delete("search_views", "true")
     week.space.store.delete("question_vectors", "true")
-    for day in days[::-1]:
-        view(week.space, [day])
+    for day in range(8, 0, -1):
+        week.view(day)
     assert_frame_equal(week.space.store.read("search_views").sort("view_id"), whole)
     assert_frame_equal(week.space.store.read("question_vectors").sort("query_id"), asked)
 

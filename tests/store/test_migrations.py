@@ -499,6 +499,33 @@ def test_a_store_of_version_6_learns_what_was_imported_and_folds_every_day_anew(
     assert store.list_meta("night-")
 
 
+def test_a_store_of_version_13_learns_the_questions_of_its_feedback_and_folds_every_day_anew(store):
+    lacking = {"usage_signals": "query_id", "learned_effect": "rated"}
+    keys = {name: store.specs[name].key for name in lacking}
+    for name, key in keys.items():
+        row = {key: "one", "day": "2026-03-01", "namespace": "ada", "search_id": "s"}
+        store.upsert(name, pl.DataFrame([row]))
+        store.table(name).drop_columns([lacking[name]])
+    store.put_metas({"fold-2026-03-01": {"seqs": [1, 1]}, "evaluated-2026-03-01": {}, "night-2026-03-01": {}})
+    store.put_meta("schema", {"version": 13})
+    store.refresh()
+    for _ in range(2):  # the second time as if it had been killed before its version was recorded
+        assert [step.version for step in migrate(store, NOON)] == list(range(14, NEXT))
+        assert store.get_meta("schema") == {"version": SCHEMA_VERSION}
+        for name, column in lacking.items():
+            (row,) = store.read(name).to_dicts()
+            assert (row[keys[name]], row["search_id"], row[column]) == ("one", "s", None)
+            schema = store.db.open_table(name).schema
+            assert {field.name: field.type for field in schema} == {
+                field.name: field.type for field in store.specs[name].schema
+            }
+        assert not store.list_meta("fold-")
+        assert store.list_meta("evaluated-")
+        assert store.list_meta("night-")
+        store.put_meta("schema", {"version": 13})
+        store.refresh()
+
+
 @pytest.mark.slow
 def test_a_store_of_version_7_learns_the_dates_that_its_nights_saw(store):
     """Of each memory what was staged of the note that it is, and nothing of what it was before."""

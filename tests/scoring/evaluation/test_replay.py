@@ -1,19 +1,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
+from ranking_helpers import NAN, NOW, PLAIN, SCOPES, build, near, policies, served, voted, votes, worlds
 
 from slowwave.scoring.evaluation.batch import CANDIDATES, Batch
 from slowwave.scoring.evaluation.replay import RESULTS, Variant, abstentions, replay
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking.columns import columns_of
 
 ON = replace(PLAIN, sparse_recall=True)
 
@@ -33,7 +34,9 @@ searches = st.lists(
     ),
     max_size=6,
 )
-channels = st.frozensets(st.sampled_from(["vector", "bm25", "trigger", "learned", "keys"]), max_size=3)
+channels = st.frozensets(
+    st.sampled_from(["vector", "bm25", "trigger", "learned", "keys", "ratings"]), max_size=3
+)
 
 
 def taken(found: Candidates, without: frozenset[str]) -> Candidates:
@@ -56,6 +59,8 @@ def taken(found: Candidates, without: frozenset[str]) -> Candidates:
         states = {name: replace(one, learned=0.0) for name, one in states.items()}
     if "keys" in without:
         states = {name: replace(one, key=0.0) for name, one in states.items()}
+    if "ratings" in without:
+        states = {name: MemoryState(learned=one.learned, key=one.key) for name, one in states.items()}
     given_["states"] = states
     return replace(
         found,
@@ -193,6 +198,105 @@ def test_search_keys_are_a_channel():
     assert by == [["keys", "learned"], ["keys", "vector"], ["vector"]]
 
 
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_search_can_be_ranked_without_what_was_said(scope):
+    """Rule 8.3: keys and learned terms stay, and are not cut by a gain that is not there."""
+    policy = replace(PLAIN, effectiveness_weight=0.3, feedback_scope=scope)
+    found = build(
+        [("a", 0.5, NAN, 1, 0), ("b", 0.4, NAN, 2, 0), ("c", 0.3, NAN, 3, 0)],
+        states={
+            "a": voted(scope, votes(3)), "b": served(scope, 1.0, key=0.1), "c": MemoryState(learned=0.05)
+        },
+    )  # fmt: skip
+    assert shown(found, policy) == ["b", "c", "a"]
+    assert shown(found, policy, {"ratings"}) == ["b", "a", "c"]
+    without = {"ratings", "keys", "learned"}
+    assert shown(found, policy, without) == ["a", "b", "c"]
+    batch = Batch.of([(found, NOW, 9)])
+    variants = [Variant("less", policy, frozenset({"ratings"})), Variant("none", policy, frozenset(without))]
+    rows = replay(batch, variants).select("variant", "memory_id", "score").rows()
+    scores = {row[:2]: row[2] for row in rows}
+    assert scores == pytest.approx({
+        ("less", "b"): 0.7 * 0.4 + 0.15 + 0.1, ("less", "a"): 0.7 * 0.5 + 0.15,
+        ("less", "c"): 0.7 * 0.3 + 0.15 + 0.05, ("none", "a"): 0.5, ("none", "b"): 0.43,
+        ("none", "c"): 0.36,
+    })  # fmt: skip
+    sure = abstentions(batch, [Variant("all", policy), variants[0]])["signal"]
+    assert sure[0] == sure[1]  # feedback says nothing of whether there is an answer
+
+
+@given(searches)
+def test_without_ratings_a_search_is_one_that_nobody_ever_rated(asked):
+    batch = Batch.of(asked)
+    less = batch.columns.without({"ratings"})
+    same = batch.columns.unrated()
+    nobody = Batch.of([(taken(found, frozenset({"ratings"})), *rest) for found, *rest in asked]).columns
+    for part in fields(less):
+        value, plain = getattr(less, part.name), getattr(nobody, part.name)
+        assert value.dtype == plain.dtype, part.name
+        assert np.array_equal(value, plain, equal_nan=value.dtype.kind == "f"), part.name
+        assert np.array_equal(getattr(same, part.name), value, equal_nan=value.dtype.kind == "f")
+    keep = {"key", "learned", "cosine", "bm25", "superseded", "points", "trigger"}
+    for name in keep:
+        assert getattr(less, name) is getattr(batch.columns, name)
+
+
+def test_fields_of_a_question_are_logged_and_read_to_the_last_digit():
+    """A moment with microseconds, a nearness and an effectiveness that no short number has."""
+    moment = datetime(2026, 2, 27, 23, 59, 59, 999_999, tzinfo=UTC)
+    doubts = ((moment, 1 / 3), (moment - timedelta(days=17, microseconds=1), 0.1 + 0.2))
+    state = MemoryState(
+        effectiveness=0.9, feedback_count=7, question_effectiveness=2 / 3, question_count=3,
+        question_not_useful=doubts, key=0.31,
+    )  # fmt: skip
+    found = build(near(a=0.7, b=0.6, c=0.5), states={"a": state, "c": MemoryState(0.2, 4)})
+    kept = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert kept["states"]["a"]["question_not_useful"][0] == [moment.isoformat(), 1 / 3]
+    assert not any(name.startswith("question") for name in kept["states"]["c"])
+    assert Candidates.from_dict(kept).states == found.states
+    asked = [(found, NOW, 9), (build(near(a=0.5)), NOW, 9)]
+    one, other = Batch.of(asked).columns, Batch.of_frame(frame(asked)).columns
+    assert other.doubted_near.tolist() == [1 / 3, 0.1 + 0.2]
+    assert other.doubted_at.tolist() == [when.timestamp() for when, _ in doubts]
+    assert other.question_effectiveness.tolist() == [2 / 3, 0.5, 0.5, 0.5]
+    assert other.question_count.tolist() == [3, 0, 0, 0]
+    for part in fields(one):
+        if part.name != "number":
+            value = getattr(one, part.name)
+            assert np.array_equal(getattr(other, part.name), value, equal_nan=value.dtype.kind == "f")
+    for scope in SCOPES:
+        policy = RankingPolicy(feedback_scope=scope)
+        ranking = rank(found, policy, as_of=NOW, limit=9)
+        again = replay(Batch.of_frame(frame(asked)), [Variant("v", policy)], depth=None)
+        again = again.filter(pl.col("search") == 0)
+        assert again["score"].to_list() == [row.score for row in ranking.results]
+
+
+def test_a_search_of_before_there_were_questions_has_none():
+    """Its states do not name the fields at all; another one of the same batch does."""
+    old = build(near(a=0.5), states={"a": MemoryState(0.9, 5, votes(1))})
+    new = build(near(a=0.5), states={"a": served("question", 0.9)})
+    asked = [(old, NOW, 9), (new, NOW, 9)]
+    for batch in (Batch.of(asked), Batch.of_frame(frame(asked))):
+        assert batch.columns.question_count.tolist() == [0, 3]
+        assert batch.columns.question_effectiveness.tolist() == [0.5, 0.9]
+        assert batch.columns.doubted.tolist() == []
+    alone = frame(asked[:1])
+    assert Batch.of_frame(alone).columns.question_effectiveness.tolist() == [0.5]
+
+
+def test_doubts_go_with_the_memory_that_only_another_channel_found():
+    """What a channel alone found is gone with its votes; those of the others keep their memory."""
+    found = build(
+        [("a", 0.9, NAN, 1, 0), ("b", NAN, 8.0, 0, 1), ("c", NAN, 4.0, 0, 2)],
+        states={name: voted("question", votes(n), 0.5) for n, name in enumerate("abc", start=1)},
+    )
+    less = columns_of(found, NOW)[0].without({"vector"})
+    assert less.doubted.tolist() == [0, 0, 1, 1, 1]
+    assert less.doubted_near.tolist() == [0.5] * 5
+    assert less.question_count.tolist() == [2, 3]
+
+
 def test_a_depth_is_what_each_search_is_asked_for_and_none_is_its_own_limit():
     found = build(near(a=0.9, b=0.8, c=0.7))
     assert shown(found, limit=1) == ["a"]
@@ -201,14 +305,15 @@ def test_a_depth_is_what_each_search_is_asked_for_and_none_is_its_own_limit():
     assert shown(found, limit=0) == []
 
 
-def test_each_search_has_its_own_best_words_and_its_own_moment():
-    voted = build(near(a=0.5), states={"a": MemoryState(not_useful_at=votes(3))})
+@pytest.mark.parametrize("scope", SCOPES)
+def test_each_search_has_its_own_best_words_and_its_own_moment(scope):
+    doubted = build(near(a=0.5), states={"a": voted(scope, votes(3))})
     words = build([("a", NAN, 2.0, 0, 1), ("b", NAN, 1.0, 0, 2)])
     louder = build([("a", NAN, 20.0, 0, 1), ("b", NAN, 5.0, 0, 2)])
     batch = Batch.of(
-        [(voted, NOW, 9), (words, NOW, 9), (louder, NOW, 9), (voted, NOW + timedelta(days=30), 9)]
+        [(doubted, NOW, 9), (words, NOW, 9), (louder, NOW, 9), (doubted, NOW + timedelta(days=30), 9)]
     )
-    found = replay(batch, [Variant("v", replace(PLAIN, vector_weight=0.5))])
+    found = replay(batch, [Variant("v", replace(PLAIN, vector_weight=0.5, feedback_scope=scope))])
     assert found["search"].to_list() == [0, 1, 1, 2, 2, 3]
     assert found["score"].to_list() == pytest.approx([0.25 * 0.7, 0.5, 0.25, 0.5, 0.125, 0.25 * 0.85])
 
@@ -236,6 +341,8 @@ def test_what_cannot_be_replayed_is_named():
         replay(batch, [Variant("v", PLAIN), Variant("v", ON)])
     with pytest.raises(ValueError, match="depth = -1"):
         replay(batch, [], depth=-1)
+    with pytest.raises(ValueError, match="smell: no channel"):
+        batch.columns.without({"ratings", "smell"})
     with pytest.raises(ValueError, match="smell: no channel"):
         Variant("v", PLAIN, frozenset({"smell"}))
     with pytest.raises(ValueError, match="smell: no channel"):

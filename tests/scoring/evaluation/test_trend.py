@@ -13,7 +13,19 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.scoring.days import MICROSECOND
-from slowwave.scoring.evaluation.trend import COLUMNS, Course, course, short, signed, trend
+from slowwave.scoring.evaluation.trend import (
+    ALL,
+    BESIDE,
+    COLUMNS,
+    RATED,
+    UNRATED,
+    Course,
+    beside,
+    course,
+    short,
+    signed,
+    trend,
+)
 
 MONDAY = date(2026, 3, 2)
 LATER = datetime(2026, 6, 1, tzinfo=UTC)
@@ -164,6 +176,132 @@ def test_namespaces_and_kinds_have_rows_of_their_own():
     assert found.select("namespace", "kind", "measured", "searches").rows() == [
         ("ada", "keys", 5, 2), ("ada", "words", 5, 2), ("bo", "words", 5, 0),
     ]  # fmt: skip
+
+
+# -- beside a memory that nobody used (rule 8.3), by hand ------------------------------------------
+
+
+def used(rows: list[tuple[str, float, float, bool, bool | None]], **more: Any) -> pl.DataFrame:
+    """Searches: question, without feedback, with it, whether that was live, whether an answer was rated."""
+    whole = [
+        {"namespace": "ada", "kind": "use", "day": day(0), "search_id": f"s{at}", "query_id": question,
+         "moved": before != after, "live": live, "mrr_5": before, "mrr_5_learned": after, "rated": rated,
+         **more}
+        for at, (question, before, after, live, rated) in enumerate(rows)
+    ]  # fmt: skip
+    return pl.DataFrame(whole, schema=EFFECT | {"rated": pl.Boolean})
+
+
+def by_answers(found: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    return {row["answers"]: row for row in found.rows(named=True)}
+
+
+def figures(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("questions", "changed", "without", "with", "difference"))
+
+
+def test_searches_beside_those_of_a_memory_nobody_used_by_hand():
+    rows = [
+        ("a", 0.5, 1.0, True, True),  # asked twice: .5 and .75 without, 1 with
+        ("a", 1.0, 1.0, True, True),
+        ("b", 1.0, 0.5, True, False),
+        ("c", 0.25, 1.0, False, False),  # only measured: what was served is what is without it
+        ("d", 0.0, 0.2, True, None),  # nobody noted whether: not rated
+    ]  # fmt: skip
+    found = beside(used(rows), margin=0.01)
+    assert found.schema == pl.Schema(BESIDE)
+    told = by_answers(found)
+    assert list(told) == [ALL, RATED, UNRATED]
+    assert figures(told[ALL]) == pytest.approx((4, 3, 2.0 / 4, (1 + 0.5 + 0.25 + 0.2) / 4, -0.05 / 4))
+    assert figures(told[RATED]) == pytest.approx((1, 1, 0.75, 1.0, 0.25))
+    assert figures(told[UNRATED]) == pytest.approx((3, 2, 1.25 / 3, 0.95 / 3, -0.1))
+    assert {row["verdict"] for row in told.values()} == {"insufficient evidence"}
+    assert {(row["namespace"], row["kind"]) for row in told.values()} == {("ada", "use")}
+
+
+def test_a_question_counts_once_and_in_both_groups_with_its_own_searches():
+    """Asked before its answer was rated and after: what it was worth then is not what it is worth now."""
+    rows = [("a", 0.5, 0.5, True, False)] * 9 + [("a", 0.5, 1.0, True, True), ("b", 0.5, 0.5, True, False)]
+    told = by_answers(beside(used(rows), margin=0.01))
+    assert figures(told[RATED]) == pytest.approx((1, 1, 0.5, 1.0, 0.5))
+    assert figures(told[UNRATED]) == pytest.approx((2, 0, 0.5, 0.5, 0.0))
+    assert figures(told[ALL]) == pytest.approx((2, 1, 0.5, (0.55 + 0.5) / 2, 0.025))
+
+
+def test_the_groups_have_verdicts_of_their_own():
+    """Better where a right answer was rated, worse where none was: the whole hides both."""
+    rated = [(f"r{at}", 0.5, 1.0, True, True) for at in range(30)]
+    harmed = [(f"u{at}", 1.0, 0.5, True, False) for at in range(30)]
+    told = by_answers(beside(used(rated + harmed), margin=0.01))
+    assert {answers: row["verdict"] for answers, row in told.items()} == {
+        ALL: "insufficient evidence", RATED: "better", UNRATED: "worse",
+    }  # fmt: skip
+    assert (told[RATED]["low"], told[RATED]["high"]) == pytest.approx((0.5, 0.5))
+    assert (told[UNRATED]["low"], told[UNRATED]["high"]) == pytest.approx((-0.5, -0.5))
+    assert told[ALL]["low"] < 0 < told[ALL]["high"]
+
+
+@pytest.mark.parametrize(
+    ("questions", "by", "margin", "verdict"),
+    [
+        (19, 0.5, 0.01, "insufficient evidence"),
+        (20, 0.5, 0.01, "better"),
+        (20, -0.5, 0.01, "worse"),
+        (20, 0.0, 0.01, "equivalent"),
+        (20, -0.005, 0.01, "equivalent"),
+        (20, -0.005, 0.001, "worse"),
+    ],
+)
+def test_the_margin_and_the_number_of_questions_decide_the_verdict(questions, by, margin, verdict):
+    rows = [(f"q{at % questions}", 0.5, 0.5 + by, True, True) for at in range(5 * questions)]
+    told = by_answers(beside(used(rows), margin=margin))
+    assert (told[ALL]["verdict"], told[ALL]["questions"]) == (verdict, questions)
+    assert told[ALL]["changed"] == (questions if by else 0)
+
+
+def test_kinds_of_which_nobody_noted_the_ratings_have_one_row():
+    rows = [("a", 0.5, 1.0, True, None), ("b", 0.5, 0.5, True, None)]
+    frames = [used(rows, kind=kind, namespace=name) for kind, name in (("words", "bo"), ("keys", "ada"))]
+    found = beside(pl.concat([*frames, used([("a", 0.5, 1.0, True, True)])]), margin=0.01)
+    assert found.select("namespace", "kind", "answers", "questions").rows() == [
+        ("ada", "keys", ALL, 2),
+        ("ada", "use", ALL, 1), ("ada", "use", RATED, 1), ("ada", "use", UNRATED, 0),
+        ("bo", "words", ALL, 2),
+    ]  # fmt: skip
+    nobody = found.filter(answers=UNRATED).row(0, named=True)
+    assert nobody["verdict"] == "insufficient evidence"
+    assert nobody["changed"] == 0
+    assert math.isnan(nobody["difference"])
+
+
+def test_beside_nothing_there_is_nothing():
+    found = beside(used([]), margin=0.01)
+    assert (found.height, found.schema) == (0, pl.Schema(BESIDE))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abcd"), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0]),
+            st.booleans(), st.none() | st.booleans(),
+        ),
+        min_size=1, max_size=20,
+    ),
+    st.randoms(),
+)  # fmt: skip
+def test_the_order_of_rows_says_nothing_and_every_search_is_in_one_group(rows, random):
+    effect = used(rows)
+    mixed = effect.sample(fraction=1.0, shuffle=True, seed=random.randrange(1 << 30))
+    assert_frame_equal(beside(mixed, margin=0.01), beside(effect, margin=0.01))
+    told = by_answers(beside(effect, margin=0.01))
+    split = any(rated is not None for *_, rated in rows)
+    assert set(told) == ({ALL, RATED, UNRATED} if split else {ALL})
+    if split:
+        noted = {question for question, *_, rated in rows if rated}
+        assert told[RATED]["questions"] == len(noted)
+        assert told[UNRATED]["questions"] == len({question for question, *_, rated in rows if not rated})
+    if not any(live for *_, live, _ in rows):
+        assert {row["changed"] for row in told.values()} == {0}
 
 
 # -- whatever the rows are -------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -118,20 +117,24 @@ def test_the_rows_of_a_question_stand_together():
         NOW,
         POLICY,
     )  # fmt: skip
-    vectors = np.eye(3, dtype=np.float32)
-    made = keys_of(folded.reverse(), vectors, {"q": 2, "r": 1}, {"m": 5, "n": 6})
-    assert made.vectors.tolist() == [[0, 0, 1], [0, 1, 0]]
-    assert made.starts.tolist() == [0, 3, 4]
-    assert made.memory.tolist() == [5, 5, 6, 5]
-    assert made.voice.tolist() == [0, 1, 0, 0]
-    assert made.taken.tolist() == [0, 1, 1, 0.5]
-    assert made.examined.tolist() == [1, 1, 1, 1]
-    assert made.crowd == 4  # eve and zoe, too, whose question and memory are not here
+    made = keys_of(folded.reverse(), {"m": 5, "n": 6})
+    assert made.starts.tolist() == [0, 1, 4, 5]  # gone, q, r: by their ids
+    assert made.memory.tolist() == [5, 5, 5, 6, 5]
+    assert made.voice.tolist() == [2, 0, 1, 0, 0]
+    assert made.taken.tolist() == [1, 0, 1, 1, 0.5]
+    assert made.examined.tolist() == [1, 1, 1, 1, 1]
+    assert made.crowd == 4  # zoe, too, whose memory is not here
+    # A question that the caller left out has no place, and the crowd is that of the rows it is given.
+    some = keys_of(folded.filter(pl.col("query_id") != "gone"), {"m": 5, "n": 6})
+    assert (some.starts.tolist(), some.memory.tolist()) == ([0, 3, 4], [5, 5, 6, 5])
+    assert some.voice.tolist() == [0, 1, 0, 0]
+    assert some.crowd == 4
 
 
 def test_nothing_known_is_no_key():
-    made = keys_of(fold(frame(), NOW, POLICY), np.zeros((0, 3), dtype=np.float32), {}, {})
-    assert (len(made.vectors), made.starts.tolist(), len(made.memory), made.crowd) == (0, [0], 0, 0)
+    for memory in ({}, {"m": 0}):
+        made = keys_of(fold(frame(), NOW, POLICY), memory)
+        assert (made.starts.tolist(), len(made.memory), made.crowd) == ([0], 0, 0)
 
 
 def test_who_asks_much_pushes_out_nobody_and_the_crowd_stays_a_crowd():

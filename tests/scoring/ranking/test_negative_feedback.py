@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ranking_helpers import NOW, PLAIN, build, near, votes
+from ranking_helpers import NOW, OF_MEMORY, PLAIN, SCOPES, build, near, voted, votes
 
 from slowwave.scoring.ranking import MemoryState, rank
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
@@ -18,7 +19,7 @@ def of(days: list[float]) -> float:
     """The multiplier that ranking gives to votes of these ages."""
     cast = tuple(NOW - timedelta(days=one) for one in days)
     found = build(near(a=0.5), states={"a": MemoryState(not_useful_at=cast)})
-    (only,) = rank(found, PLAIN, as_of=NOW).results
+    (only,) = rank(found, OF_MEMORY, as_of=NOW).results
     assert only.score == pytest.approx(0.5 * only.multiplier, abs=1e-12)
     return only.multiplier
 
@@ -65,7 +66,35 @@ def test_votes_only_lose_weight_with_time(days, later):
     assert (vote_weight(past + later) <= vote_weight(past)).all()
 
 
-def test_votes_of_one_memory_are_not_another_ones():
-    found = build(near(a=0.5, b=0.4), states={"b": MemoryState(not_useful_at=votes(3))})
-    first, second = rank(found, PLAIN, as_of=NOW).results
+@pytest.mark.parametrize("scope", SCOPES)
+def test_votes_of_one_memory_are_not_another_ones(scope):
+    found = build(near(a=0.5, b=0.4), states={"b": voted(scope, votes(3))})
+    first, second = rank(found, replace(PLAIN, feedback_scope=scope), as_of=NOW).results
     assert (first.multiplier, second.multiplier) == (1, pytest.approx(0.7))
+
+
+# -- of a question (rule 8.1) ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("doubts", "expected"),
+    [
+        ([(0, 1.0)], 0.9), ([(0, 0.5)], 0.95), ([(30, 0.5)], 0.975), ([(0, 0.25), (60, 1.0)], 0.95),
+        ([(0, 1.0)] * 7, 0.3), ([(0, 0.5)] * 20, 0.3), ([(-1, 1.0)], 1),
+    ],
+)  # fmt: skip
+def test_a_vote_on_a_near_question_counts_as_near_as_it_is(doubts, expected):
+    cast = tuple((NOW - timedelta(days=age), k) for age, k in doubts)
+    state = MemoryState(question_not_useful=cast, question_count=len(cast))
+    (only,) = rank(build(near(a=0.5), states={"a": state}), PLAIN, as_of=NOW).results
+    assert only.multiplier == pytest.approx(expected, abs=1e-9)
+    assert only.score == pytest.approx(0.5 * expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_votes_of_the_other_scope_count_nothing(scope):
+    (other,) = set(SCOPES) - {scope}
+    found = build(near(a=0.5), states={"a": voted(other, votes(7))})
+    (only,) = rank(found, replace(PLAIN, feedback_scope=scope), as_of=NOW).results
+    assert (only.multiplier, only.score) == (1, 0.5)
+    assert "negative_feedback" not in {row.source for row in only.contributions}

@@ -14,6 +14,7 @@ from slowwave.scoring.ranking.policy import BEFORE
 CHANGES = {
     "fusion": "rrf", "vector_weight": 0.71, "cosine_floor": 0.51, "rrf_k": 11, "title_weight": 0.11,
     "trigger_weight": 0.21,
+    "feedback_scope": "memory",
     "mpab": False, "mpab_coefficient": 0.11, "mpab_cap": math.inf, "neighbour_weight": 0.21,
     "effectiveness_weight": 0.29, "effectiveness_from": 4, "highly_effective": 0.81, "learned_cap": 0.14,
     "key_weight": 0.39,
@@ -40,7 +41,7 @@ SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 
 def test_every_field_has_a_change_to_try():
     assert {"name", *CHANGES} == {field.name for field in dataclasses.fields(RankingPolicy)}
-    assert {"name", "fusion", *SWITCHES, *BOUNDS} == {"name", *CHANGES}
+    assert {"name", "fusion", "feedback_scope", *SWITCHES, *BOUNDS} == {"name", *CHANGES}
 
 
 def test_a_version_changes_with_every_field_and_is_the_same_for_the_same_policy():
@@ -89,12 +90,31 @@ def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     old = then.to_dict()
     for name in BEFORE:
         del old[name]
-    before = {"sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf, "key_weight": 0.4}
+    before = {
+        "sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf, "key_weight": 0.4,
+        "feedback_scope": "memory",
+    }  # fmt: skip
+    assert before == BEFORE
     assert RankingPolicy.logged(old) == dataclasses.replace(then, **before)
     assert RankingPolicy.logged(old).version == "a2b60d7f5f20"
-    assert RankingPolicy().version == RankingPolicy(key_weight=0.4).version == "8400f79004b9"
+    of_memory = RankingPolicy(feedback_scope="memory")
+    assert of_memory.version == dataclasses.replace(of_memory, key_weight=0.4).version == "8400f79004b9"
+    assert RankingPolicy().version == "a5bb6062c6f8"
     present = RankingPolicy(rrf_k=60)
     assert RankingPolicy.logged(present.to_dict()) == present
+
+
+def test_a_search_of_before_the_scope_of_feedback_is_replayed_in_that_of_the_memory():
+    """The default changed: with that of today, a replay of an old search would not be what was shown."""
+    old = RankingPolicy(feedback_scope="memory").to_dict()
+    del old["feedback_scope"]
+    assert RankingPolicy.logged(old).feedback_scope == "memory"
+    assert RankingPolicy.logged(old).version == RankingPolicy(feedback_scope="memory").version
+    today = RankingPolicy().to_dict()
+    assert today["feedback_scope"] == "question"
+    assert RankingPolicy.logged(today) == RankingPolicy()
+    assert RankingPolicy.from_dict(old).feedback_scope == "question"  # a policy of today that leaves it out
+    assert SEEDS.feedback_scope == "memory"
 
 
 def test_an_unknown_parameter_is_named_with_those_that_are_known():
@@ -140,6 +160,11 @@ def test_a_switch_is_on_or_off(name, value):
 def test_an_unknown_fusion_is_named():
     with pytest.raises(ValueError, match="fusion = 'sum' is not one of convex, rrf"):
         RankingPolicy(fusion="sum")
+
+
+def test_an_unknown_scope_is_named():
+    with pytest.raises(ValueError, match="feedback_scope = 'home' is not one of question, memory"):
+        RankingPolicy(feedback_scope="home")
 
 
 def test_equal_policies_have_one_version():

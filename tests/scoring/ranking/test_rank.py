@@ -13,19 +13,24 @@ from ranking_helpers import (
     NAMES,
     NAN,
     NOW,
+    OF_MEMORY,
     PLAIN,
+    SCOPES,
+    asked_states,
     build,
     confidences,
     near,
     policies,
     seen,
+    served,
     states,
+    voted,
     votes,
     worlds,
 )
 
 from slowwave.scoring.ranking import Candidates, Confidence, MemoryState, RankingPolicy, rank
-from slowwave.scoring.ranking.candidates import Led
+from slowwave.scoring.ranking.candidates import Led, Rated
 from slowwave.scoring.ranking.columns import columns_of
 from slowwave.scoring.ranking.ranked import positions
 from slowwave.scoring.ranking.scored import LOW, Scored, held
@@ -258,9 +263,10 @@ def test_what_was_learned_is_bounded():
     assert scores(ranked(found, replace(PLAIN, learned_cap=0.15))) == {"a": pytest.approx(0.65)}
 
 
-def test_search_keys_are_after_effectiveness_and_before_the_penalty():
-    policy = replace(PLAIN, effectiveness_weight=0.3)
-    found = build(near(a=0.8), states={"a": MemoryState(key=0.12, learned=0.1, not_useful_at=votes(1))})
+@pytest.mark.parametrize("scope", SCOPES)
+def test_search_keys_are_after_effectiveness_and_before_the_penalty(scope):
+    policy = replace(PLAIN, effectiveness_weight=0.3, feedback_scope=scope)
+    found = build(near(a=0.8), states={"a": voted(scope, votes(1), key=0.12, learned=0.1)})
     (only,) = ranked(found, policy).results
     assert only.combined == pytest.approx(0.71)
     assert only.score == pytest.approx((0.71 + 0.1 + 0.12) * 0.9)
@@ -301,27 +307,30 @@ def test_a_row_of_search_keys_says_why():
     assert ranked(replace(found, led={}), PLAIN).results[0].score == ranked(found, PLAIN).results[0].score
 
 
-def test_confidence_is_before_the_penalty():
+@pytest.mark.parametrize("scope", SCOPES)
+def test_confidence_is_before_the_penalty(scope):
     found = build(
         near(a=0.5),
-        states={"a": MemoryState(not_useful_at=votes(3))},
+        states={"a": voted(scope, votes(3))},
         confidence={"a": Confidence("high", 6, "source_of_truth")},
     )
-    (only,) = ranked(found, PLAIN).results
+    (only,) = ranked(found, replace(PLAIN, feedback_scope=scope)).results
     assert only.score == pytest.approx(0.56 * 0.7)  # after it .41
     assert parts(only)["negative_feedback"] == pytest.approx(-0.56 * 0.3)
     assert only.multiplier == pytest.approx(0.7)
 
 
-def test_the_penalty_is_before_the_clamp():
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_penalty_is_before_the_clamp(scope):
+    policy = replace(PLAIN, feedback_scope=scope)
     found = build(
         near(a=1.0),
-        states={"a": MemoryState(not_useful_at=votes(1), learned=0.15)},
+        states={"a": voted(scope, votes(1), learned=0.15)},
         confidence={"a": Confidence("high", 6, "source_of_truth")},
     )
-    assert scores(ranked(found, PLAIN)) == {"a": pytest.approx(1.0)}  # 1.21 · .9; after it .9
-    two = replace(found, states={"a": MemoryState(not_useful_at=votes(2), learned=0.15)})
-    (only,) = ranked(two, PLAIN).results
+    assert scores(ranked(found, policy)) == {"a": pytest.approx(1.0)}  # 1.21 · .9; after it .9
+    two = replace(found, states={"a": voted(scope, votes(2), learned=0.15)})
+    (only,) = ranked(two, policy).results
     assert only.score == pytest.approx(1.21 * 0.8)  # after it .8
     assert "clamp" not in parts(only)
 
@@ -333,10 +342,11 @@ def test_a_score_above_one_is_held_and_the_row_says_so():
     assert parts(only)["clamp"] == pytest.approx(-0.06)
 
 
-def test_a_score_below_zero_is_held_and_votes_are_no_gain_there():
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_score_below_zero_is_held_and_votes_are_no_gain_there(scope):
     low = Confidence("low", -4, "sensitivity")
-    found = build(near(a=0.01), confidence={"a": low}, states={"a": MemoryState(not_useful_at=votes(3))})
-    (only,) = ranked(found, PLAIN).results
+    found = build(near(a=0.01), confidence={"a": low}, states={"a": voted(scope, votes(3))})
+    (only,) = ranked(found, replace(PLAIN, feedback_scope=scope)).results
     assert only.score == 0.0
     assert parts(only)["clamp"] == pytest.approx(0.03)
     assert "negative_feedback" not in parts(only)
@@ -394,12 +404,11 @@ def test_ties_are_only_broken_by_id_where_scores_are_equal(found, policy):
     assert shown == sorted(shown, key=lambda name: (-raw[name], name))
 
 
-def test_the_cut_comes_after_everything_that_changes_a_score():
-    found = build(
-        near(a=0.9, b=0.5),
-        states={"a": MemoryState(not_useful_at=votes(7)), "b": MemoryState(1.0, 3)},
-    )
-    policy = replace(PLAIN, effectiveness_weight=0.3)
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_cut_comes_after_everything_that_changes_a_score(scope):
+    states = {"a": voted(scope, votes(7)), "b": served(scope, 1.0)}
+    found = build(near(a=0.9, b=0.5), states=states)
+    policy = replace(PLAIN, effectiveness_weight=0.3, feedback_scope=scope)
     assert names(ranked(found, policy, limit=1)) == ["b"]
 
 
@@ -446,31 +455,42 @@ def everything_scored(found, policy) -> dict[str, float]:
 @given(worlds(min_size=1), policies, st.integers(0, 6), states, st.floats(0, 1), st.data())
 def test_more_effectiveness_never_lowers(found, policy, limit, state, more, data):
     name = data.draw(st.sampled_from(sorted(set(found.memory_ids))))
-    count = max(state.feedback_count, policy.effectiveness_from)
-    state = replace(state, feedback_count=count)
-    better = replace(state, effectiveness=max(more, state.effectiveness))
+    if policy.feedback_scope == "question":
+        state = replace(state, question_count=max(state.question_count, 1))
+        better = replace(state, question_effectiveness=max(more, state.question_effectiveness))
+    else:
+        state = replace(state, feedback_count=max(state.feedback_count, policy.effectiveness_from))
+        better = replace(state, effectiveness=max(more, state.effectiveness))
     before = replace(found, states={**found.states, name: state})
     after = replace(found, states={**found.states, name: better})
     assert everything_scored(after, policy)[name] >= everything_scored(before, policy)[name]
     assert place(ranked(after, policy, limit), name) <= place(ranked(before, policy, limit), name)
 
 
-@given(worlds(min_size=1), policies, st.integers(0, 6), st.floats(-40, 400), st.data())
-def test_one_more_not_useful_vote_never_raises(found, policy, limit, days, data):
+@given(
+    worlds(min_size=1), policies, st.integers(0, 6), st.floats(-40, 400),
+    st.floats(0, 1, exclude_min=True), st.data(),
+)  # fmt: skip
+def test_one_more_not_useful_vote_never_raises(found, policy, limit, days, k, data):
     name = data.draw(st.sampled_from(sorted(set(found.memory_ids))))
-    state = found.states.get(name, MemoryState())
-    voted = replace(state, not_useful_at=(*state.not_useful_at, NOW - timedelta(days=days)))
-    before, after = found, replace(found, states={**found.states, name: voted})
+    state, moment = found.states.get(name, MemoryState()), NOW - timedelta(days=days)
+    doubted = replace(
+        state,
+        not_useful_at=(*state.not_useful_at, moment),
+        question_not_useful=(*state.question_not_useful, (moment, k)),
+    )
+    before, after = found, replace(found, states={**found.states, name: doubted})
     assert everything_scored(after, policy)[name] <= everything_scored(before, policy)[name] + 1e-15
     assert place(ranked(after, policy, limit), name) >= place(ranked(before, policy, limit), name)
 
 
-def test_a_vote_of_tomorrow_counts_nothing_yet():
-    state = MemoryState(not_useful_at=(datetime(2026, 3, 2, tzinfo=UTC),))
-    found = build(near(a=0.5), states={"a": state})
-    assert scores(ranked(found, PLAIN)) == {"a": 0.5}
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_vote_of_tomorrow_counts_nothing_yet(scope):
+    policy = replace(PLAIN, feedback_scope=scope)
+    found = build(near(a=0.5), states={"a": voted(scope, (datetime(2026, 3, 2, tzinfo=UTC),))})
+    assert scores(ranked(found, policy)) == {"a": 0.5}
     later = NOW + timedelta(days=1)
-    assert scores(ranked(found, PLAIN, as_of=later))["a"] == pytest.approx(0.5 * 0.9, abs=1e-3)
+    assert scores(ranked(found, policy, as_of=later))["a"] == pytest.approx(0.5 * 0.9, abs=1e-3)
 
 
 # -- switches: off is exactly the ranking without the feature --------------------------------------
@@ -481,7 +501,11 @@ def test_a_vote_of_tomorrow_counts_nothing_yet():
 def test_votes_switched_off_are_votes_never_cast(found, policy, limit):
     off = replace(policy, negative_feedback=False)
     silent = replace(
-        found, states={name: replace(state, not_useful_at=()) for name, state in found.states.items()}
+        found,
+        states={
+            name: replace(state, not_useful_at=(), question_not_useful=())
+            for name, state in found.states.items()
+        },
     )
     assert ranked(found, off, limit) == ranked(silent, policy, limit)
 
@@ -572,9 +596,131 @@ def test_more_confidence_is_worth_its_points_and_no_more(found, policy, said, da
 )
 def test_a_highly_effective_memory_is_flagged(effectiveness, count, flags):
     found = build(near(a=0.5), states={"a": MemoryState(effectiveness, count)})
-    (only,) = ranked(found, RankingPolicy()).results
+    (only,) = ranked(found, RankingPolicy(feedback_scope="memory")).results
     assert only.flags == flags
     assert only.feedback_count == count
+    # Of a question it is flagged where it was effective for questions like that one (rule 8.2).
+    asked = build(near(a=0.5), states={"a": served("question", effectiveness, count)})
+    (only,) = ranked(asked, RankingPolicy()).results
+    assert only.flags == flags
+    (elsewhere,) = ranked(found, RankingPolicy()).results
+    assert (elsewhere.flags, elsewhere.feedback_count) == ((), count)
+
+
+# -- of questions like this one (rule 8) -----------------------------------------------------------
+
+ASKED = replace(PLAIN, effectiveness_weight=0.3)
+
+
+@pytest.mark.parametrize(
+    ("effectiveness", "key", "left"),
+    [
+        (1.0, 0.4, 0.25),  # .3 · .5 of it is in the effectiveness already
+        (0.75, 0.4, 0.325),
+        (1.0, 0.15, 0.0),
+        (1.0, 0.1, 0.0),
+        (0.5, 0.4, 0.4),  # neutral adds nothing,
+        (0.0, 0.4, 0.4),  # and what is not effective takes nothing back from the key
+    ],
+)
+def test_keys_add_what_is_beyond_the_gain_of_effectiveness(effectiveness, key, left):
+    """The rule of the greater of both: one selection that is a rating, too, is not counted twice."""
+    found = build(near(a=0.3), states={"a": served("question", effectiveness, key=key)})
+    (only,) = ranked(found, ASKED).results
+    base = 0.7 * 0.3 + 0.3 * effectiveness
+    assert only.score == pytest.approx(base + left, abs=1e-12)
+    assert parts(only).get("key", 0.0) == pytest.approx(left, abs=1e-12)
+    assert ("key" in parts(only)) == (left > 0)
+
+
+def test_a_key_above_its_weight_is_bounded_before_the_gain_is_taken_off():
+    found = build(near(a=0.1), states={"a": served("question", 1.0, key=0.9)})
+    (only,) = ranked(found, ASKED).results
+    assert parts(only)["key"] == pytest.approx(0.4 - 0.15)
+
+
+def test_in_the_scope_of_the_memory_keys_and_effectiveness_are_added():
+    found = build(near(a=0.3), states={"a": served("memory", 1.0, key=0.2)})
+    (only,) = ranked(found, replace(ASKED, feedback_scope="memory")).results
+    assert only.score == pytest.approx(0.7 * 0.3 + 0.3 + 0.2)
+    assert parts(only)["key"] == pytest.approx(0.2)
+
+
+@given(worlds(min_size=1), policies, st.floats(0, 0.4), st.floats(0, 0.4), st.data())
+def test_a_greater_key_never_lowers_and_evidence_is_not_counted_twice(found, policy, key, more, data):
+    name = data.draw(st.sampled_from(sorted(set(found.memory_ids))))
+    policy = replace(policy, feedback_scope="question")
+    low, high = sorted((key, more))
+    state = found.states.get(name, MemoryState())
+    with_low, with_high = (
+        Scored(columns_of(replace(found, states={**found.states, name: replace(state, key=one)}), NOW)[0],
+               policy)
+        for one in (low, high)
+    )  # fmt: skip
+    at = sorted(set(found.memory_ids)).index(name)
+    assert with_low.raw[at] <= with_high.raw[at] + 1e-12
+    gain = policy.effectiveness_weight * (with_high.served[at] - 0.5)
+    assert with_high.key[at] + max(gain, 0.0) <= max(gain, high, 0.0) + 1e-12
+
+
+@given(worlds(), policies, st.integers(0, 6), asked_states, st.data())
+def test_what_was_said_on_other_questions_is_not_in_the_score(found, policy, limit, asked, data):
+    """Scope question reads nothing of the memory as a whole, scope memory nothing of the question."""
+    other = data.draw(states)
+    if policy.feedback_scope == "question":
+        hidden = {"effectiveness": other.effectiveness, "not_useful_at": other.not_useful_at}
+    else:
+        hidden = asked
+    changed = {name: replace(state, **hidden) for name, state in found.states.items()}
+    one, two = ranked(found, policy, limit), ranked(replace(found, states=changed), policy, limit)
+    said = [(row.memory_id, row.score, row.flags, row.multiplier, row.effectiveness) for row in one.results]
+    assert said == [
+        (row.memory_id, row.score, row.flags, row.multiplier, row.effectiveness) for row in two.results
+    ]
+    assert one.signal == two.signal
+
+
+def term_of(found, source: str, policy=ASKED) -> str:
+    (only,) = ranked(found, policy).results
+    (row,) = [row for row in only.contributions if row.source == source]
+    return row.term
+
+
+def test_the_row_of_effectiveness_says_what_it_rests_on():
+    at = datetime(2026, 3, 4, 23, tzinfo=UTC)
+    plain = {"states": {"a": MemoryState(0.9, 7, question_effectiveness=0.8, question_count=3)}}
+    rated = {**plain, "rated": {"a": Rated(3, 0.914, "how do I\nrestart the pump", at)}}
+    quiet = {**plain, "rated": {"a": Rated(1, 0.914)}}
+    long = {**plain, "rated": {"a": Rated(7, 1.0, "x" * 61)}}
+    for known, told in (
+        (rated, "3 ratings on questions like this (nearest 0.91: “how do I restart the pump”, 4 March); "
+                "4 on others"),
+        (quiet, "1 rating on questions like this (nearest 0.91); 6 on others"),
+        (long, f"7 ratings on questions like this (nearest 1.00: “{'x' * 59}…”)"),
+        (plain, "3 ratings on questions like this"),
+        ({"states": {"a": MemoryState(0.9, 7)}}, "no ratings on questions like this; 7 on others"),
+        ({}, "no ratings"),
+    ):  # fmt: skip
+        assert term_of(build(near(a=0.5), **known), "effectiveness") == told
+    of_memory = replace(ASKED, feedback_scope="memory")
+    assert term_of(build(near(a=0.5), **rated), "effectiveness", of_memory) == "7 data points"
+    two = build(near(a=0.5), states={"a": MemoryState(0.9, 2)})
+    assert term_of(two, "effectiveness", of_memory) == "2 of 3 data points"
+
+
+def test_the_row_of_the_penalty_says_whose_votes_they_are():
+    state = MemoryState(not_useful_at=votes(3), question_not_useful=((NOW, 1.0),), question_count=1)
+    found = build(near(a=0.5), states={"a": state})
+    assert term_of(found, "negative_feedback") == "1 not useful on questions like this"
+    assert term_of(found, "negative_feedback", OF_MEMORY) == "3 not useful"
+
+
+def test_what_people_are_told_of_ratings_is_not_in_the_score_and_not_kept():
+    state = {"a": MemoryState(question_effectiveness=0.8, question_count=3)}
+    plain = build(near(a=0.5), states=state)
+    told = replace(plain, rated={"a": Rated(3, 0.9, "secret", NOW)})
+    assert scores(ranked(told, ASKED)) == scores(ranked(plain, ASKED))
+    assert told.to_dict() == plain.to_dict()
 
 
 # -- replay ----------------------------------------------------------------------------------------

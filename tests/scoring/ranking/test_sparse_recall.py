@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, votes, worlds
+from ranking_helpers import NAN, NOW, PLAIN, SCOPES, build, near, policies, voted, votes, worlds
 
-from slowwave.scoring.ranking import MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking import RankingPolicy, rank
 from slowwave.scoring.ranking.columns import columns_of
 from slowwave.scoring.ranking.scored import BARRED_BELOW
 from slowwave.scoring.ranking.sparse_recall import REASON, near_and_short, recall
@@ -187,25 +187,34 @@ def test_the_nearest_of_two_chunks_counts():
     assert columns.position[near_and_short(columns, replace(WORDS, sparse_distance=0.2), np.array([1]))] == 2
 
 
+@pytest.mark.parametrize("scope", SCOPES)
 @pytest.mark.parametrize(("count", "enters"), [(0, True), (1, True), (2, False), (7, False)])
-def test_votes_take_the_right_away(count, enters):
-    state = MemoryState(not_useful_at=votes(count))
-    found = world(3, {"s": 0.1}, states={"s": state})
-    assert ("s" in ask(found, 2)[0]) == enters
+def test_votes_take_the_right_away(scope, count, enters):
+    found = world(3, {"s": 0.1}, states={"s": voted(scope, votes(count))})
+    assert ("s" in ask(found, 2, replace(WORDS, feedback_scope=scope))[0]) == enters
     assert BARRED_BELOW == 0.9
 
 
-def test_another_short_memory_comes_where_one_is_barred():
-    found = world(3, {"s": 0.1, "t": 0.15}, states={"s": MemoryState(not_useful_at=votes(2))})
-    assert ask(found, 2)[0] == ["l0", "t"]
+@pytest.mark.parametrize("scope", SCOPES)
+def test_another_short_memory_comes_where_one_is_barred(scope):
+    found = world(3, {"s": 0.1, "t": 0.15}, states={"s": voted(scope, votes(2))})
+    assert ask(found, 2, replace(WORDS, feedback_scope=scope))[0] == ["l0", "t"]
 
 
-def test_old_votes_and_votes_that_do_not_count_bar_nobody():
-    old = MemoryState(not_useful_at=votes(2, days=300))
-    assert "s" in ask(world(3, {"s": 0.1}, states={"s": old}), 2)[0]
-    fresh = MemoryState(not_useful_at=votes(5))
-    off = replace(WORDS, negative_feedback=False)
+@pytest.mark.parametrize("scope", SCOPES)
+def test_old_votes_and_votes_that_do_not_count_bar_nobody(scope):
+    policy, (other,) = replace(WORDS, feedback_scope=scope), set(SCOPES) - {scope}
+    old, fresh, elsewhere = voted(scope, votes(2, days=300)), voted(scope, votes(5)), voted(other, votes(5))
+    assert "s" in ask(world(3, {"s": 0.1}, states={"s": old}), 2, policy)[0]
+    off = replace(policy, negative_feedback=False)
     assert "s" in ask(world(3, {"s": 0.1}, states={"s": fresh}), 2, off)[0]
+    assert "s" in ask(world(3, {"s": 0.1}, states={"s": elsewhere}), 2, policy)[0]
+
+
+def test_votes_on_questions_that_are_hardly_near_bar_nobody():
+    for near_, enters in ((0.5, True), (0.51, False)):
+        found = world(3, {"s": 0.1}, states={"s": voted("question", votes(2), near_)})
+        assert ("s" in ask(found, 2)[0]) == enters
 
 
 def test_switched_off_it_only_cuts():
