@@ -22,7 +22,7 @@ from slowwave.feedback.rows import FOLDED
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.scoring.feedback.effectiveness import effectiveness, fold_effectiveness
-from slowwave.scoring.feedback.voices import REACH, company, heard, voices_by
+from slowwave.scoring.feedback.voices import REACH_UP, company, heard, voices_by
 from slowwave.scoring.ranking import Candidates, MemoryState, RankingPolicy, rank
 from slowwave.search.searcher import KNOWN
 
@@ -58,14 +58,14 @@ class Served:
             there = set(asked.candidates.memory_ids)
             states = {name: self.of_memory[name] for name in there & self.of_memory.keys()}
             knows = asked.candidates.vector_say >= KNOWN
-            for name, one in (self.context.of(asked.vector, self.now) if knows else {}).items():
-                if name in there:
-                    states[name] = replace(
-                        states.get(name, MemoryState()),
-                        question_effectiveness=one.effectiveness,
-                        question_count=one.count,
-                        question_not_useful=one.not_useful,
-                    )
+            rated = self.context.of(asked.vector, there, self.now) if knows else {}
+            for name, one in rated.items():
+                states[name] = replace(
+                    states.get(name, MemoryState()),
+                    question_effectiveness=one.effectiveness,
+                    question_count=one.count,
+                    question_not_useful=one.not_useful,
+                )
             self._known[asked.text] = states
         return dict(self._known[asked.text])
 
@@ -209,7 +209,7 @@ def sinking(
     """Measure one of fifty and a file of sixty names against right answers, by each reading of the rules.
 
     Raises:
-        AssertionError: one voice that is one vote moves a score by more than `REACH`.
+        AssertionError: one voice that is one vote moves a score by more than `REACH_UP`.
     """
     rows = []
     ways = {"nobody": (), "one of fifty": (SINKER,), f"a file of {NAMES} names": (INVENTED,),
@@ -239,7 +239,7 @@ def within_reach(
     """Assert that no score of any question moved by more than the reach of one voice."""
     for one in asked:
         worst = moved(scores(one, before, policy, now), scores(one, after, policy, now))
-        assert worst <= REACH + 1e-9, f"{one.text!r}: a score moved by {worst:.3f}, more than {REACH}"
+        assert worst <= REACH_UP + 1e-9, f"{one.text!r}: a score moved by {worst:.3f}, more than {REACH_UP}"
 
 
 def scores(one: Asked, feedback: Served | None, policy: RankingPolicy, now: datetime) -> dict[str, float]:

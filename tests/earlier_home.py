@@ -55,6 +55,9 @@ VERSIONS = re.compile(r"\b\d+\.\d+(\.\w+)+")
 NEAR = 2e-6
 FRACTION = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 
+OF_THEN = {"SLOWWAVE_STORE__SNAPSHOT_MB": "0", "SLOWWAVE_RANKING__FEEDBACK_SCOPE": "memory"}
+"""Settings of what was fixed then: words were weighed by the table of all namespaces, and ratings counted for
+their memory in every search."""
 CLEANED = "| versions_removed | bytes_removed |"
 _COUNTS = re.compile(r"\| \d+ \| \d+ \|$", re.MULTILINE)
 
@@ -183,8 +186,7 @@ def pinned(home: Path) -> Iterator[Pins]:
         for console in widths:
             console._width = 180
         try:
-            # Its words were weighed by the table of all namespaces.
-            with patch.dict(os.environ, {"SLOWWAVE_STORE__SNAPSHOT_MB": "0"}):
+            with patch.dict(os.environ, OF_THEN):
                 yield pins
         finally:
             for console, width in widths.items():

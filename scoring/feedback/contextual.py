@@ -20,7 +20,7 @@ from slowwave.scoring.feedback.coded import Integers
 from slowwave.scoring.feedback.effectiveness import IMPLICIT, growth, posterior_mean
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.voices import Flags, Spoken, is_one_vote, weighed
-from slowwave.scoring.feedback.votes import VOICE, in_force
+from slowwave.scoring.feedback.votes import IMPORTED, VOICE, in_force
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,6 +45,7 @@ class Ratings:
         memory: number of the memory, (p,).
         voice: number of the voice, (p,).
         one: whether the voice is one of many, or imported: what it alone likes is not lifted, (p,).
+        imported: whether it is everything that was imported, (p,).
         weight: of its votes, (p,).
         deviation: Σ weight · (value − 0.5) of its votes, (p,).
         newest: weight of a vote given with its last one, (p,).
@@ -61,6 +62,7 @@ class Ratings:
     memory: Integers
     voice: Integers
     one: Flags
+    imported: Flags
     weight: Floats
     deviation: Floats
     newest: Floats
@@ -204,6 +206,7 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
         starts=np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]),
         memory=places["of"].to_numpy()[order],
         voice=places["who"].to_numpy()[order],
+        imported=(rows["voice"] == IMPORTED).to_numpy(),
         **columns,
         last=rows["last"].dt.epoch("us").to_numpy(),
         against=np.concatenate([[0], np.cumsum(rows["against"].list.len().to_numpy(), dtype=np.int64)]),
@@ -241,7 +244,7 @@ def contextual(
     spoken, pair = _spoken(ratings, rows, at, k)
     use = np.bincount(at, k * ratings.implicit_weight[rows], minlength=n).astype(np.float64)
     used = np.bincount(at, k * ratings.implicit_value[rows], minlength=n).astype(np.float64)
-    sums = weighed(_seconded(spoken, n), used, use, policy.implicit_cap)
+    sums = weighed(_seconded(spoken, ratings.imported[rows], pair), used, use, policy.implicit_cap)
     left = 1.0 / growth(np.array([as_of_us]), policy.half_life_days)[0]
     four = [sums[name] for name in ("explicit_value", "explicit_weight", "implicit_value", "implicit_weight")]
     nearest = np.full(n, len(question), dtype=np.int64)
@@ -283,16 +286,26 @@ def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[
     return spoken, pair
 
 
-def _seconded(spoken: Spoken, size: int) -> Spoken:
+def _seconded(spoken: Spoken, imported: Flags, pair: Integers) -> Spoken:
     """The same, without what one voice of many alone holds against a memory; rules 8.5 and 3.7.
 
     Few speak of a question, so that one of many would be heard there as one of few. What only one finds
-    unhelpful takes its step of the multiplier, and lowers effectiveness once a second one agrees.
+    unhelpful takes its step of the multiplier, and lowers effectiveness once a second one agrees. What was
+    imported seconds nobody: whoever brings it in may be that one.
+
+    Args:
+        spoken: what the voices say.
+        imported: whether each row is of what was imported, (r,).
+        pair: place in `spoken` of each row, (r,).
     """
     against = spoken.one & (spoken.deviation < 0)
-    voices = np.bincount(spoken.at[against], minlength=size)
-    alone = against & (voices[spoken.at] == 1)
-    return replace(spoken, deviation=np.where(alone, 0.0, spoken.deviation)) if alone.any() else spoken
+    if not against.any():
+        return spoken
+    brought = np.zeros(len(against), dtype=np.bool_)
+    brought[pair] = imported
+    voices = np.bincount(spoken.at, weights=against & ~brought)
+    alone = against & (voices[spoken.at] < 2)
+    return replace(spoken, deviation=np.where(alone, 0.0, spoken.deviation))
 
 
 def _doubts(

@@ -33,8 +33,10 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 REACH = 0.2
-"""Most that one voice of a crowd changes the score of a memory, whatever it says, with the default policies:
-a tenth by effectiveness (three parts in ten of a third), a tenth by the negative multiplier."""
+"""Most that one voice of a crowd lowers the score of a memory, whatever it says, with the default policies: a
+tenth by effectiveness (three parts in ten of a third), a tenth by the negative multiplier."""
+REACH_UP = 0.25
+"""Most that it raises one: the second who likes a memory answers two who do not at once."""
 COMPANY = ("namespace", "voice", "since")
 _ROUGH = 1e-9  # sums of fractions are not exact: as often helpful as not is neutral
 

@@ -320,6 +320,17 @@ def test_a_weak_vote_answers_as_much_as_it_weighs():
     assert found == pytest.approx((0.5 + 2 * 0.5) / (1 + 2 * 0.5 + 2 * 0.5))
 
 
+@pytest.mark.parametrize("days", [(at * 1.7, at * 3.1, at * 0.9) for at in range(1, 25)])
+def test_as_often_helpful_as_not_is_no_praise(days):
+    """Sums of fractions are not exact: what is left of them does not make somebody a second friend."""
+    rows = [said("q", "helpful", by="eve", day=day) for day in days]
+    for question, day in zip("rss", days, strict=True):
+        rows.append(said(question, "unhelpful", by="eve", day=day))
+    near_ = dict.fromkeys("pqrs", 1.0)
+    alone = people("helpful", "a", question="p")
+    assert effective(rows + alone, near_, voices=CROWD, day=80) == pytest.approx(0.5, abs=1e-9)
+
+
 def test_an_outcome_is_the_word_of_whom_it_rests_on():
     rows = [said("q", "success", by="ann", behind=who) for who in ("cy", "dee")]
     assert effective(rows, SAME_QUESTION, voices=CROWD) == pytest.approx(2.5 / 3)
@@ -390,6 +401,15 @@ def test_the_order_of_signals_and_days_does_not_matter(rows, near_, voices, day,
         check_exact=True,
     )  # fmt: skip
     assert known(mixed, near_, voices=voices, day=day) == known(rows, near_, voices=voices, day=day)
+
+
+@given(st.randoms(use_true_random=False))
+def test_many_uses_in_any_order_have_one_sum(random):
+    """Sums of fractions depend on the order of their parts in the last digit."""
+    rows = [said("q", "used", day=at * 7.3 % 61, name=f"{at}") for at in range(40)]
+    rows += [said("q", "unhelpful", day=at * 5.9 % 61, name=f"v{at}") for at in range(5)]
+    whole = fold_ratings(signals(rows), 1, POLICY)
+    assert_frame_equal(fold_ratings(signals(random.sample(rows, 45)), 1, POLICY), whole, check_exact=True)
 
 
 @given(rows_of(imported=True), rows_of(most=20, prefix="far", questions="axyz"), nears, voices_there, ends)
