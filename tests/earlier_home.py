@@ -142,10 +142,19 @@ def _is_ours(file: str) -> bool:
     )
 
 
+def _rank_as_then(home: Path) -> None:
+    """Policy files of the home say what every ranking did before there was a choice."""
+    for file in home.glob("*.json"):
+        said = json.loads(file.read_text())
+        said["policy"].setdefault("feedback_scope", "memory")
+        file.write_text(json.dumps(said))
+
+
 @contextmanager
 def pinned(home: Path) -> Iterator[Pins]:
     """Time and chance are pinned for the project's own modules, and no setting comes from outside."""
     pins = Pins()
+    _rank_as_then(home)
     fake = _pinned_datetime(pins)
     modules = [one for one in _modules() if getattr(one, "datetime", None) is _moment]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SLOWWAVE_")}

@@ -404,25 +404,25 @@ def test_a_question_of_an_imported_search_survives_the_erasure_of_something_else
         log(
             tmp_path,
             query("q1", QUESTION, ["deploy", "ferry"]),
-            event("user_feedback", "deploy", "q1", helpful="no"),
+            event("user_feedback", "ferry", "q1", helpful="yes"),
         ),
     )
-    rate(relay, "what is replaced behind the mast?", 5, relay="helpful")
+    rate(relay, "what is replaced behind the mast?", 5)  # nothing is said: an import alone counts as it is
     relay.fold(1, 5)
     relay.moment = at(8)
-    assert effective(relay, QUESTION, "deploy") < 0.5
+    assert effective(relay, QUESTION, "ferry") > 0.6
     before = at_noon(relay, 8, QUESTION)
     store = relay.space.store
     vector = store.read("question_vectors", f"query_id = '{ids.query_id('ada', QUESTION)}'")
     erase(relay)
     assert store.read("question_vectors").equals(vector)
-    assert effective(relay, QUESTION, "deploy") < 0.5
+    assert effective(relay, QUESTION, "ferry") > 0.6
     if again:
         relay.fold(1, 5)
     after = at_noon(relay, 8, QUESTION)
     kept = [one for one in before["results"] if one["memory_id"] != relay.id("relay")]
     scores = {one["memory_id"]: one["score"] for one in after["results"]}
-    assert scores[relay.id("deploy")] == {one["memory_id"]: one["score"] for one in kept}[relay.id("deploy")]
+    assert scores[relay.id("ferry")] == {one["memory_id"]: one["score"] for one in kept}[relay.id("ferry")]
 
 
 @pytest.mark.slow

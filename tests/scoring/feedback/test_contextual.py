@@ -356,6 +356,15 @@ def test_what_was_imported_is_one_voice_and_beside_anybody_here_one_vote():
     assert len(known(forged, SAME_QUESTION, voices=1)["m"].doubts) == 1
 
 
+def test_what_was_imported_seconds_nobody_who_finds_a_memory_unhelpful():
+    """Whoever brings it in may be the one of many who is against it."""
+    brought = [said("q", "unhelpful", by=f"n{n}", imported=True, name=f"{n}") for n in range(9)]
+    one = known([*brought, *people("unhelpful", "c")], SAME_QUESTION, voices=CROWD)["m"]
+    assert (one.effectiveness, len(one.doubts)) == (pytest.approx(0.5), 2)
+    two = known([*brought, *people("unhelpful", "c", "d")], SAME_QUESTION, voices=CROWD)["m"]
+    assert (two.effectiveness, len(two.doubts)) == (pytest.approx(0.5 / 4), 3)
+
+
 # -- always ----------------------------------------------------------------------------------------
 
 QUESTIONS, MEMORIES, WHO, LAST = "qrst", "mn", ("ann", "bob", "cy", "dee"), 400
