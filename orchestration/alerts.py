@@ -57,8 +57,8 @@ def _reason(data: StepFailureData) -> str:
 @dg.sensor(
     minimum_interval_seconds=load().night.vault_poll_seconds,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Tells, once, of everything learned that was taken back because it made results worse, and of "
-    "ratings that were switched off.",
+    description="Tells, once, of everything learned that was taken back because it made results worse, and "
+    "of ratings that were switched off.",
 )
 def regressions(
     context: dg.SensorEvaluationContext, slowwave: SlowwaveResource

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from slowwave.scoring.days import MICROSECOND
-from slowwave.scoring.evaluation.comparison import LEAST_QUERIES, TIE, compare
+from slowwave.scoring.evaluation.comparison import LEAST_QUERIES, TIE
 from slowwave.scoring.evaluation.resampling import percentiles, ratio, resampled_totals
 from slowwave.scoring.feedback.learned import RATINGS, USE
 from slowwave.scoring.measures import MRR, Measure
@@ -106,48 +106,6 @@ def trend(
         )
     )
     return rows.select(pl.col(name).cast(kind) for name, kind in COLUMNS.items()).sort(_ABOUT)
-
-
-BESIDE: dict[str, type[pl.DataType]] = {
-    "namespace": pl.String, "kind": pl.String, "answers": pl.String, "questions": pl.Int64,
-    "changed": pl.Int64, "without": pl.Float64, "with": pl.Float64, "difference": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64, "verdict": pl.String,
-}  # fmt: skip
-"""Columns of `beside`."""
-ALL, RATED, UNRATED = "all", "with feedback before", "without feedback before"
-"""Questions by whether a right answer had feedback before."""
-
-
-def beside(effect: pl.DataFrame, *, margin: float) -> pl.DataFrame:
-    """Compare searches with the same searches without what use has taught, by kind (rule 8.3).
-
-    Args:
-        effect: as of `trend`, with ``rated``; kind ``use`` is without any of it.
-        margin: difference of MRR@5 that does not matter.
-
-    Returns:
-        `BESIDE`, by namespace, kind and answers. ``questions`` are distinct ones, ``changed`` those of them
-        whose MRR@5 differs (count); the verdict is that of `slowwave.scoring.evaluation.comparison.compare`.
-    """
-    served = pl.when("live").then(f"{MRR.column}_learned").otherwise(MRR.column)
-    known = pl.col("rated").fill_null(value=False)
-    groups = {ALL: pl.lit(value=True), RATED: known, UNRATED: ~known}
-    rows = []
-    for (namespace, kind), mine in effect.sort("namespace", "kind").group_by(
-        "namespace", "kind", maintain_order=True
-    ):
-        for answers, among in groups.items():
-            if answers != ALL and mine["rated"].null_count() == mine.height:
-                continue  # of words and keys nobody noted it
-            by = mine.filter(among).group_by("query_id").agg(pl.col(MRR.column).mean(), served=served.mean())
-            by = by.sort("query_id")
-            done = compare(by[MRR.column], by["served"], margin=margin, n_draws=DRAWS)
-            rows.append(
-                (namespace, kind, answers, by.height,
-                 int(((by["served"] - by[MRR.column]).abs() > TIE).sum()), done.baseline, done.candidate,
-                 done.difference, done.low, done.high, done.verdict)
-            )  # fmt: skip
-    return pl.DataFrame(rows, schema=BESIDE, orient="row")
 
 
 @dataclass(frozen=True, slots=True)

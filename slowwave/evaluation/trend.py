@@ -11,7 +11,8 @@ import polars as pl
 
 from slowwave.journal.kinds.search import Search
 from slowwave.scoring.days import day_of
-from slowwave.scoring.evaluation.trend import Course, beside, course, trend
+from slowwave.scoring.evaluation.beside import beside
+from slowwave.scoring.evaluation.trend import Course, course, trend
 from slowwave.scoring.feedback.learned import KEYS, RATINGS, USE, WORDS
 from slowwave.scoring.measures import MRR
 from slowwave.scoring.ranking import RankingPolicy
@@ -37,7 +38,7 @@ class Trend:
     Attributes:
         weeks: `slowwave.scoring.evaluation.trend.COLUMNS`: a row a namespace, kind and week.
         courses: the last weeks beside the first, one for each namespace and kind of what is learned.
-        beside: `slowwave.scoring.evaluation.trend.BESIDE`: the same searches without what use has taught.
+        beside: `slowwave.scoring.evaluation.beside.BESIDE`: the same searches without what use has taught.
     """
 
     weeks: pl.DataFrame

@@ -23,7 +23,17 @@ from slowwave.journal.kinds.learning import (
     why_and_detail,
 )
 from slowwave.quality.learning_gate import Approval
-from slowwave.scoring.feedback.learned import RATINGS, SCOPES, WORDS, Kind, Measured, Rollback, Scope
+from slowwave.scoring.feedback.learned import (
+    KEYS,
+    KINDS,
+    RATINGS,
+    SCOPES,
+    WORDS,
+    Kind,
+    Measured,
+    Rollback,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
@@ -205,3 +215,14 @@ def rollback_of(namespace: str, at: datetime, scope: Scope, value: str) -> Rollb
             raise LearningError(f"{value!r} is no moment. Write it as 2026-01-31T12:00+00:00.") from None
         value = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
     return Rollback(namespace, at, scope, value, order=_NEVER)
+
+
+def known_kind(kind: str) -> Kind:
+    """The kind, where it is one.
+
+    Raises:
+        LearningError: it is not.
+    """
+    if kind not in KINDS:
+        raise LearningError(f"kind = {kind!r}: say {' or '.join(KINDS)}.")
+    return WORDS if kind == WORDS else KEYS

@@ -18,6 +18,7 @@ from slowwave.learning.acts import (
     LearningError,
     acts,
     approved,
+    known_kind,
     last_word,
     ratings_off,
     rollback_of,
@@ -29,7 +30,7 @@ from slowwave.learning.gate import decide
 from slowwave.learning.log import log_acts
 from slowwave.learning.shown import STATES, State
 from slowwave.quality.learning_gate import APPROVAL, REGRESSION
-from slowwave.scoring.feedback.learned import KEYS, KINDS, RATINGS, WORDS, Kind, Rollback, Scope, standing
+from slowwave.scoring.feedback.learned import KEYS, RATINGS, WORDS, Kind, Rollback, Scope, standing
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -119,7 +120,7 @@ class Learning:
         Raises:
             LearningError: an unknown kind.
         """
-        return self._gate(self._evidence(), _one(kind))
+        return self._gate(self._evidence(), known_kind(kind))
 
     def status(self) -> Status:
         """The gates as they are now, and how many terms, keys and selections there are in which state."""
@@ -245,7 +246,7 @@ class Learning:
             RefusedError: something but the approval is missing; says what.
             LearningError: nobody was named, or an unknown kind.
         """
-        standing = self._approval(_one(kind))
+        standing = self._approval(known_kind(kind))
         if standing is not None:
             return standing
         _named(who)
@@ -264,7 +265,7 @@ class Learning:
         Raises:
             LearningError: nothing is approved, nobody was named, or an unknown kind.
         """
-        given, _ = last_word(self._acts(), _one(kind))
+        given, _ = last_word(self._acts(), known_kind(kind))
         if given is None or not given.given:
             what = "Learning of words" if kind == WORDS else "Learning of search keys"
             raise LearningError(f"{what} of {self._namespace} is not approved. There is nothing to withdraw.")
@@ -276,11 +277,6 @@ class Learning:
 
     def switch_ratings(self, *, on: bool, who: str, why: str = "") -> Act:
         """Let ratings count in searches, or not; feedback is taken and folded either way.
-
-        Args:
-            on: whether they count.
-            who: Name of the person who decides.
-            why: Reason, stored in the audit log.
 
         Raises:
             LearningError: nobody was named, or nothing would change.
@@ -330,7 +326,7 @@ class Learning:
         """
         evidence, store = self._evidence(), self._space.store
         asked = rollback_of(self._namespace, evidence.now.astimezone(UTC), scope, value)
-        if _one(kind) == WORDS:
+        if known_kind(kind) == WORDS:
             rows, all_lessons = evidence.applied, shown.with_applied(evidence)
         else:
             seen = shown.seen_with_applied(evidence).filter(pl.col("taken") > 0)
@@ -395,17 +391,6 @@ def _by_state(rows: pl.DataFrame) -> dict[State, int]:
 def _became(rows: pl.DataFrame) -> dict[str, int]:
     """By what became of selections, the most frequent first (count)."""
     return dict(rows["reason"].value_counts().sort("count", "reason", descending=True).iter_rows())
-
-
-def _one(kind: str) -> Kind:
-    """The kind, where it is one.
-
-    Raises:
-        LearningError: it is not.
-    """
-    if kind not in KINDS:
-        raise LearningError(f"kind = {kind!r}: say {' or '.join(KINDS)}.")
-    return WORDS if kind == WORDS else KEYS
 
 
 def _named(who: str) -> str:

@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from slowwave.feedback.context import ContextualStates, RatedFor
 from slowwave.feedback.states import MemoryStates
-from slowwave.learning.applied import LearnedTriggers, RatingsSwitch, SearchKeys
+from slowwave.learning.applied import LearnedTriggers, SearchKeys
 from slowwave.learning.keys import LedTo
+from slowwave.learning.switch import RatingsSwitch
 from slowwave.quality.admission import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
 from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence

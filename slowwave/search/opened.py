@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.feedback.context import contextual_states
 from slowwave.feedback.states import states_in
-from slowwave.learning.applied import RatingsSwitch, learned_boost, learned_triggers, search_keys
+from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
+from slowwave.learning.switch import RatingsSwitch
 from slowwave.search.channels.base import Channels
 from slowwave.search.channels.following import Snapshots
 from slowwave.search.channels.tables import TableChannels

@@ -13,8 +13,9 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.context import RatedFor, contextual_states
 from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
-from slowwave.learning.applied import RatingsSwitch, learned_boost, learned_triggers, search_keys
+from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
 from slowwave.learning.keys import LedTo
+from slowwave.learning.switch import RatingsSwitch
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.past.acts import acts_until
 from slowwave.lifecycle.past.log import DECISION, REFUSAL

@@ -86,6 +86,7 @@ SMOKE: dict[str, Argv] = {
     "sparse": lambda at: ("--places", 1, "--words", 50, *FAST),
     "updates": lambda at: ("--data", made.chats(at / "chats"), "--show", 1, *FAST),
     "verdicts": lambda at: ("--trials", 8, "--draws", 50, "--sizes", "3,9", "--effects", 0, 0.2),
+    "votes": lambda at: ("--data", made.harbour(at / "harbour"), "--quick", "--days", 7, *FAST),
     "watched": lambda at: ("--notes", 30, "--times", 2),
     "wakeup": lambda at: ("--notes", 5, "--times", 2),
 }  # fmt: skip

@@ -13,19 +13,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from slowwave.scoring.days import MICROSECOND
-from slowwave.scoring.evaluation.trend import (
-    ALL,
-    BESIDE,
-    COLUMNS,
-    RATED,
-    UNRATED,
-    Course,
-    beside,
-    course,
-    short,
-    signed,
-    trend,
-)
+from slowwave.scoring.evaluation.beside import ALL, BESIDE, RATED, UNRATED, beside
+from slowwave.scoring.evaluation.trend import COLUMNS, Course, course, short, signed, trend
 
 MONDAY = date(2026, 3, 2)
 LATER = datetime(2026, 6, 1, tzinfo=UTC)
