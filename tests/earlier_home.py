@@ -36,7 +36,7 @@ from mcp import Client, MCPError
 
 import slowwave
 from slowwave import embedding
-from slowwave.cli import main
+from slowwave.cli import app, main
 from slowwave.home.workspace import Workspace
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.server import build
@@ -191,6 +191,8 @@ def pinned(home: Path) -> Iterator[Pins]:
         # Commands import it when they run; whoever is not of the project gets the true one all the same.
         del dt.datetime
         dt.__getattr__ = lambda name: _imported(name, fake)
+        groups = [app, *(one.typer_instance for one in app.registered_groups if one.typer_instance)]
+        known = {id(one): list(one.registered_commands) for one in groups}
         widths = {console: console._width for console in (out, err)}  # an earlier test may have set them
         for console in widths:
             console._width = 180
@@ -200,6 +202,8 @@ def pinned(home: Path) -> Iterator[Pins]:
         finally:
             for console, width in widths.items():
                 console._width = width
+            for one in groups:  # without those that registered themselves, which later tests look for
+                one.registered_commands[:] = known[id(one)]
             del dt.__getattr__
             dt.datetime = _moment
             for one in modules:

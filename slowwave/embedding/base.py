@@ -56,6 +56,8 @@ class ModelProfile:
             while a namespace has too few of them to tell (rule 7.2).
         same_question: cosine of two questions up to which feedback on one does not count for the other, and
             from which it counts in full (rule 8.1).
+        cased: whether another case of its letters moves a question far; then past questions are looked up by
+            its plain spelling, by which they are stored.
     """
 
     vector_weight: float
@@ -65,6 +67,7 @@ class ModelProfile:
     abstention_floor: float = 0.0
     alike: tuple[float, float, float] = (0.75, 0.90, 0.80)
     same_question: tuple[float, float] = (0.83, 0.93)
+    cased: bool = False
 
 
 # Weight and floor are read off grids over four labelled collections, thresholds are fitted to labelled pairs
@@ -79,6 +82,7 @@ _PROFILES = {
         abstention_floor=0.2,
         alike=(0.65, 0.85, 0.72),
         same_question=(0.77, 0.88),
+        cased=True,
     ),
 }
 _TRANSFORMER = ModelProfile(vector_weight=0.5, cosine_floor=0.0)

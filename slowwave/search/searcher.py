@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slowwave.embedding import Embedder, knows
+from slowwave.common.ids import normalised_query
+from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
 from slowwave.learning.keys import LedTo
@@ -113,7 +114,8 @@ class Searcher:
         with span("slowwave.search.embed"):
             vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
         embedded = time.perf_counter()
-        led = {} if now is None else self._knowledge.led(namespace, vector, now)
+        question = self._question(query, vector)
+        led = {} if now is None else self._knowledge.led(namespace, question, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         phrases = triggered.result()
@@ -141,7 +143,7 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own, promoted), pa.string()))
         known = saying.result()
-        rated = self._knowledge.rated(namespace, vector, there) if known >= KNOWN else {}
+        rated = self._knowledge.rated(namespace, question, there) if known >= KNOWN else {}
         candidates = Candidates(
             **channels,
             memory_ids=ids,
@@ -171,6 +173,13 @@ class Searcher:
             rated,
             () if now is None else self._knowledge.doubts(namespace),
         )
+
+    def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
+        """The vector by which past questions are looked up: of the plain spelling, as they are stored."""
+        plain = normalised_query(query)
+        if plain == query or not profile(self._embedder.name).cased:
+            return vector
+        return self._embedder.embed_query(plain).astype(np.float32, copy=False)
 
     def _given(self, share: np.ndarray, shown: pa.Table, chunks: Channels[Any]) -> np.ndarray:
         """The shares of titles, 0 of those that are only the first words of their text."""

@@ -545,10 +545,6 @@ def test_ratings_of_a_question_change_its_ranking_in_an_open_searcher(memory, th
     assert moved[three["battery"]] > other[three["battery"]] + 0.05
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a question is stored by the vector of its plain spelling, and looked up by that of the typed one",
-)
 def test_a_rating_counts_for_the_very_same_question_however_it_is_spelled(memory, three):
     """To the small model "Who is Ishbel?" and "who is ishbel?" have a cosine of .75, below its .77."""
     query = "Who is Ishbel?"
