@@ -13,7 +13,7 @@ from slowwave.search.run import read_by_cross_encoder
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-QUESTION = "What do we know?"
+QUESTION = "what do we know?"
 """Any question will do: what it finds is shown to nobody."""
 _RESULTS = 10
 
