@@ -53,15 +53,19 @@ class Scored:
             self.data_points = columns.question_count
             self.served = served.counted(columns.question_effectiveness, self.data_points, 1)
             gained = weight * np.maximum(self.served - served.NEUTRAL, 0.0)
+            calm = np.minimum(self.served, served.NEUTRAL)
         else:
             self.data_points = columns.feedback_count
             self.served = served.counted(columns.effectiveness, self.data_points, policy.effectiveness_from)
-            gained = np.zeros(len(self.served))
+            gained, calm = np.zeros(len(self.served)), self.served
         self.combined = served.combined(self.semantic, self.served, weight)
         self.learned = bounded(columns.learned, 0.0, min(policy.learned_cap, CAP))
         self.trusted = policy.confidence_point * columns.points
-        self.key = np.maximum(bounded(columns.key, 0.0, policy.key_weight) - gained, 0.0)
-        raised = self.combined + self.learned + self.key + self.trusted
+        key = bounded(columns.key, 0.0, policy.key_weight)
+        self.key = np.maximum(key - gained, 0.0)
+        # Once, the greater of both; so added, rounding keeps the order of effectiveness.
+        plain = served.combined(self.semantic, calm, weight) + self.learned
+        raised = plain + np.maximum(key, gained) + self.trusted
         self.multiplier = self._penalties()
         # A penalty is never a gain: what is below zero already stays where it is.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
