@@ -251,7 +251,7 @@ class RatedLife:
         return tuple(row[name] for name in _SIGNALS)
 
     def _learned(self, moment: datetime, number: int) -> Learned:
-        """What the mechanism has learned by the end of a day."""
+        """Fold the feedback so far as the mechanism of this life counts it."""
         learned = Learned(self.world, self.constants, moment)
         signals = pl.DataFrame(self._signals, schema=_SIGNALS, orient="row")
         voices = min(signals["principal"].n_unique(), CROWD)

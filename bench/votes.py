@@ -71,7 +71,7 @@ Tally = list[tuple[int, float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where a figure is from."""
+    """Key of a figure: mechanism, set, group and kind of life."""
 
     what: What
     set: str
@@ -207,7 +207,7 @@ def gain(rows: Sequence[Mapping[str, Any]]) -> float:
 
 
 def faults(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the rule of choice has against some constants."""
+    """Violations of the rule of choice by some constants."""
     found = []
     for row in rows:
         of = f"{row['set']} {row['group']}, {row['people']} people, {row['wrong']:.0%} wrong"

@@ -81,7 +81,7 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contextual:
-    """What past feedback says of m memories for one question.
+    """Effectiveness of m memories for one question.
 
     Attributes:
         memory: numbers of the memories, ascending, (m,).
@@ -105,7 +105,7 @@ class Contextual:
 
 
 def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float) -> Floats:
-    """How far feedback on a question counts for another one, in [0, 1]; shape of `cosine`.
+    """Weight of feedback on one question for another one, in [0, 1]; shape of `cosine`.
 
     Rises in a line from 0 at `low` to 1 at `high`. (Rule 8.1 has a line from a threshold to 1; this one is
     steeper, which lost less on questions that nobody asked.)
@@ -217,7 +217,7 @@ def ratings_of(folded: pl.DataFrame, number: Mapping[str, int], memory: Mapping[
 def contextual(
     ratings: Ratings, question: Integers, near: Floats, as_of_us: int, policy: FeedbackPolicy
 ) -> Contextual:
-    """What feedback on near questions says of each memory (rule 8.1).
+    """Compute the effectiveness of each memory for a question (rule 8.1).
 
     ``(prior · weight + Σ w·k·v) ÷ (weight + Σ w·k)``, k the nearness of the question. All that a voice says
     of a memory weighs at most what its nearest vote weighs; all implicit evidence at most one vote.
@@ -263,7 +263,7 @@ def contextual(
 
 
 def _spoken(ratings: Ratings, rows: Integers, at: Integers, k: Floats) -> tuple[Spoken, Integers]:
-    """What each voice says of each memory over all near questions, and the pair of each row."""
+    """Sum the feedback of each voice and memory over all near questions; the pair of each row."""
     voices = int(ratings.voice[rows].max(initial=0)) + 1
     pairs, pair = np.unique(at * voices + ratings.voice[rows], return_inverse=True)
     size = len(pairs)

@@ -38,7 +38,7 @@ _COLUMNS: Final = [*SIGNAL, "namespace", "day", "query_id", "text"]
 
 @dataclass(frozen=True, slots=True)
 class RatedFor:
-    """What feedback on questions near to a query says of a memory.
+    """Feedback on a memory for questions near to a query.
 
     Attributes:
         effectiveness: in [0, 1], 0.5 is neutral.
@@ -89,7 +89,7 @@ class ContextualFeedback:
         self._has = self._ratings.starts[1:] > self._ratings.starts[:-1]
 
     def of(self, vector: Vectors, among: Collection[str], moment: datetime) -> dict[str, RatedFor]:
-        """What feedback says of those of some memories that were rated for similar questions.
+        """Return the feedback on some memories for similar questions.
 
         Args:
             vector: of the question, of length 1, (dimension,).
@@ -165,7 +165,7 @@ class ContextualStates:
         self._held: dict[str, _Held] = {}
 
     def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
-        """What feedback on questions near to one says of some memories of a namespace.
+        """Return the feedback on some memories of a namespace for questions near to one.
 
         Args:
             namespace: the tenant.
