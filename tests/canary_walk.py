@@ -92,6 +92,9 @@ learning status
 learning terms -k 500
 learning proposals -k 500
 learning log -k 500
+learning ratings
+learning ratings off --who ida
+learning ratings on --who ida
 learning rollback --everything --dry-run
 learning approve --who ida --yes
 learning withdraw --who ida
