@@ -22,14 +22,13 @@ from _lives_sets import Floats, Integers, Searched, World
 from _needs import Asking, Needs, Question, Wordings, asked_on
 from _user import Careless, User
 
+from slowwave.embedding import profile
 from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
 from slowwave.scoring.feedback.learned import PROPOSAL, decide, live, propose
 from slowwave.scoring.feedback.policy import KeyTeaching, LearningPolicy
-from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted, near_of, threshold_of
+from slowwave.scoring.ranking.keys import KeyPolicy, Keys, Lifts, lifted, near_of
 from slowwave.scoring.ranking.learned import CAP, LearnedTerms, learnable
 
-LOW, HIGH, OTHERWISE = 0.75, 0.90, 0.80
-"""Bounds of the nearness threshold for bge-small, and what it is until there are enough questions."""
 FIRST: Final = date(2026, 1, 1)
 WEEK = 7
 OPEN = 36  # first day on which the gate can let keys through (day of the life)
@@ -37,6 +36,7 @@ TAUGHT = 0.6  # share of the needs of a half that are asked for
 RATED = 0.2  # share of what is taken that is cited or rated, the rest is used
 BIAS = 0.5  # rank r is looked at with probability r^-BIAS
 SHOWN = (5, 10)  # results of a search, either as often (count)
+SAME: Final = profile("bge-small-en-v1.5").same_question
 OLD = timedelta(days=10)  # age of the memories on the first day
 DEPTH = 5  # of the measure, MRR@5
 HALVES: Final = {"tuning": 0, "reported": 1}
@@ -51,12 +51,16 @@ class Point:
     Attributes:
         keys: how keys lift.
         teaching: what a search teaches.
+        same_low: cosine of two questions up to which one does not count for the other.
+        same_high: cosine from which it counts in full.
         passed: times that a result in front of one that was taken counts as looked at; 1 as the rule has it.
         silent: whether a search from which nothing was taken counts as looked at.
     """
 
     keys: KeyPolicy = field(default_factory=KeyPolicy)
     teaching: KeyTeaching = field(default_factory=KeyTeaching)
+    same_low: float = SAME[0]
+    same_high: float = SAME[1]
     passed: float = 1.0
     silent: bool = True
 
@@ -74,7 +78,8 @@ class Point:
     def told(self) -> dict[str, float]:
         """The constants as a row has them."""
         return {
-            "weight": self.keys.weight, "prior": self.keys.prior, "quantile": self.keys.quantile,
+            "weight": self.keys.weight, "prior": self.keys.prior,
+            "same_low": self.same_low, "same_high": self.same_high,
             "reach": self.keys.reach, "minority": self.keys.minority,
             "power": self.teaching.power, "excluded_ranks": self.teaching.excluded_ranks,
             "per_memory": self.teaching.per_memory, "ttl_days": self.teaching.ttl_days,
@@ -204,18 +209,18 @@ class Known:
     Attributes:
         keys: by number of the namespace.
         asked: numbers of the questions that the searches of `keys` asked.
-        threshold: by number of the namespace.
+        same: nearness of two questions.
     """
 
     keys: Mapping[int, Keys] = field(default_factory=dict)
     asked: Mapping[int, Integers] = field(default_factory=dict)
-    threshold: Mapping[int, float] = field(default_factory=dict)
+    same: tuple[float, float] = SAME
 
     def lifts(self, space: int, cosines: np.ndarray, policy: KeyPolicy) -> Lifts | None:
         """What they add for a question of a namespace, whose cosines with all questions are known."""
         if space not in self.keys:
             return None
-        search, near = near_of(cosines[self.asked[space]], self.threshold[space], policy)
+        search, near = near_of(cosines[self.asked[space]], self.same, policy)
         return lifted(self.keys[space], search, near, policy)
 
 
@@ -311,7 +316,7 @@ class Life:
 
     def _known(self, now: datetime) -> Known:
         folded = fold(pl.concat(self._views).select(*VIEW), now, self.point.teaching)
-        keys, asked, threshold = {}, {}, {}
+        keys, asked = {}, {}
         for at, name in enumerate(self.world.namespaces):
             mine = folded.filter(pl.col("namespace") == name)
             logged = sorted(one for one in self._logged if self.world.asked.spaces[one] == at)
@@ -323,10 +328,7 @@ class Life:
             asked[at] = np.array(
                 [int(one) for one in mine["query_id"].unique(maintain_order=True)], dtype=np.int64
             )
-            distinct = {self.world.asked.texts[one]: one for one in logged}
-            vectors = self.world.asked.vectors[sorted(distinct.values())]
-            threshold[at] = threshold_of(vectors, LOW, HIGH, OTHERWISE, self.point.keys.quantile)
-        return Known(keys, asked, threshold)
+        return Known(keys, asked, (self.point.same_low, self.point.same_high))
 
     def _terms(self, now: datetime) -> LearnedTerms:
         """Words that have an effect by rule 5, of the same selections."""

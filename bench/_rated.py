@@ -15,23 +15,23 @@ from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
-from _lives import BIAS, FIRST, HIGH, LOW, OPEN, OTHERWISE, RATED, Known, Resembling, selected_by
+from _lives import BIAS, FIRST, OPEN, RATED, SAME, Known, Resembling, selected_by
 from _lives_sets import Floats, Integers, World
 from _needs import Asking
 from _user import Careless, User
 
-from slowwave.embedding import profile
 from slowwave.scoring.days import DAY_S
-from slowwave.scoring.feedback.contextual import SIGNAL, Ratings, contextual, fold_ratings, question_nearness
+from slowwave.scoring.feedback.contextual import SIGNAL, Ratings, contextual, fold_ratings
 from slowwave.scoring.feedback.contextual import ratings_of as contextual_ratings
 from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness, growth
 from slowwave.scoring.feedback.keys import VIEW, examined, fold, keys_of, taken
 from slowwave.scoring.feedback.policy import FeedbackPolicy, KeyTeaching
 from slowwave.scoring.feedback.signals import VALUES
 from slowwave.scoring.feedback.voices import heard
+from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.promised import CROWD
 from slowwave.scoring.ranking.effectiveness import counted
-from slowwave.scoring.ranking.keys import KeyPolicy, threshold_of
+from slowwave.scoring.ranking.keys import KeyPolicy
 from slowwave.scoring.ranking.negative_feedback import multiplier, vote_weight
 from slowwave.scoring.ranking.policy import RankingPolicy
 
@@ -52,14 +52,15 @@ class Constants:
     """Constants that a life is lived with.
 
     Attributes:
-        same: cosine of two questions up to which a rating does not count, and from which in full.
+        same: cosine of two questions up to which what was said of one does not count for the other, and from
+            which in full.
         feedback: what feedback counts.
         ranking: weights of effectiveness and of not-useful votes.
         keys: how search keys lift.
         teaching: what a search teaches as a key.
     """
 
-    same: tuple[float, float] = profile("bge-small-en-v1.5").same_question
+    same: tuple[float, float] = SAME
     feedback: FeedbackPolicy = field(default_factory=FeedbackPolicy)
     ranking: RankingPolicy = field(default_factory=RankingPolicy)
     keys: KeyPolicy = field(default_factory=KeyPolicy)
@@ -298,7 +299,7 @@ class RatedLife:
             examined=examined(pl.col("rank"), policy),
         )
         folded = fold(views.select(*VIEW), moment, policy)
-        keys, asked, threshold = {}, {}, {}
+        keys, asked = {}, {}
         for at, name in enumerate(self.world.namespaces):
             mine = folded.filter(pl.col("namespace") == name)
             if mine.is_empty():
@@ -306,7 +307,4 @@ class RatedLife:
             keys[at] = keys_of(mine, {one: int(one) for one in mine["memory_id"].unique()})
             names = mine["query_id"].unique().sort().to_list()
             asked[at] = np.array([int(one) for one in names], dtype=np.int64)
-            logged = sorted(one for one in self.asked if self.world.asked.spaces[one] == at)
-            vectors = self.world.asked.vectors[logged]
-            threshold[at] = threshold_of(vectors, LOW, HIGH, OTHERWISE, self.constants.keys.quantile)
-        return Known(keys, asked, threshold)
+        return Known(keys, asked, self.constants.same)

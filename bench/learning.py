@@ -295,7 +295,6 @@ def _of_keys(home: Home, space: Workspace, all_of: Evidence) -> dict[str, Any]:
         **{f"selections {name}": count for name, count in sorted(reasons.items())},
         "past questions that lead": stand["query_id"].n_unique(),
         "to memories": stand["memory_id"].n_unique(),
-        "nearness from": round(all_of.keys_at(home.namespace, now).threshold, 3),
         "pairs in the table of applied ones": applied.select(pair).unique().height,
     }
 

@@ -59,7 +59,8 @@ from slowwave.views.terminal import bars
 
 GRID: dict[str, tuple[float, ...]] = {
     "weight": (0.2, 0.3, 0.4, 0.6),
-    "quantile": (0.99, 0.9925, 0.995, 0.998),
+    "same_low": (0.75, 0.80, 0.83, 0.86),
+    "same_high": (0.90, 0.93, 0.96, 1.0),
     "reach": (0.03, 0.05, 0.1),
     "power": (0.0, 1.0, 2.0, 4.0),
     "excluded_ranks": (0, 1, 3),

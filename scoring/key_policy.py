@@ -13,7 +13,6 @@ class KeyPolicy:
         weight: most that they add to a score.
         prior: looks without taking that every memory starts with, as near as its nearest key.
         nearest: searches that a query is compared with at most, the nearest (count).
-        quantile: of the cosines between different queries of the namespace, above which two ask the same.
         reach: most of a score that one of three voices adds alone; of more, so much less.
         minority: share of the voices of three or more that are bounded so together; at least one is.
     """
@@ -21,7 +20,6 @@ class KeyPolicy:
     weight: float = 0.4
     prior: float = 1.0
     nearest: int = 50
-    quantile: float = 0.9925
     reach: float = 0.03
     minority: float = 0.06
 
@@ -32,8 +30,6 @@ class KeyPolicy:
             raise ValueError(f"prior = {self.prior} is not above 0")
         if self.nearest < 1:
             raise ValueError(f"nearest = {self.nearest} is not 1 or more")
-        if not 0 < self.quantile < 1:
-            raise ValueError(f"quantile = {self.quantile} is not between 0 and 1")
         if not 0 <= self.reach <= 1:
             raise ValueError(f"reach = {self.reach} is not in 0 … 1")
         if not 0 <= self.minority < 1:

@@ -104,23 +104,6 @@ class Contextual:
     doubted_near: Floats
 
 
-def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float) -> Floats:
-    """Weight of feedback on one question for another one, in [0, 1]; shape of `cosine`.
-
-    Rises in a line from 0 at `low` to 1 at `high`. (Rule 8.1 has a line from a threshold to 1; this one is
-    steeper, which lost less on questions that nobody asked.)
-
-    Args:
-        cosine: of the two questions.
-        low: cosine up to which it does not count.
-        high: cosine from which it counts in full, above `low`.
-    """
-    if not low < high:
-        raise ValueError(f"low = {low} is not below high = {high}")
-    near: Floats = np.clip((np.asarray(cosine, dtype=np.float64) - low) / (high - low), 0.0, 1.0)
-    return near
-
-
 def fold_ratings(signals: pl.DataFrame, voices: int, policy: FeedbackPolicy) -> pl.DataFrame:
     """Fold the feedback of one namespace into one row for each question, memory and voice; sorted.
 

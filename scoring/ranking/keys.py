@@ -15,13 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from slowwave.scoring.key_policy import KeyPolicy
+from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.promised import CROWD
 from slowwave.scoring.ranking.candidates import Floats, Integers
 
-FEWEST_QUERIES = 50
-"""Logged queries from which the threshold follows from them (count)."""
-MOST_QUERIES = 2_000
-"""Logged queries that are compared with each other for it, at most (count)."""
 _DIGITS = 12  # in which two voices are missed alike
 _ROUNDS = 8  # voices that are looked for one after the other, at most (count)
 
@@ -111,55 +108,20 @@ class _Rows:
         )
 
 
-def nearness(cosine: npt.NDArray[np.floating], threshold: float) -> Floats:
-    """``max(0, (cosine - threshold) / (1 - threshold))``, at most 1 (rule 7.2); shape of `cosine`."""
-    if not threshold < 1:
-        raise ValueError(f"threshold = {threshold} is not below 1")
-    near: Floats = np.clip((np.asarray(cosine, dtype=np.float64) - threshold) / (1 - threshold), 0.0, 1.0)
-    return near
-
-
 def near_of(
-    cosines: npt.NDArray[np.floating], threshold: float, policy: KeyPolicy
+    cosines: npt.NDArray[np.floating], same: tuple[float, float], policy: KeyPolicy
 ) -> tuple[Integers, Floats]:
     """Which past questions a query is near to: their places, the nearest first, and how near, (k,) each.
 
     Args:
         cosines: of the query with each of them, (n,).
-        threshold: see `nearness`.
+        same: see `question_nearness`.
         policy: how many at most.
     """
-    near = nearness(cosines, threshold)
+    near = question_nearness(cosines, *same)
     search = np.flatnonzero(near)
     search = search[np.argsort(-near[search], kind="stable")][: policy.nearest]
     return search, near[search]
-
-
-def threshold_of(
-    vectors: npt.NDArray[np.float32],
-    low: float,
-    high: float,
-    otherwise: float,
-    quantile: float = KeyPolicy().quantile,
-) -> float:
-    """The cosine above which two queries ask the same, a high quantile of those of different ones (rule 7.2).
-
-    Of more than `MOST_QUERIES` so many are compared, always the same ones of the same number.
-
-    Args:
-        vectors: of the distinct logged queries of a namespace, of length 1, (n, dimension).
-        low: least threshold that the model allows.
-        high: greatest.
-        otherwise: threshold until there are `FEWEST_QUERIES`.
-        quantile: see `KeyPolicy`.
-    """
-    if len(vectors) < FEWEST_QUERIES:
-        return otherwise
-    if len(vectors) > MOST_QUERIES:
-        vectors = vectors[np.random.default_rng(0).choice(len(vectors), MOST_QUERIES, replace=False)]
-    cosines = vectors @ vectors.T
-    pairs = cosines[np.triu_indices(len(vectors), k=1)]
-    return min(max(float(np.quantile(pairs, quantile)), low), high)
 
 
 def lifted(keys: Keys, search: Integers, near: Floats, policy: KeyPolicy) -> Lifts:

@@ -52,10 +52,8 @@ class ModelProfile:
         thresholds: cosines from which two texts are duplicates, can be merged, or concern each other.
         recall_distance: cosine distance up to which a short memory is recalled (rule 3.5).
         abstention_floor: signal below which a search shows nothing (rule 3.9); 0 where nobody measured it.
-        alike: least and greatest cosine from which two questions may count as alike, and the one that is used
-            while a namespace has too few of them to tell (rule 7.2).
-        same_question: cosine of two questions up to which feedback on one does not count for the other, and
-            from which it counts in full (rule 8.1).
+        same_question: cosine of two questions up to which what was said of one does not count for the other,
+            and from which it counts in full (rules 7.2 and 8.1).
         cased: whether another case of its letters moves a question far; then past questions are looked up by
             its plain spelling, by which they are stored.
     """
@@ -65,7 +63,6 @@ class ModelProfile:
     thresholds: Thresholds = field(default_factory=Thresholds)
     recall_distance: float = 0.20
     abstention_floor: float = 0.0
-    alike: tuple[float, float, float] = (0.75, 0.90, 0.80)
     same_question: tuple[float, float] = (0.83, 0.93)
     cased: bool = False
 
@@ -80,7 +77,6 @@ _PROFILES = {
         thresholds=Thresholds(duplicate=0.94, merge=0.87, conflict=0.61),
         recall_distance=0.28,
         abstention_floor=0.2,
-        alike=(0.65, 0.85, 0.72),
         same_question=(0.77, 0.88),
         cased=True,
     ),

@@ -19,10 +19,10 @@ from slowwave.scoring.feedback.contextual import (
     Ratings,
     contextual,
     fold_ratings,
-    question_nearness,
     ratings_of,
 )
 from slowwave.scoring.feedback.voices import company
+from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.promised import CROWD
 from slowwave.store.frames import quote
 from slowwave.store.tenancy import within

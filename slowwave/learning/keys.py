@@ -12,7 +12,8 @@ import polars as pl
 
 from slowwave.embedding import profile
 from slowwave.scoring.feedback.keys import fold, keys_of
-from slowwave.scoring.ranking.keys import Lifts, lifted, nearness, threshold_of
+from slowwave.scoring.nearness import question_nearness
+from slowwave.scoring.ranking.keys import Lifts, lifted
 
 if TYPE_CHECKING:
     from slowwave.feedback.questions import QuestionIndex
@@ -28,17 +29,17 @@ class KeyRules:
     Attributes:
         teaching: what a search teaches.
         policy: how keys lift.
-        alike: least and greatest threshold, and that of few questions (`slowwave.embedding.ModelProfile`).
+        same: nearness of two questions (`slowwave.embedding.ModelProfile.same_question`).
     """
 
     teaching: KeyTeaching
     policy: KeyPolicy
-    alike: tuple[float, float, float]
+    same: tuple[float, float]
 
 
 def key_rules(space: Workspace) -> KeyRules:
     """Those of a home."""
-    return KeyRules(space.key_teaching, space.key_policy, profile(space.model).alike)
+    return KeyRules(space.key_teaching, space.key_policy, profile(space.model).same_question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +74,9 @@ class KeyIndex:
     """
 
     def __init__(self, views: pl.DataFrame, index: QuestionIndex, as_of: datetime, rules: KeyRules) -> None:
-        self._policy, self._index, questions = rules.policy, index, index.questions
+        self._policy, self._same, self._index = rules.policy, rules.same, index
+        questions = index.questions
         folded = fold(views, as_of, rules.teaching).filter(pl.col("query_id").is_in(list(questions.names)))
-        asked = sorted(set(views["query_id"].unique()) & questions.number.keys())
-        low, high, otherwise = rules.alike
-        self.threshold = threshold_of(
-            questions.vectors[[questions.number[one] for one in asked]], low, high, otherwise,
-            rules.policy.quantile,
-        )  # fmt: skip
         names = folded["memory_id"].unique().sort().to_list()
         self._memories: list[str] = names
         self._asked: list[str] = folded["query_id"].unique(maintain_order=True).to_list()
@@ -143,11 +139,11 @@ class KeyIndex:
 
     def _found(self, vector: npt.NDArray[np.float32]) -> tuple[Lifts, dict[int, float]]:
         """What keys add, and the cosines with the past questions that are near."""
-        near, cosines = self._index.near(vector, self.threshold)
+        near, cosines = self._index.near(vector, self._same[0])
         search = self._place[near]
         search, cosines = search[search >= 0], cosines[search >= 0]
         search, cosines = search[: self._policy.nearest], cosines[: self._policy.nearest]
-        found = lifted(self._keys, search, nearness(cosines, self.threshold), self._policy)
+        found = lifted(self._keys, search, question_nearness(cosines, *self._same), self._policy)
         return found, dict(zip(search.tolist(), cosines.tolist(), strict=True))
 
     def _when(self, at: int, memory: int) -> datetime | None:

@@ -42,7 +42,7 @@ class Former:
         return f"{major + 1}.0" if major else f"0.{minor + 2}"
 
 
-FORMER: tuple[Former, ...] = ()
+FORMER: tuple[Former, ...] = (Former("search_keys.quantile", None, "0.2"),)
 """Every setting whose former name is still read. One whose time is over is taken out here."""
 
 

@@ -143,10 +143,6 @@ class SearchKeySettings(Group):
     nearest: int = Field(
         _LIFTING.nearest, ge=1, le=1_000, description="Past questions that one is compared with (count)"
     )
-    quantile: float = Field(
-        _LIFTING.quantile, ge=0.9, lt=1,
-        description="Of the cosines between different questions, above which two ask the same",
-    )  # fmt: skip
     reach: float = Field(
         _LIFTING.reach, ge=0, le=0.4,
         description="Most that one of three people adds to a score by what they took; of more, so much less",

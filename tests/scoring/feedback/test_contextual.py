@@ -19,11 +19,11 @@ from slowwave.scoring.feedback.contextual import (
     Ratings,
     contextual,
     fold_ratings,
-    question_nearness,
     ratings_of,
 )
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.voices import CROWD, REACH, REACH_UP
+from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.ranking import MemoryState, RankingPolicy
 from slowwave.scoring.ranking.columns import columns_of
 from slowwave.scoring.ranking.scored import Scored

@@ -12,18 +12,16 @@ from hypothesis import strategies as st
 
 from slowwave.scoring.ranking.keys import (
     CROWD,
-    MOST_QUERIES,
     KeyPolicy,
     Keys,
     Lifts,
     lifted,
     minority_of,
     near_of,
-    nearness,
-    threshold_of,
 )
 
 POLICY = KeyPolicy()
+SAME = (0.8, 1.0)
 Row = tuple[int, float, float, int]
 """Memory, taken, examined, voice."""
 
@@ -50,7 +48,7 @@ def keys_of(*searches: tuple[float, list[Row]], crowd: int = 1) -> Asked:
 
 
 def found_by(asked: Asked, policy: KeyPolicy = POLICY) -> Lifts:
-    return lifted(asked.keys, *near_of(asked.cosines, 0.8, policy), policy)
+    return lifted(asked.keys, *near_of(asked.cosines, SAME, policy), policy)
 
 
 def lifts(asked: Asked, policy: KeyPolicy = POLICY) -> dict[int, float]:
@@ -58,14 +56,8 @@ def lifts(asked: Asked, policy: KeyPolicy = POLICY) -> dict[int, float]:
     return dict(zip(found.memory.tolist(), found.lift.tolist(), strict=True))
 
 
-def test_nearness_is_a_line_from_the_threshold_to_the_same_question():
-    assert nearness(np.array([1.0, 0.9, 0.8, 0.5, -1.0, 1.0001]), 0.8) == pytest.approx([1, 0.5, 0, 0, 0, 1])
-    with pytest.raises(ValueError, match=r"threshold = 1\.0"):
-        nearness(np.array([1.0]), 1.0)
-
-
 def test_the_nearest_searches_come_first_and_only_so_many():
-    search, near = near_of(np.array([0.9, 0.8, 1.0, 0.85, 0.9]), 0.8, KeyPolicy(nearest=3))
+    search, near = near_of(np.array([0.9, 0.8, 1.0, 0.85, 0.9]), SAME, KeyPolicy(nearest=3))
     assert search.tolist() == [2, 0, 4]
     assert near == pytest.approx([1, 0.5, 0.5])
 
@@ -175,7 +167,7 @@ def test_nothing_near_lifts_nothing(crowd):
 def test_the_nearest_searches_count_alone():
     searches = [(0.95, [(1, 1.0, 1.0, 0)]), (0.99, [(2, 1.0, 1.0, 0)]), (0.97, [(3, 1.0, 1.0, 0)])]
     keys, cosines = keys_of(*searches)
-    for search, near in (near_of(cosines, 0.8, KeyPolicy(nearest=2)), near_of(cosines, 0.8, POLICY)):
+    for search, near in (near_of(cosines, SAME, KeyPolicy(nearest=2)), near_of(cosines, SAME, POLICY)):
         found = lifted(keys, search, near, KeyPolicy(nearest=2))
         assert found.search.tolist() == [1, 2]
         assert found.memory.tolist() == [2, 3]
@@ -257,29 +249,6 @@ def test_the_order_of_searches_and_of_their_rows_does_not_matter(searches, rando
     assert found == pytest.approx(same, abs=1e-9)
 
 
-def unit(rows: int, seed: int = 1) -> np.ndarray:
-    vectors = np.random.default_rng(seed).normal(size=(rows, 8)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def test_the_threshold_follows_from_the_queries_of_the_namespace():
-    assert threshold_of(unit(49), 0.75, 0.9, otherwise=0.8) == 0.8
-    many = unit(200)
-    pairs = (many @ many.T)[np.triu_indices(200, 1)]
-    assert threshold_of(many, -1, 1, otherwise=0.8) == pytest.approx(np.quantile(pairs, POLICY.quantile))
-    assert threshold_of(many, -1, 1, 0.8, 0.9) == pytest.approx(np.quantile(pairs, 0.9))
-    assert threshold_of(many, 0.9, 0.95, otherwise=0.8) == 0.9
-    assert threshold_of(many, 0.1, 0.2, otherwise=0.8) == 0.2
-
-
-def test_the_threshold_of_many_queries_is_that_of_a_part_of_them():
-    many = unit(2 * MOST_QUERIES)
-    found = threshold_of(many, -1, 1, otherwise=0.8)
-    assert found == threshold_of(many, -1, 1, otherwise=0.8)
-    pairs = (many @ many.T)[np.triu_indices(len(many), 1)]
-    assert found == pytest.approx(np.quantile(pairs, POLICY.quantile), abs=0.005)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -287,7 +256,6 @@ def test_the_threshold_of_many_queries_is_that_of_a_part_of_them():
         {"weight": 1.1},
         {"prior": 0.0},
         {"nearest": 0},
-        {"quantile": 1.0},
         {"reach": -0.1},
         {"minority": 1.0},
     ],
