@@ -98,7 +98,7 @@ def boundary(*, own: bool = False) -> Iterator[None]:
     token = _JOURNALLED.set(count)
     try:
         yield
-    except Exception as error:
+    except BaseException as error:
         told = told_of(error, count[0])
         if told is error or told is None:
             raise
@@ -107,7 +107,7 @@ def boundary(*, own: bool = False) -> Iterator[None]:
         _JOURNALLED.reset(token)
 
 
-def told_of(error: Exception, acts: int) -> Exception | None:
+def told_of(error: BaseException, acts: int) -> BaseException | None:
     """The error for a person that says what happened; None for a fault of the program itself.
 
     Args:
@@ -129,8 +129,34 @@ def told_of(error: Exception, acts: int) -> Exception | None:
     return StoreError(f"{words} Nothing of this was written to the journal.")
 
 
-def _is_foreign(error: Exception) -> bool:
+class PanicError(RuntimeError):
+    """A library gave up in the middle of its work."""
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether a library that is written in Rust gave up (it raises no `Exception` then)."""
+    return type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def no_panics() -> Iterator[None]:
+    """A library that gives up in this block raises an error that can be caught like others.
+
+    Raises:
+        PanicError: it gave up.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if not is_panic(error):
+            raise
+        raise PanicError(f"A library gave up: {error}") from error
+
+
+def _is_foreign(error: BaseException) -> bool:
     """Whether it comes from the system or from a library that keeps data."""
+    if is_panic(error) or isinstance(error, PanicError):
+        return True
     if isinstance(error, OSError):
         return not isinstance(error, BrokenPipeError)
     if type(error).__module__.partition(".")[0].lstrip("_") in _LIBRARIES:
@@ -138,7 +164,7 @@ def _is_foreign(error: Exception) -> bool:
     return type(error) in (RuntimeError, ValueError) and bool(_LANCE.search(str(error)))
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     said = " ".join(_NOISE.sub("", str(getattr(error, "orig", None) or error)).split())
     if (store := _OBJECT_STORE.search(said)) is not None:
         theirs = without_passwords(said[store.start() :])

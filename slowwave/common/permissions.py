@@ -63,6 +63,11 @@ def make_private(path: Path, home: Path, *, folder: bool = False) -> None:
         path.touch(mode=0o666 & ~mask, exist_ok=True)
 
 
+def file_mode(folder: Path) -> int:
+    """Mode of a new file in a folder of a home, for libraries that choose one of their own."""
+    return 0o666 & ~mask_of(folder)
+
+
 def is_open(home: Path) -> bool:
     """Whether others than the owner and the group may enter a home."""
     return os.name == "posix" and bool(home.stat().st_mode & _OTHERS)

@@ -98,7 +98,9 @@ def told(beat: Beat, now: datetime) -> str:
 def _turn(home: Path) -> Any:  # noqa: ANN401 - filelock is imported when it is needed
     from filelock import FileLock
 
-    return FileLock(home / f"{FILE}.lock", timeout=10)
+    from slowwave.common.permissions import file_mode
+
+    return FileLock(home / f"{FILE}.lock", timeout=10, mode=file_mode(home))
 
 
 def _of(home: Path, namespace: str, principal: str) -> Beat:

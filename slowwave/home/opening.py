@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slowwave.common import ids
+from slowwave.common.permissions import mask_of
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
 from slowwave.home.moved import Watch
@@ -67,7 +68,7 @@ def open_store(settings: Settings, embedder: Embedder, journal: Journal, now: da
     store.recorder = Recorder(journal)
     store.refuse_stale = Watch(settings)
     if not store.elsewhere:
-        store.wal = WriteAheadLog(beside(store.uri))
+        store.wal = WriteAheadLog(beside(store.uri), lambda: store.specs, mask_of(settings.home))
     return store
 
 

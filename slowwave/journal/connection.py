@@ -16,6 +16,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from slowwave.common.passwords import without_passwords
+from slowwave.common.permissions import file_mode
 from slowwave.journal.errors import JournalError, explain
 
 Durability = Literal["full", "normal"]
@@ -206,7 +207,8 @@ class Connections:
     ) -> Iterator[bool]:
         from filelock import FileLock, Timeout
 
-        lock = FileLock(f"{self.name}{_LOCKS[what][0]}")
+        path = f"{self.name}{_LOCKS[what][0]}"
+        lock = FileLock(path, mode=file_mode(Path(path).parent))
 
         def free() -> bool:
             try:

@@ -26,6 +26,7 @@ from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import AdmissionReport, settle
 from slowwave.lifecycle.admission.settling import still_said
 from slowwave.lifecycle.known import Known, known_of, said_since
+from slowwave.lifecycle.lacking import lacking
 from slowwave.lifecycle.quarantine import hold
 from slowwave.lifecycle.served import served_in
 from slowwave.quality.gate import PASS, judge
@@ -187,12 +188,26 @@ def _in_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Became]:
         with space.writing(standing(), told) as turn:
             if turn and not (joined and told()):
                 became = _turn(space, acts, rules)
+                if space.store.wal is not None and space.store.wal.set_aside():
+                    take_in_lacking(space)
     finally:
         if joined:
             queue.leave(mine)
     if any(one is None for one in became.values()):  # another one could not; if these cannot be, it shows now
         return _happen(space, _pieces(acts))
     return became
+
+
+def take_in_lacking(space: Workspace) -> int:
+    """Take in acts of the journal that the tables lack, forget damaged files of the log; how many (count)."""
+    wal = space.store.wal
+    with space.writing():
+        aside = wal.set_aside(look=True) if wal is not None else ()
+        acts = lacking(space)
+        _happen(space, _pieces(acts))
+        if wal is not None:
+            wal.forget_set_aside(aside)
+    return len(acts)
 
 
 def _turn(space: Workspace, acts: Sequence[Entry], rules: str) -> dict[str, Became]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from slowwave.common.boundary import no_panics
 from slowwave.errors import StoreError
 from slowwave.store.connection import Connection
 
@@ -77,17 +78,22 @@ def examined(store: Connection) -> Iterator[Damage]:
 def probed(store: Connection, name: str) -> str | None:
     """What is wrong with a table, found by reading all of it; None where nothing is."""
     try:
-        table = store.bare_db.open_table(store.physical(name))
-        dataset = table.to_lance()
-        for _ in dataset.to_batches():
-            pass
-        if lacking := set(store.specs[name].schema.names) - set(table.schema.names):
-            return f"lacks the columns {sorted(lacking)}"
-        for index in table.list_indices():
-            if problem := _index_problem(store, dataset, index):
-                return problem
+        with no_panics():
+            return _problem(store, name)
     except ERRORS as error:
         return f"cannot be read ({_first_line(error)})"
+
+
+def _problem(store: Connection, name: str) -> str | None:
+    table = store.bare_db.open_table(store.physical(name))
+    dataset = table.to_lance()
+    for _ in dataset.to_batches():
+        pass
+    if lacking := set(store.specs[name].schema.names) - set(table.schema.names):
+        return f"lacks the columns {sorted(lacking)}"
+    for index in table.list_indices():
+        if problem := _index_problem(store, dataset, index):
+            return problem
     return None
 
 

@@ -29,6 +29,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slowwave.common.boundary import no_panics
 from slowwave.errors import ModelError, StoreError
 from slowwave.store.asking import asking
 from slowwave.store.connection import Connection, Identity
@@ -267,7 +268,8 @@ class Store(Connection):
             StoreError: the home has left these tables.
         """
         try:
-            yield
+            with no_panics():
+                yield
         except ERRORS as error:
             if self.refuse_stale is not None:
                 self.refuse_stale()

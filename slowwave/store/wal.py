@@ -8,24 +8,39 @@ here commits them first.
 
 A file is complete or not there, belongs to one act of a writer, and is taken away when its rows are in their
 tables; a commit of rows that are there already changes nothing, so a process may be killed anywhere in
-between. The log is no second truth: what it says is in the journal, as the act that brought it about.
+between. The log is no second truth: what it says is in the journal, as the act that brought it about. So a
+file whose checksum is wrong, or whose rows do not fit their table, is set aside, and the acts that the tables
+lack come in again from the journal (`slowwave.lifecycle.lacking`).
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pyarrow as pa
 
+from slowwave.common.permissions import OWNER_ONLY
+
+if TYPE_CHECKING:
+    from slowwave.store.tables import TableSpec
+
+LOG = logging.getLogger("slowwave.store")
 SUFFIX = ".arrows"
+SET_ASIDE = ".damaged"
+"""Ending of the name of a file that is not as it was written."""
+_MAGIC = b"SLOWLOG\x02"
+_DIGEST = 16  # bytes of the checksum, after the magic
 _BEGUN = "."
 _NAME = b"table"
 _NAMED = re.compile(r"[0-9][^.]*\.[^.]+\.arrows$")
@@ -41,10 +56,14 @@ class WriteAheadLog:
 
     Args:
         folder: where it is; made with the first rows.
+        specs: gives the tables by name, as they are now.
+        mask: bits that its files lose, those of the home (`mask_of`).
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(
+        self, folder: Path, specs: Callable[[], Mapping[str, TableSpec]], mask: int = OWNER_ONLY
+    ) -> None:
+        self._folder, self._specs, self._mask = folder, specs, mask
         self._read: dict[str, dict[str, pa.Table]] = {}
         self._frames: dict[str, tuple[tuple[str, ...], pl.DataFrame]] = {}
         self._lock = threading.RLock()
@@ -58,19 +77,23 @@ class WriteAheadLog:
         written = {name: table for name, table in rows.items() if table.num_rows}
         if not written:
             return
-        self._folder.mkdir(exist_ok=True)
+        self._make_folder()
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.{'+'.join(sorted(written))}{SUFFIX}"
         made = self._folder / f"{_BEGUN}{name}"
         try:
-            _write(made, written)
+            _write(made, self._mask, written)
             try:
                 made.replace(self._folder / name)
             except FileNotFoundError:  # who looked for beginnings took it for one of a writer that is gone
-                _write(made, written)
+                _write(made, self._mask, written)
                 made.replace(self._folder / name)
         except BaseException:  # a full disk, for one: nothing of it may stay
             made.unlink(missing_ok=True)
             raise
+
+    def _make_folder(self) -> None:
+        """Make the folder as private as the home, whatever the umask is."""
+        self._folder.mkdir(mode=0o777 & ~self._mask, exist_ok=True)
 
     def forget_beginnings(self) -> None:
         """Take away files of writers that were killed in the middle."""
@@ -88,9 +111,25 @@ class WriteAheadLog:
             self._forget_others(found)
         return tuple(one for one in found if not table or table in one.split(".")[1].split("+"))
 
-    def damaged(self) -> tuple[str, ...]:
-        """Names of the files of which nothing can be read: their acts are in the journal alone."""
-        return tuple(name for name in self.names() if not self._tables(name))
+    def set_aside(self, *, look: bool = False) -> tuple[str, ...]:
+        """Names of the files that are not as they were written: their acts are in the journal alone.
+
+        Args:
+            look: read every file anew, also those that this process has read before.
+        """
+        if look:
+            self._forget_others(())
+            for name in self.names():
+                self._tables(name)
+        try:
+            return tuple(sorted(one for one in os.listdir(self._folder) if one.endswith(SET_ASIDE)))  # noqa: PTH208
+        except FileNotFoundError:
+            return ()
+
+    def forget_set_aside(self, names: Sequence[str]) -> None:
+        """Take files away that were set aside, once their acts are in the tables."""
+        for name in names:
+            (self._folder / name).unlink(missing_ok=True)
 
     def _forget_others(self, names: Sequence[str]) -> None:
         with self._lock:
@@ -119,20 +158,43 @@ class WriteAheadLog:
             known = self._read.get(name)
         if known is None:
             try:
-                known = _parsed((self._folder / name).read_bytes())
+                content = (self._folder / name).read_bytes()
             except FileNotFoundError:  # committed meanwhile
+                return {}
+            known = _parsed(content)
+            if known is None or not self._fit(known):
+                self._put_aside(name)
                 return {}
             with self._lock:
                 self._read[name] = known
         return known
+
+    def _fit(self, tables: Mapping[str, pa.Table]) -> bool:
+        """Whether rows are those of the tables as they are now; they may lack vectors."""
+        specs = self._specs()
+        for name, rows in tables.items():
+            wanted = specs[name].schema if name in specs else pa.schema([])
+            bare = pa.schema([one for one in wanted if one.name != "vector"])
+            if not (rows.schema.equals(wanted) or rows.schema.equals(bare)):
+                return False
+        return True
+
+    def _put_aside(self, name: str) -> None:
+        with suppress(OSError):  # who may only read leaves it where it is
+            (self._folder / name).replace(self._folder / f"{name}{SET_ASIDE}")
+        LOG.warning(
+            "%s is not as it was written and was set aside. Its saves are in the journal: the next save "
+            "takes them in, or `slowwave doctor --repair`.",
+            self._folder / name,
+        )
 
     @contextmanager
     def taken(self) -> Iterator[dict[str, list[pa.Table]]]:
         """All rows by table, for who commits them, one at a time; they leave the log unless that fails."""
         from filelock import FileLock
 
-        self._folder.mkdir(exist_ok=True)
-        with self._lock, FileLock(self._folder / "lock"):
+        self._make_folder()
+        with self._lock, FileLock(self._folder / "lock", mode=0o666 & ~self._mask):
             names = self.names()
             found: dict[str, list[pa.Table]] = {}
             for name in names:
@@ -145,21 +207,35 @@ class WriteAheadLog:
             self._frames.clear()
 
 
-def _write(path: Path, tables: Mapping[str, pa.Table]) -> None:
-    with path.open("wb") as file:
-        for name, table in tables.items():
-            with pa.ipc.new_stream(file, table.schema.with_metadata({_NAME: name.encode()})) as stream:
-                stream.write_table(table.replace_schema_metadata({_NAME: name.encode()}))
+def _write(path: Path, mask: int, tables: Mapping[str, pa.Table]) -> None:
+    """Write a file as private as its folder: magic, checksum of what follows, a stream a table."""
+    content = pa.BufferOutputStream()
+    for name, table in tables.items():
+        with pa.ipc.new_stream(content, table.schema.with_metadata({_NAME: name.encode()})) as stream:
+            stream.write_table(table.replace_schema_metadata({_NAME: name.encode()}))
+    streams = content.getvalue()
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666 & ~mask)
+    with os.fdopen(handle, "wb") as file:
+        file.write(_MAGIC + _checksum(streams))
+        file.write(streams)
 
 
-def _parsed(content: bytes) -> dict[str, pa.Table]:
-    """The tables of a file; none of one that the machine lost a part of: the night takes its act in."""
-    source = pa.BufferReader(content)
+def _checksum(content: bytes | memoryview | pa.Buffer) -> bytes:
+    return blake2b(content, digest_size=_DIGEST).digest()
+
+
+def _parsed(content: bytes) -> dict[str, pa.Table] | None:
+    """The tables of a file; None where it is not as it was written, or was written by another version."""
+    start = len(_MAGIC) + _DIGEST
+    streams = memoryview(content)[start:]
+    if content[: len(_MAGIC)] != _MAGIC or content[len(_MAGIC) : start] != _checksum(streams):
+        return None
+    source = pa.BufferReader(streams)
     found: dict[str, pa.Table] = {}
     try:
-        while source.tell() < len(content):
+        while source.tell() < len(streams):
             rows = pa.ipc.open_stream(source).read_all()
             found[rows.schema.metadata[_NAME].decode()] = rows.replace_schema_metadata(None)
-    except (pa.ArrowInvalid, OSError, KeyError, TypeError):
-        return {}
+    except (pa.ArrowInvalid, OSError, KeyError, TypeError):  # written whole, by another version
+        return None
     return found

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from slowwave.common.files import putting
+from slowwave.common.permissions import file_mode
 
 FILE: Final = "nights.json"
 
@@ -26,7 +27,7 @@ def note_night(home: Path, job: str, seconds: float, ended: float, *, failed: bo
     """
     from filelock import FileLock
 
-    with FileLock(home / f"{FILE}.lock", timeout=10):
+    with FileLock(home / f"{FILE}.lock", timeout=10, mode=file_mode(home)):
         told = nights(home)
         before = told.get(job, {})
         told[job] = {

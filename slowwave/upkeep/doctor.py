@@ -181,11 +181,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     from slowwave.store.text import full_text_columns
 
     store = space.store
-    if store.wal is not None and (damaged := store.wal.damaged()):
-        told = (
-            f"{len(damaged)} of {len(store.wal.names())} files of saves cannot be read; the journal has them"
-        )
-        yield Finding("write-ahead log", False, told, "slowwave night")
+    yield from _log(space, repair)
     memories = counted(store.count("memories"), "memory", "memories")
     chunks = counted(store.count("chunks"), "chunk")
     yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} quarantine")
@@ -232,6 +228,25 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding(
         "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
     )
+
+
+def _log(space: Workspace, repair: bool) -> Iterator[Finding]:
+    """Files of saves that are damaged, and acts of the journal that the tables lack."""
+    from slowwave.lifecycle.intake import take_in_lacking
+    from slowwave.lifecycle.lacking import lacking
+
+    wal = space.store.wal
+    aside = wal.set_aside(look=True) if wal is not None else ()
+    lacks = len(lacking(space))
+    told = [f"{counted(len(aside), 'file')} of saves set aside, damaged"] if aside else []
+    if lacks:
+        told.append(f"{counted(lacks, 'act')} of the journal not in the tables yet: searches lack them")
+    if told and repair:
+        mended = f"{'; '.join(told)} (mended: {counted(take_in_lacking(space), 'act')} taken in)"
+        yield Finding("write-ahead log", True, mended)
+    elif told:
+        advice = "slowwave doctor --repair, or slowwave night"
+        yield Finding("write-ahead log", False, "; ".join(told), advice)
 
 
 def _gate(space: Workspace) -> Iterator[Finding]:

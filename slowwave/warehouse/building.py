@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from slowwave.common.permissions import file_mode
 from slowwave.common.progress import task
 from slowwave.errors import StoreError
 from slowwave.evaluation.trend import trend_until
@@ -106,7 +107,7 @@ def _alone(path: Path) -> Iterator[None]:
     """Hold the build of a file; the system lets go of it when the process is killed."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(f"{path}.lock")
+    lock = FileLock(f"{path}.lock", mode=file_mode(path.parent))
     try:
         lock.acquire(timeout=PATIENCE_S)
     except Timeout:

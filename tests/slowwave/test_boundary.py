@@ -6,6 +6,8 @@ import errno
 
 import anyio
 import httpx
+import lance
+import polars as pl
 import pytest
 import sqlalchemy as sa
 
@@ -15,7 +17,9 @@ from slowwave.common.boundary import boundary, journalled
 from slowwave.errors import StoreError, TakenInLaterError
 from slowwave.journal.database import Database
 from slowwave.mcp.tokens import add_token
+from slowwave.search.channels.following import Snapshots
 from slowwave.settings import load
+from slowwave.store.damage import DamageError
 
 KILN = "The kiln in the yard of the boat shed is fired every second Friday of the month."
 LAMP = "The lamp at the end of the pier is green since the storm of last November."
@@ -111,3 +115,27 @@ def test_a_request_never_says_so_either(memory, monkeypatch):
     assert good.status_code == 201, good.text
     assert bad.status_code == 503, bad.text
     assert "in the journal:" not in bad.json()["detail"]
+
+
+def panics(*_, **__):
+    raise pl.exceptions.PanicException("index out of bounds: the len is 3 but the index is 812342")
+
+
+def test_a_library_that_gives_up_is_an_error_like_others_at_every_door(memory, monkeypatch):
+    memory.save(KILN)
+    monkeypatch.setattr(Snapshots, "of", panics)
+    with pytest.raises(StoreError, match=r"index out of bounds.*slowwave doctor"):
+        memory.search("When is the kiln fired?")
+    (search,) = memory_tools(memory, only=["memory_search"])
+    with pytest.raises(ToolFailedError, match="index out of bounds"):
+        search.call({"query": "When is the kiln fired?"})
+    with pytest.raises(KeyboardInterrupt), boundary():
+        raise KeyboardInterrupt
+
+
+def test_a_table_whose_reading_panics_is_damaged(memory, monkeypatch):
+    memory.save(KILN)
+    monkeypatch.setattr(lance.LanceDataset, "to_batches", panics)
+    told = pytest.raises(DamageError, match=r"memories cannot be read.*slowwave rebuild memories")
+    with told, memory.store.explaining("memories"):
+        panics()

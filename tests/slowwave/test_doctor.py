@@ -186,15 +186,3 @@ def test_a_gate_that_is_about_to_refuse_many_notes_is_a_problem_and_one_that_is_
     assert not found.ok
     assert "slowwave gate would-refuse" in found.advice
     assert "slowwave gate postpone" in found.advice
-
-
-def test_a_file_of_saves_that_cannot_be_read_is_found(open_memory):
-    memory = open_memory()
-    memory.save("The pump in cellar 4 is switched off on Sundays, and Ishbel keeps the key.")
-    (name,) = memory.store.logged()
-    file = memory.store.wal._folder / name
-    file.write_bytes(file.read_bytes()[:40])
-    found = look(memory)["write-ahead log"]
-    assert not found.ok
-    assert "1 of 1 files" in found.message
-    assert found.advice == "slowwave night"

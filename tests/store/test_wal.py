@@ -35,7 +35,7 @@ CONDITIONS = (
 
 def store_at(folder: Path) -> Store:
     store = Store(str(folder), model="m", dimension=4)
-    store.wal = WriteAheadLog(beside(str(folder)))
+    store.wal = WriteAheadLog(beside(str(folder)), lambda: store.specs)
     return store
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slowwave.backup import known
+from slowwave.common.permissions import file_mode
 from slowwave.errors import StoreError
 from slowwave.scoring.ranking.words import as_asked, words
 from slowwave.upkeep.erasure.words import Needles, plain, vocabulary
@@ -40,7 +41,7 @@ def drop_warehouse(home: Path) -> int:
 
     path = home / WAREHOUSE
     try:
-        with FileLock(f"{path}.lock", timeout=_PATIENCE_S):
+        with FileLock(f"{path}.lock", timeout=_PATIENCE_S, mode=file_mode(home)):
             there = [one for one in sorted(home.glob(f"{WAREHOUSE}*")) if one.suffix != ".lock"]
             for one in there:
                 one.unlink()

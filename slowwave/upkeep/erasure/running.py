@@ -20,6 +20,7 @@ from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import stages
+from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.scoring.days import from_microseconds
 from slowwave.search.channels import mapped
 from slowwave.store import staging
@@ -147,6 +148,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
         advance(1)
         with space.writing():
             again = [one.name for one in list_checkpoints(store) if one.name == RECONSOLIDATION_CHECKPOINT]
+            take_in_lacking(space)
             tables.remove(store, begun, needles)
             store.forget_beginnings()
             mapped.forget(store, begun.namespace)

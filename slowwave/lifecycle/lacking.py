@@ -1,0 +1,58 @@
+"""Acts that the journal has and the tables lack: found among the last ones, and taken in again.
+
+What a save wrote may be gone from the write-ahead log: the machine stopped before the disk had it, or a file
+was damaged and set aside. The journal had it before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import polars as pl
+
+from slowwave.common import ids
+from slowwave.lifecycle.known import said_since
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+    from slowwave.journal import Entry
+
+KINDS: Final = ("save", "forget")
+LOOKED_AT: Final = 20_000
+"""Last entries of the journal whose acts are looked for in the tables (count); the log never waits longer."""
+
+
+def lacking(space: Workspace) -> list[Entry]:
+    """The acts among the last entries of the journal that are not in the tables, in their order.
+
+    What is in the middle of being saved looks so, too, until its turn is over.
+
+    Args:
+        space: the home.
+    """
+    journal, store = space.journal, space.store
+    after = max(0, journal.last_seq() - LOOKED_AT)
+    acts = journal.read(kinds=KINDS, after_seq=after).sort("seq")
+    newest = acts.group_by("namespace", "subject", maintain_order=True).last()
+    if newest.is_empty():
+        return []
+    moments = pl.coalesce("ordered_at", "occurred_at").alias("moment")
+    rows = newest.select("namespace", "subject", moments, "event_id").iter_rows()
+    said = pl.DataFrame(
+        [(ids.memory_id(*row[:2]), ids.revision(*row[2:]), *row[:2]) for row in rows],
+        schema=["memory_id", "said", "namespace", "subject"], orient="row",
+    )  # fmt: skip
+    names = said["memory_id"].to_list()
+    known = pl.concat(
+        store.read_by(table, "memory_id", names, columns=["memory_id", "revision"])
+        for table in ("memories", "quarantine")
+    )
+    own = pl.col("revision").str.extract(r"^([^+]*)")  # as `ids.note_revision`
+    has = known.group_by("memory_id").agg(has=own.max())
+    apart = said.join(has, on="memory_id", how="left").filter(
+        pl.col("has").is_null() | (pl.col("has") < pl.col("said"))
+    )
+    found: list[Entry] = []
+    for namespace, source in apart.select("namespace", "subject").iter_rows():
+        found += said_since(space, namespace, source, journal.about(namespace, source))[1]
+    return sorted(found, key=lambda one: one.seq or 0)
