@@ -1,8 +1,12 @@
 """A file of arrays and tables that processes map into their memory: one copy of it, however many they are.
 
 It is made once and never changed: another one takes its place, and who has the earlier one mapped keeps it.
-What it holds stands at the front, what tells about it at the end (as in Parquet), with a checksum: a file
-that was cut off, or is of another format, is none.
+What it holds stands at the front, what tells about it at the end (as in Parquet), with checksums of both: a
+file that was cut off or damaged, or is of another format, is none.
+
+To read all of a large file at each opening would take as long as to do without it. So a file whose checksum
+was right carries a mark of that in the nanoseconds of its time of change: whoever writes to it changes that,
+and the mark is of this start of the machine, so that one that stopped without a word is not trusted.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import struct
 import sys
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -24,10 +29,12 @@ import pyarrow as pa
 
 from slowwave.common.permissions import mask_of
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"SLOWMAP\x01"
 _ALIGNED = 64  # bytes, as Arrow wants it
 _DIGEST = 16
+_SECOND = 1_000_000_000  # nanoseconds
+_STARTED = Path("/proc/sys/kernel/random/boot_id")
 _END = struct.Struct(f"<{_DIGEST}sQ{len(_MAGIC)}s")
 """Checksum and length of what tells about the file."""
 
@@ -43,8 +50,14 @@ class Mapped:
 
     def __init__(self, mapped: mmap.mmap, told: Mapping[str, Any]) -> None:
         self._mapped = mapped
-        self._sections = told["sections"]
+        self._sections, self._end, self._checksum = told["sections"], told["start"], told["checksum"]
         self.facts: dict[str, Any] = told["facts"]
+
+    def is_sound(self) -> bool:
+        """Whether every byte is as it was written; all of them are read."""
+        with memoryview(self._mapped) as whole:
+            found = blake2b(whole[: self._end], digest_size=_DIGEST).hexdigest()
+        return bool(found == self._checksum)
 
     def array(self, name: str) -> Array:
         """An array by its name; it cannot be written to."""
@@ -96,6 +109,22 @@ class Texts:
         return low if there else None
 
 
+class _Summing:
+    """A file that is written to, with the checksum of what was."""
+
+    closed = False  # that Arrow asks
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sum = blake2b(digest_size=_DIGEST)
+        self.tell, self.flush = file.tell, file.flush
+
+    def write(self, content: Any) -> int:  # noqa: ANN401 - bytes of any kind
+        """Write it."""
+        self.sum.update(content)
+        return self._file.write(content)
+
+
 class Writing:
     """A file that is being made, section by section.
 
@@ -104,9 +133,9 @@ class Writing:
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        self._file = cast("BinaryIO", _Summing(file))
         self._sections: dict[str, dict[str, Any]] = {}
-        file.write(_MAGIC)
+        self._file.write(_MAGIC)
 
     def _start(self) -> int:
         self._file.write(b"\0" * (-self._file.tell() % _ALIGNED))
@@ -148,6 +177,7 @@ class Writing:
                 "format": FORMAT,
                 "order": sys.byteorder,
                 "start": start,
+                "checksum": cast("_Summing", self._file).sum.hexdigest(),
                 "sections": self._sections,
                 "facts": facts,
             }
@@ -180,6 +210,7 @@ class Putting:
                 file.flush()
                 os.fsync(file.fileno())
             if kind is None:
+                _put_mark(self._made)
                 self._made.replace(self._path)
         finally:
             self._made.unlink(missing_ok=True)
@@ -190,8 +221,21 @@ def opened(path: Path) -> Mapped | None:
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            known = _has_mark(os.fstat(file.fileno()))
     except (OSError, ValueError):  # an empty file cannot be mapped
         return None
+    found = _told(mapped)
+    if found is None or known:
+        return found
+    if not found.is_sound():
+        return None
+    with suppress(OSError):  # who may only read looks again the next time
+        _put_mark(path)
+    return found
+
+
+def _told(mapped: mmap.mmap) -> Mapped | None:
+    """What tells about a file; None where that is not as it was written."""
     size = len(mapped)
     if size < len(_MAGIC) + _END.size or mapped[: len(_MAGIC)] != _MAGIC:
         return None
@@ -206,6 +250,37 @@ def opened(path: Path) -> Mapped | None:
     if (said["format"], said["order"], said["start"]) != (FORMAT, sys.byteorder, start):
         return None
     return Mapped(mapped, said)
+
+
+def is_sound(path: Path) -> bool:
+    """Whether a file is there and all of it as it was written, whatever its mark says."""
+    try:
+        with path.open("rb") as file:
+            found = _told(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError):
+        return False
+    return found is not None and found.is_sound()
+
+
+def _mark() -> int | None:
+    """Nanoseconds that say that a file is sound, of this start of the machine; None where it has no name."""
+    try:
+        started = _STARTED.read_bytes()
+    except OSError:
+        return None
+    return int.from_bytes(blake2b(started, digest_size=8).digest()) % _SECOND
+
+
+def _has_mark(found: os.stat_result) -> bool:
+    return found.st_mtime_ns % _SECOND == _mark()
+
+
+def _put_mark(path: Path) -> None:
+    """Mark a file as sound; its time of change stays in the same second."""
+    if (mark := _mark()) is not None:
+        found = path.stat()
+        changed = found.st_mtime_ns // _SECOND * _SECOND + mark
+        os.utime(path, ns=(found.st_atime_ns, changed))
 
 
 def remove(path: Path) -> None:

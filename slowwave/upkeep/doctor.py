@@ -182,6 +182,7 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
 
     store = space.store
     yield from _log(space, repair)
+    yield from _mapped(space, repair)
     memories = counted(store.count("memories"), "memory", "memories")
     chunks = counted(store.count("chunks"), "chunk")
     yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} quarantine")
@@ -247,6 +248,18 @@ def _log(space: Workspace, repair: bool) -> Iterator[Finding]:
     elif told:
         advice = "slowwave doctor --repair, or slowwave night"
         yield Finding("write-ahead log", False, "; ".join(told), advice)
+
+
+def _mapped(space: Workspace, repair: bool) -> Iterator[Finding]:
+    """Files that searches map and that are damaged; without one the table is read."""
+    from slowwave.search.channels.mapped import damaged
+
+    if wrong := damaged(space.store):
+        for one in wrong if repair else ():
+            one.unlink(missing_ok=True)
+        told = f"{counted(len(wrong), 'file')} that searches map: damaged"
+        advice = "" if repair else "slowwave doctor --repair; searches read the table meanwhile"
+        yield Finding("search files", repair, f"{told} (mended: taken away)" if repair else told, advice)
 
 
 def _gate(space: Workspace) -> Iterator[Finding]:

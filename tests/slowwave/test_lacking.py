@@ -12,6 +12,8 @@ from backup_helpers import FAST_MODEL
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.lifecycle.lacking import lacking
 from slowwave.memory import Memory
+from slowwave.search.channels.following import leave_files
+from slowwave.search.channels.mapped import path_of
 from slowwave.settings import load
 from slowwave.store.wal import SET_ASIDE, SUFFIX, _parsed
 from slowwave.upkeep.doctor import examine
@@ -164,3 +166,20 @@ def test_files_are_as_private_as_the_home_wherever_they_are(tmp_path):
     for one in (folder, *folder.iterdir(), *memory.settings.home.glob("*.lock")):
         assert one.stat().st_mode & 0o077 == 0, one
     memory.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_damaged_file_that_searches_map_is_not_read_and_doctor_tells(open_memory, seed):
+    memory = open_memory()
+    for text in (PUMP, BOAT, GAUGE):
+        memory.save(text)
+    leave_files(memory.store, 2**30, fewest=1)
+    path = path_of(memory.store, memory.namespace)
+    wanted = [one.text for one in memory.search("Who keeps the key?")]
+    spoil(path, random.Random(seed).randrange(path.stat().st_size))
+    other = open_memory()
+    assert [one.text for one in other.search("Who keeps the key?")] == wanted
+    found = {one.subject: one for one in examine(other.settings)}["search files"]
+    assert (found.ok, found.message) == (False, "1 file that searches map: damaged")
+    assert {one.subject: one.ok for one in examine(other.settings, repair=True)}["search files"]
+    assert not path.exists()

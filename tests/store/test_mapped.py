@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.store.mapped import Putting, Texts, opened, remove
+from slowwave.store import mapped
+from slowwave.store.mapped import Mapped, Putting, Texts, is_sound, opened, remove
 
 TEXT = st.text(max_size=6)
 NUMBERS = np.arange(7, dtype=np.int32)
@@ -109,3 +110,43 @@ def test_a_text_is_found_by_halves(texts, other):
         at = found.find(one)
         assert (at is not None) == (one in texts)
         assert at is None or coded[at] == one.encode()
+
+
+def test_any_byte_that_is_not_as_it_was_written_makes_it_none(path):
+    put(path, number=1)
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 5):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        assert opened(path) is None, at
+        assert not is_sound(path)
+
+
+def test_it_is_read_whole_once_in_a_start_of_the_machine(path, monkeypatch, tmp_path):
+    looked = []
+    look = Mapped.is_sound
+    monkeypatch.setattr(Mapped, "is_sound", lambda one: looked.append(1) or look(one))
+    put(path, number=1)
+    assert opened(path).facts == {"number": 1}
+    assert not looked  # who wrote it knows
+    started = tmp_path / "boot_id"
+    started.write_text("another start of the machine")
+    monkeypatch.setattr(mapped, "_STARTED", started)
+    assert opened(path).facts == opened(path).facts == {"number": 1}
+    assert len(looked) == 1
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    assert opened(path) is None
+    path.write_bytes(whole)
+    monkeypatch.setattr(mapped, "_STARTED", tmp_path / "nowhere")
+    assert opened(path) is not None
+    assert opened(path) is not None
+    assert len(looked) == 4  # without a name of the start each opening looks
+
+
+def test_damage_that_left_the_time_of_change_is_found_by_looking(path):
+    put(path, number=1)
+    time = path.stat().st_mtime_ns
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    os.utime(path, ns=(time, time))
+    assert not is_sound(path)

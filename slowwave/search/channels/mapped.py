@@ -24,7 +24,7 @@ from slowwave.search.channels.partitions import Partitions
 from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows
 from slowwave.search.channels.vocabulary import WORD, Lexicon, Vocabulary
 from slowwave.store.following import Part, fragments_of
-from slowwave.store.mapped import Mapped, Putting, opened, remove
+from slowwave.store.mapped import Mapped, Putting, is_sound, opened, remove
 from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:
@@ -72,6 +72,14 @@ def forget(store: Store, namespace: str) -> None:
     """Take the file of a namespace away, so that nothing of it stays; a night makes it again."""
     if not store.elsewhere:
         remove(path_of(store, namespace))
+
+
+def damaged(store: Store) -> list[Path]:
+    """Files that are not as they were written; every byte of all is read."""
+    if store.elsewhere:
+        return []
+    there = sorted(Path(store.uri, FOLDER).glob("[!.]*"))
+    return [one for one in there if not is_sound(one)]
 
 
 def forget_others(store: Store, namespaces: set[str]) -> int:
