@@ -29,6 +29,10 @@ class HomeMovedError(StoreError):
     """The home was moved since this process began; started again it finds the home."""
 
 
+class OverdueError(StoreError):
+    """A call over a network worked for too long, or nobody waits for its answer; its work was ended."""
+
+
 class TakenInLaterError(StoreError):
     """The act is in the journal, and the tables could not follow: the next night takes it in."""
 

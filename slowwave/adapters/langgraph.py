@@ -8,6 +8,7 @@ text of its value, by which searches of every face find it; the value itself is 
 from __future__ import annotations
 
 from slowwave.adapters.needed import require
+from slowwave.common.limits import limit_of
 
 require("langchain", "langgraph")
 
@@ -49,7 +50,7 @@ _KEY: Final = ":"  # before a key; in an encoded part there is none
 _VALUE: Final = "langgraph"  # name in a memory's metadata
 _COLUMNS: Final = ["memory_id", "source", "metadata", "created_at", "updated_at"]
 _MOST_FOUND: Final = 500  # memories that a filtered search looks through, the best first (count)
-_LONGEST_QUERY: Final = 4_000  # characters
+_LONGEST_QUERY: Final = limit_of("query").characters
 
 
 class RefusedError(SlowwaveError):

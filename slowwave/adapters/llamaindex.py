@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slowwave.adapters.needed import require
+from slowwave.common.limits import limit_of
 
 require("llamaindex", "llama_index.core")
 
@@ -32,7 +33,7 @@ _NOT_FOR_MODELS = [
     "search_id", "memory_id", "rank", "score", "flags", "title", "tags", "importance_tier", "explanation",
     "created_at", "updated_at", "confidence", "memory_type",
 ]  # fmt: skip
-_LONGEST_QUERY = 4_000  # characters
+_LONGEST_QUERY = limit_of("query").characters
 
 
 class SlowwaveRetriever(BaseRetriever):

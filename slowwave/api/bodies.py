@@ -7,12 +7,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
 
+from slowwave.common.limits import limit_of
 from slowwave.mcp.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating
 
-Query = Annotated[str, Field(description="A whole question, or words.", max_length=4_000)]
-SearchId = Annotated[str, Field(description="Of the search that is meant.", max_length=200)]
-Name = Annotated[str, Field(max_length=200)]
+
+def _longest(name: str) -> int:
+    """Characters that an argument of this name may have."""
+    return limit_of(name).characters
+
+
+Query = Annotated[str, Field(description="A whole question, or words.", max_length=_longest("query"))]
+SearchId = Annotated[str, Field(description="Of the search that is meant.", max_length=_longest("search_id"))]
+Name = Annotated[str, Field(max_length=_longest("tags"))]
+Names = Annotated[list[Name], Field(max_length=limit_of("tags").values)]
+Title = Annotated[str, Field(max_length=_longest("title"))]
+Key = Annotated[str, Field(max_length=_longest("key"))]
+Project = Annotated[str, Field(max_length=_longest("project"))]
 
 
 class _Body(BaseModel):
@@ -32,9 +43,9 @@ class SearchBody(_Body):
 
     query: Query
     limit: StrictInt = Field(5, ge=1, le=50, description="How many memories, at most.")
-    project: str = Field("", description="What it is for; /v1/outcome says how that ended.", max_length=200)
+    project: Project = Field("", description="What it is for; /v1/outcome says how that ended.")
     memory_type: list[MemoryType] = Field([], description="Only these kinds; empty: all.")
-    tags: list[Name] = Field([], description="Only what has one of these tags; empty: all.", max_length=100)
+    tags: Names = Field([], description="Only what has one of these tags; empty: all.")
     since: AwareDatetime | None = Field(None, description="Only what was created then or later.")
     until: AwareDatetime | None = Field(None, description="Only what was created before then.")
     superseded: StrictBool = Field(False, description="Also what a newer memory has superseded.")
@@ -52,13 +63,11 @@ class SaveBody(_Body):
     )
 
     content: str = Field(description="The note, in whole sentences.")
-    title: str = Field("", description="What it is about; else its first heading or words.", max_length=1_000)
-    key: str = Field(
-        "", description="Your own name for it: saving it again replaces the text.", max_length=1_000
-    )
+    title: Title = Field("", description="What it is about; else its first heading or words.")
+    key: Key = Field("", description="Your own name for it: saving it again replaces the text.")
     memory_type: MemoryType = Field("note", description="What kind of memory it is.")
-    tags: list[Name] = Field([], description="Words to filter by and to find it by.", max_length=100)
-    follows: str = Field("", description="Key of the note that this one comes after.", max_length=1_000)
+    tags: Names = Field([], description="Words to filter by and to find it by.")
+    follows: Key = Field("", description="Key of the note that this one comes after.")
     labels: dict[str, Any] = Field(
         {},
         description="For people only: any other label of a note, such as sensitivity or importance_tier.",
@@ -71,7 +80,7 @@ class CorrectBody(_Body):
     model_config = _example(content="We deploy on Tuesday since 4 May; Friday is for repairs only.")
 
     content: str = Field(description="The new text, whole.")
-    title: str = Field("", description="Empty: as it is.", max_length=1_000)
+    title: Title = Field("", description="Empty: as it is.")
 
 
 class FeedbackBody(_Body):
@@ -94,7 +103,7 @@ class ObserveBody(_Body):
     search_id: SearchId
     response: str = Field(description="The answer, whole. It is not kept.")
     cited: list[StrictInt | Name] = Field(
-        [], description="Results that it relied on: ranks or ids.", max_length=100
+        [], description="Results that it relied on: ranks or ids.", max_length=limit_of("cited").values
     )
 
 
@@ -103,7 +112,7 @@ class OutcomeBody(_Body):
 
     model_config = _example(project="spring release", outcome="success")
 
-    project: str = Field(description="That searches were made for.", max_length=200)
+    project: Project = Field(description="That searches were made for.")
     outcome: Literal["success", "failure"]
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from numbers import Integral
 from typing import Any, Literal, get_origin
 
+from slowwave.common.limits import limit_of
 from slowwave.errors import ArgumentError
 
 FIRST_YEAR, LAST_YEAR = 1000, 9998  # so that a day more or less is still a date everywhere
@@ -108,18 +109,44 @@ def check(call: Callable[..., Any], given: Mapping[str, object]) -> None:
 
 
 def bounded(name: str, value: object) -> None:
-    """Look at a value that has the right type: its texts, its moment or day, its size.
+    """Look at a value that has the right type: its texts, their length, its moment or day, its size.
 
     Raises:
         ArgumentError: it is out of range, or is text that cannot be stored.
     """
     sound(name, value)
+    within(name, value)
     if isinstance(value, datetime):
         moment(name, value)
     elif isinstance(value, date):
         _of_a_known_year(name, value, value)
     elif _is_a("int", value):
         _in_range(name, int(value))  # type: ignore[call-overload]
+
+
+def within(name: str, value: object, told: str = "") -> None:
+    """See that a text or a list is no longer than its argument may be (`slowwave.common.limits`).
+
+    Args:
+        name: of the argument.
+        value: of it.
+        told: how an error names it; else as it is.
+
+    Raises:
+        ArgumentError: it is longer.
+    """
+    limit = limit_of(name)
+    if isinstance(value, str) and len(value) > limit.characters:
+        raise ArgumentError(
+            f"{told or name} = {shown(value)} has {len(value):,} characters: give at most "
+            f"{limit.characters:,}."
+        )
+    if isinstance(value, list | tuple | set | frozenset):
+        if len(value) > limit.values:
+            raise ArgumentError(f"{told or name} has {len(value):,} values: give at most {limit.values:,}.")
+        for one in value:
+            if isinstance(one, str):
+                within(name, one, told)
 
 
 def known_word(name: str, word: str, there: Collection[str]) -> str:

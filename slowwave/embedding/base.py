@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.common.deadline import check
 from slowwave.embedding.side_by_side import side_by_side
 from slowwave.quality.reconsolidation import Thresholds
 
@@ -108,6 +109,7 @@ def in_batches(
     batches = [order[at : at + size] for at in range(0, len(order), size)]
     computed = side_by_side(lambda batch: compute([texts[i] for i in batch]), batches, threads)
     for batch, found in zip(batches, computed, strict=True):
+        check()
         vectors[batch] = found
         if progress is not None:
             progress(len(batch))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from slowwave.common import ids
+from slowwave.common import deadline, ids
 from slowwave.errors import JournalMovedError
 from slowwave.journal.acts import entries_frame
 from slowwave.journal.entry import WORDS
@@ -255,6 +255,7 @@ def _happen(space: Workspace, pieces: Iterator[list[Entry]] | Sequence[Sequence[
     done = AdmissionReport()
     acts = 0
     for piece in pieces:
+        deadline.check()
         acts += len(piece)
         if piece[0].kind == "save":
             told, settled = _save(space, piece)

@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from slowwave import __version__
 from slowwave.common.arguments import shown
 from slowwave.common.boundary import boundary
+from slowwave.common.deadline import check, within
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.resources import Resources
@@ -84,7 +85,7 @@ def build(
         call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception]
     ) -> Callable[P, Awaitable[R]]:
         turns = changing if call.__name__ in CHANGING else looking
-        return _in_turn(_telling(call, as_error), turns, memories.caller)
+        return _in_turn(_telling(call, as_error), turns, memories)
 
     def writing(call: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(call)
@@ -214,6 +215,7 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
     def telling(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             with boundary(own=True):
+                check()
                 return call(*args, **kwargs)
         except SlowwaveError as error:
             raise as_error(error) from error
@@ -221,13 +223,15 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
     return telling
 
 
-def _in_turn(call: Callable[P, R], turns: Turns, caller: Callable[[], Caller]) -> Callable[P, Awaitable[R]]:
-    """The call in a thread, when it is its caller's turn."""
+def _in_turn(call: Callable[P, R], turns: Turns, memories: Memories) -> Callable[P, Awaitable[R]]:
+    """The call in a thread, when it is its caller's turn, until its time is over."""
+    seconds = memories.space.settings.mcp.work_seconds
 
     @functools.wraps(call)
     async def in_turn(*args: P.args, **kwargs: P.kwargs) -> R:
-        async with turns.of(caller()):
-            return await anyio.to_thread.run_sync(functools.partial(call, *args, **kwargs))
+        with within(seconds):
+            async with turns.of(memories.caller()):
+                return await anyio.to_thread.run_sync(functools.partial(call, *args, **kwargs))
 
     return in_turn
 

@@ -141,11 +141,12 @@ def serving(application: Any, settings: Settings, host: str, port: int) -> Serve
     import uvicorn
 
     from slowwave.mcp.connections import patient
+    from slowwave.mcp.leaving import WorkBounds
 
     limits = settings.mcp
     return uvicorn.Server(
         uvicorn.Config(
-            application,
+            WorkBounds(application, limits.work_seconds),
             host=host,
             port=port,
             http=patient(limits.request_seconds, limits.half_sent),

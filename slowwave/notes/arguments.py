@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from slowwave.common.arguments import moment, shown, sound_text
+from slowwave.common.arguments import moment, shown, sound_text, within
+from slowwave.common.limits import METADATA_BYTES
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
@@ -44,7 +45,7 @@ def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Not
     key = _text(labels.get("key") or fallback_key, "key", number)
     note = plain_note(content, source=key)
     given = {name: value for name, value in labels.items() if name not in ("content", "key") and value}
-    title = _text(given.pop("title", "") or note.title, "title", number)
+    title = _text(given.pop("title", ""), "title", number) or note.title
     if not title or title == note.source:
         title = from_first_words(content)
     return replace(note, title=title, **{"source_kind": "generated", **_typed(given, number)})
@@ -78,6 +79,7 @@ def _text(value: object, name: str, number: int) -> str:
     """The value, if it is text that can be stored."""
     if not isinstance(value, str):
         raise SlowwaveError(f"Note {number}: {name} is {type(value).__name__}, it has to be text.")
+    within(name, value, f"Note {number}: {name}")
     return sound_text(f"Note {number}: {name}", value)
 
 
@@ -86,6 +88,7 @@ def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
         value = (value,)
     if not isinstance(value, Sequence | set | frozenset):
         raise SlowwaveError(f"Note {number}: {name} = {shown(value)} has to be a list of texts.")
+    within(name, tuple(value), f"Note {number}: {name}")
     texts = (_text(item, name, number).strip() for item in value)
     return tuple(text for text in texts if text)
 
@@ -94,6 +97,11 @@ def _json_mapping(value: object, number: int) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise SlowwaveError(f"Note {number}: metadata = {shown(value)} has to be a mapping.")
     try:
-        return dict(orjson.loads(orjson.dumps(dict(value))))
+        written = orjson.dumps(dict(value))
     except TypeError as error:
         raise SlowwaveError(f"Note {number}: metadata cannot be written as JSON: {error}.") from None
+    if len(written) > METADATA_BYTES:
+        raise ArgumentError(
+            f"Note {number}: metadata has {len(written):,} bytes as JSON: give at most {METADATA_BYTES:,}."
+        )
+    return dict(orjson.loads(written))

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.common.ids import normalised_query
+from slowwave.common.limits import limit_of
 from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
@@ -36,7 +37,7 @@ from slowwave.search.filters import Filters
 from slowwave.search.knowledge import Knowledge, condition, confidence_of
 from slowwave.telemetry import carried, span
 
-MAX_QUERY_CHARACTERS = 4_000
+MAX_QUERY_CHARACTERS = limit_of("query").characters
 TRIGGERED_CHUNKS = 64  # read of memories that nothing but their trigger phrase found (count)
 LEARNED_MEMORIES = 10  # that nothing but learned terms found, or search keys, the strongest of each (count)
 LEARNED_CHUNKS = 200  # read of them (count)

@@ -269,6 +269,9 @@ class McpSettings(Group):
     request_seconds: float = Field(
         20.0, gt=0, le=3_600, description="Seconds in which a request has to arrive whole"
     )
+    work_seconds: float = Field(
+        60.0, gt=0, le=3_600, description="Seconds after which the work of a call over a network is ended"
+    )
     half_sent: int = Field(
         64, ge=1, le=10_000, description="Connections that may wait for a request or its rest (count)"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slowwave.common.deadline import check
 from slowwave.telemetry import Off, Span, span
 
 _METRIC = "db.client.operation.duration"
@@ -14,7 +15,11 @@ def asking(operation: str, table: str) -> Span | Off:
         operation: what is done: select, scan, count, merge_insert, add, delete, vector_search,
             full_text_search.
         table: its logical name.
+
+    Raises:
+        OverdueError: the call that asks has no more time.
     """
+    check()
     return span(
         f"{operation} {table}",
         kind="client",

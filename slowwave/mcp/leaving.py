@@ -1,0 +1,67 @@
+"""Middleware: the work of a request ends with its time, and when its client goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from slowwave.common.deadline import Deadline, within
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class WorkBounds:
+    """Gives every request a deadline (`slowwave.common.deadline`).
+
+    Args:
+        app: the application.
+        seconds: that the work of a request may take.
+    """
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self._app, self._seconds = app, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        with within(self._seconds) as deadline:
+            listening = _Listening(receive, deadline)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(listening.until_left)
+                try:
+                    await self._app(scope, listening, send)
+                finally:
+                    tasks.cancel_scope.cancel()
+
+
+class _Listening:
+    """What a client sends, with an ear for when it goes."""
+
+    def __init__(self, receive: Receive, deadline: Deadline) -> None:
+        self._receive, self._deadline = receive, deadline
+        self._whole, self._left = anyio.Event(), anyio.Event()
+
+    async def __call__(self) -> Message:
+        """The next message, as the application asks for it."""
+        if self._whole.is_set():
+            await self._left.wait()
+            return {"type": "http.disconnect"}
+        return self._noted(await self._receive())
+
+    async def until_left(self) -> None:
+        """Once the request is there, wait for its client to go."""
+        await self._whole.wait()
+        while not self._left.is_set():
+            self._noted(await self._receive())
+
+    def _noted(self, message: Message) -> Message:
+        if message["type"] == "http.disconnect":
+            self._deadline.is_left = True
+            self._left.set()
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            self._whole.set()
+        return message
