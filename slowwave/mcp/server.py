@@ -225,11 +225,10 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
 
 def _in_turn(call: Callable[P, R], turns: Turns, memories: Memories) -> Callable[P, Awaitable[R]]:
     """The call in a thread, when it is its caller's turn, until its time is over."""
-    seconds = memories.space.settings.mcp.work_seconds
 
     @functools.wraps(call)
     async def in_turn(*args: P.args, **kwargs: P.kwargs) -> R:
-        with within(seconds):
+        with within(memories.space.settings.mcp.work_seconds):
             async with turns.of(memories.caller()):
                 return await anyio.to_thread.run_sync(functools.partial(call, *args, **kwargs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -115,9 +116,9 @@ class Filters:
         else:
             parts.append(open_where())
         if self.tags:
-            wanted = [quote(f"{_MARK}{tag.strip().lower()}{_MARK}") for tag in self.tags]
-            there = [f"replace({_TAGS}, {one}, '') <> {_TAGS}" for one in wanted]  # its STRPOS takes patterns
-            parts.append(f"({' OR '.join(there)})")
+            wanted = "|".join(re.escape(tag.strip().lower()) for tag in self.tags)
+            # Of a pattern without the plus LanceDB makes a LIKE, in which a backslash is no character.
+            parts.append(f"regexp_like({_TAGS}, {quote(f'{_MARK}+(?:{wanted}){_MARK}')})")
         if self.source:
             mine = f"starts_with(source, {quote(self.source)})"
             parts.append(f"({mine} OR {one_of('memory_id', heirs)})" if heirs else mine)

@@ -28,6 +28,7 @@ from slowwave.mcp.leaving import WorkBounds
 from slowwave.mcp.server import LOOK_AT_ONCE, build
 from slowwave.mcp.tokens import add_token
 from slowwave.memory import Memory
+from slowwave.search.filters import Filters
 from slowwave.settings import load
 
 GOOD: dict[str, Any] = {
@@ -146,6 +147,42 @@ def test_the_longest_of_everything_is_served(memory):
         tags=longest["tags"], trigger_phrases=longest["tags"], aliases=longest["tags"],
     )  # fmt: skip
     assert memory.get(saved.memory_id).tags == tuple(longest["tags"])
+
+
+ODD = (
+    ".*",
+    "a|b",
+    "[x]",
+    "two words",
+    "#x",
+    "c++",
+    "é",
+    "\\d",
+    "a-b",
+    "x&y",
+    "~",
+    "^$",
+    "it's",
+    "{2}",
+    "(",
+    "@<>%_",
+)
+
+
+def test_a_tag_of_any_characters_finds_itself_alone(memory):
+    memory.save_many(
+        [{"content": f"The {at}th pump is off on day {at}.", "tags": [tag]} for at, tag in enumerate(ODD)]
+    )
+
+    def found() -> list[int]:
+        return [
+            memory.store.count("memories", Filters.of(tags=[tag]).where("ada")) for tag in (*ODD, "x", "a")
+        ]
+
+    assert found() == [1] * len(ODD) + [0, 0]
+    memory.store.settle()
+    assert found() == [1] * len(ODD) + [0, 0]
+    assert memory.store.count("memories", Filters.of(tags=ODD).where("ada")) == len(ODD)
 
 
 def test_a_body_of_http_has_the_same_bounds(memory):
