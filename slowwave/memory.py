@@ -565,8 +565,8 @@ class Memory:
 
         Args:
             memory_id: from save() or search().
-            viewer: who asks: an assistant may not forget what it may not see, nor what is critical or a
-                source of truth; None is the owner.
+            viewer: who asks: an assistant may not forget what it may not see, nor what is critical,
+                canonical or a source of truth; None is the owner.
 
         Returns:
             Whether anything changed: False where it was forgotten already.

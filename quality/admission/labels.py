@@ -38,9 +38,21 @@ class Labels:
     links: tuple[str, ...] = ()
 
     @property
+    def protection(self) -> str:
+        """Why only a person may take its text away (replace or forget it), or nothing."""
+        if self.importance_tier == "critical":
+            return "critical"
+        if self.source_of_truth:
+            return "a source of truth"
+        return "canonical" if self.state == "canonical" else ""
+
+    @property
     def protected(self) -> bool:
-        """Whether a person has to say so before it is merged or superseded (rule 2.5)."""
-        return self.importance_tier == "critical" or self.source_of_truth
+        """Whether a person has to say so before it is merged or superseded (rule 2.5).
+
+        What is canonical takes in what adds to it; whether anything supersedes it, its state decides.
+        """
+        return self.protection not in ("", "canonical")
 
 
 NAMES: Final = tuple(part.name for part in fields(Labels))

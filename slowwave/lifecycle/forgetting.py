@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from slowwave.common import ids
 from slowwave.common.arguments import sound_text
@@ -12,6 +12,7 @@ from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.home.visibility import Viewer, sight
 from slowwave.journal.kinds.note import released, text_in
 from slowwave.lifecycle.reading import record_of
+from slowwave.quality.admission.labels import Labels
 from slowwave.store import one_of
 
 if TYPE_CHECKING:
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry
 
-CRITICAL: Final = "critical"
-
 
 class ProtectedError(SlowwaveError):
-    """An assistant may not forget or overwrite what is critical or a source of truth: a person has to."""
+    """An assistant may not forget or overwrite what a person's word protects: a person has to."""
 
 
 def require_forgettable(tenant: Tenant, record: MemoryRecord) -> None:
@@ -34,7 +33,7 @@ def require_forgettable(tenant: Tenant, record: MemoryRecord) -> None:
         record: of the memory, its tier as it counts.
 
     Raises:
-        ProtectedError: it is critical or a source of truth, or part of what is (rule 2.5).
+        ProtectedError: it is protected (`Labels.protection`), or part of what is.
     """
     name = record.memory_id
     if why := _protected(tenant, record):
@@ -52,15 +51,14 @@ def require_replaceable(tenant: Tenant, key: str) -> None:
         key: that the new text would have.
 
     Raises:
-        ProtectedError: what has that key, or had it until it was forgotten, is canonical, critical or a
-            source of truth, or part of what is (rule 2.5), or an assistant may not read it.
+        ProtectedError: what has that key, or had it until it was forgotten, is protected
+            (`Labels.protection`) or part of what is, or an assistant may not read it.
     """
     try:
         record = record_of(tenant, ids.memory_id(tenant.namespace, sound_text("key", key)))
     except SlowwaveError:
         return  # no such memory, or no such key: the save says so
-    row = tenant.store.read("memories", one_of("memory_id", [record.memory_id]), columns=["state"])
-    why = _protected(tenant, record) or ("canonical" if "canonical" in row["state"] else "")
+    why = _protected(tenant, record)
     if not why and not sight(tenant.store, record.namespace, [record.memory_id], Viewer.ASSISTANT).sees(
         record.memory_id
     ):
@@ -93,11 +91,13 @@ def require_undoable(row: Mapping[str, Any]) -> None:
 def _protected(tenant: Tenant, record: MemoryRecord) -> str:
     """Why a memory needs a person's word, or nothing."""
     mine = one_of("memory_id", [record.memory_id])
-    rows = tenant.store.read("memories", mine, columns=["source_of_truth"])
-    if record.importance_tier == CRITICAL:
-        return CRITICAL
-    if rows["source_of_truth"].fill_null(value=False).any():
-        return "a source of truth"
+    rows = tenant.store.read("memories", mine, columns=["source_of_truth", "state"])
+    for truth, state in rows.iter_rows():
+        labels = Labels(
+            importance_tier=record.importance_tier, source_of_truth=bool(truth), state=state or "accepted"
+        )
+        if labels.protection:
+            return labels.protection
     if record.status == "merged" and record.replaced_by:
         why = _protected(tenant, record_of(tenant, record.replaced_by))
         return f"part of {record.replaced_by}, which is {why}" if why else ""

@@ -163,7 +163,7 @@ class Tools:
         """Take a memory out of every search because the user wants that, or it should never have been saved.
 
         What is merely outdated, replace: memory_save what is true now. A person can take it back; what is
-        critical or a source of truth only a person may forget.
+        critical, canonical or a source of truth only a person may forget.
         """
         new = self._mine().forget(memory_id, viewer=Viewer.ASSISTANT)
         answer = Forgotten(memory_id=memory_id, new=new, next_step=wording.after_forgetting(memory_id))

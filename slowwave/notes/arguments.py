@@ -8,13 +8,14 @@ from typing import Any
 
 import orjson
 
-from slowwave.common.arguments import moment, shown, sound_text, within
+from slowwave.common.arguments import known_word, moment, shown, sound_text, within
 from slowwave.common.limits import METADATA_BYTES
 from slowwave.errors import ArgumentError, SlowwaveError
 from slowwave.notes.decoding import says_nothing
 from slowwave.notes.model import Note
 from slowwave.notes.reading import plain_note
 from slowwave.notes.turns import first_words
+from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.quality.titles import from_first_words
 
 
@@ -72,6 +73,8 @@ def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
             typed[name] = value
         else:
             typed[name] = _text(value, name, number).strip().lower()
+    if tier := typed.get("importance_tier"):  # what decides what a memory is protected from
+        known_word(f"Note {number}: importance_tier", tier, KNOWN_WORDS["importance_tier"])
     return typed
 
 

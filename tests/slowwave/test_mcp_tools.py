@@ -274,7 +274,10 @@ def test_what_an_assistant_forgets_is_not_found_and_a_person_brings_it_back(assi
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("labels", [{"importance_tier": "critical"}, {"source_of_truth": True}])
+PROTECTED = [{"importance_tier": "critical"}, {"source_of_truth": True}, {"state": "canonical"}]
+
+
+@pytest.mark.parametrize("labels", PROTECTED)
 def test_what_is_protected_only_a_person_forgets(assistant, open_memory, labels):
     memory = open_memory()
     name = memory.save(DEPLOY, **labels).memory_id
@@ -285,7 +288,7 @@ def test_what_is_protected_only_a_person_forgets(assistant, open_memory, labels)
     assert memory.forget(name)
 
 
-@pytest.mark.parametrize("labels", [{"importance_tier": "critical"}, {"source_of_truth": True}])
+@pytest.mark.parametrize("labels", PROTECTED)
 def test_what_is_protected_only_a_person_overwrites(assistant, open_memory, labels):
     memory = open_memory()
     name = memory.save(DEPLOY, key="deploy", **labels).memory_id

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import slowwave
 from slowwave.common import ids
 from slowwave.embedding import profile
-from slowwave.errors import NotFoundError, SettingsError, SlowwaveError
+from slowwave.errors import ArgumentError, NotFoundError, SettingsError, SlowwaveError
 from slowwave.journal import JournalError, payload_of
 from slowwave.memory import Memory
 from slowwave.search.log import replay
@@ -157,13 +157,16 @@ def test_a_refused_version_leaves_the_accepted_one_in_place(memory):
 
 
 def test_every_fault_of_a_note_is_named(memory):
-    saved = memory.save("x", key="../up", memory_type="poem", importance_tier="vital")
-    assert set(saved.reasons) == {
-        "no_statement",
-        "bad_path",
-        "unknown_memory_type",
-        "unknown_importance_tier",
-    }
+    saved = memory.save("x", key="../up", memory_type="poem", state="vital")
+    assert set(saved.reasons) == {"no_statement", "bad_path", "unknown_memory_type", "unknown_state"}
+
+
+@pytest.mark.parametrize("mode", ["enforce", "warn", "off"])
+def test_a_tier_that_nobody_knows_is_refused_whatever_the_gate_does(open_memory, mode):
+    memory = open_memory(gate={"mode": mode})
+    with pytest.raises(ArgumentError, match=r"importance_tier = 'canonical' is unknown.*critical, important"):
+        memory.save(DEPLOY, importance_tier="canonical")
+    assert memory.count() == 0
 
 
 def test_with_the_gate_off_everything_is_let_in(open_memory):

@@ -99,7 +99,7 @@ def test_a_forgotten_memory_stands_as_it_stood_when_its_key_is_saved_again(memor
 
 
 def test_a_label_that_nobody_knows_is_not_kept(memory):
-    assert memory.save(THURSDAY, key="deploy", importance_tier="vital").status == "quarantined"
+    assert memory.save(THURSDAY, key="deploy", retrieval_priority="vital").status == "quarantined"
     assert memory.save(TUESDAY, key="deploy").status == "live"
     assert standing(memory) == PLAIN
 
