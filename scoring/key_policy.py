@@ -17,7 +17,7 @@ class KeyPolicy:
         minority: share of the voices of three or more that are bounded so together; at least one is.
     """
 
-    weight: float = 0.4
+    weight: float = 0.3
     prior: float = 1.0
     nearest: int = 50
     reach: float = 0.03

@@ -20,7 +20,7 @@ answer with so many in Chinese, and with more in Thai and English.
 """
 
 
-def signals(columns: Columns, key_weight: float = 0.4) -> Floats:
+def signals(columns: Columns, key_weight: float = 0.3) -> Floats:
     """How sure it is, for each of n searches, that one of its candidates is an answer: (n,), in [0, 1].
 
     The best of ``(cosine + .2 · coverage) / 1.2``, coverage being the share of the query's words that a

@@ -84,7 +84,7 @@ class RankingPolicy:
     effectiveness_from: int = 3
     highly_effective: float = 0.8
     learned_cap: float = 0.15
-    key_weight: float = 0.4
+    key_weight: float = 0.3
     confidence_point: float = 0.01
     negative_feedback: bool = True
     negative_step: float = 0.1

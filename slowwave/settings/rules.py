@@ -159,7 +159,7 @@ class RankingSettings(Group):
         None, ge=0, le=0.15, description="Most that learned triggers add to a score; unset: 0.15"
     )
     key_weight: float | None = Field(
-        None, ge=0, le=0.4, description="Most that search keys add to a score; 0 is off; unset: 0.4"
+        None, ge=0, le=0.4, description="Most that search keys add to a score; 0 is off; unset: 0.3"
     )
     confidence_point: float | None = Field(
         None, ge=0, le=0.1, description="What one point of confidence adds to a score; unset: 0.01"

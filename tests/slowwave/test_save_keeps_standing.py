@@ -158,7 +158,7 @@ def sensitivity(memory, key="deploy"):
 
 REFUSED: list[dict[str, Any]] = [
     {"importance_tier": "temporary", "source_of_truth": False, "state": "draft", "retrieval_priority": "low"},
-    {"content": MONDAY, "importance_tier": "vital"},
+    {"content": MONDAY, "state": "vital"},
 ]
 
 

@@ -20,7 +20,8 @@ from slowwave.scoring.ranking.keys import (
     near_of,
 )
 
-POLICY = KeyPolicy()
+POLICY = KeyPolicy(weight=0.4)
+"""As rule 7.3 has it; 0.3 ships."""
 SAME = (0.8, 1.0)
 Row = tuple[int, float, float, int]
 """Memory, taken, examined, voice."""
@@ -95,7 +96,7 @@ def test_how_far_one_of_a_crowd_lifts_by_hand():
     alone = (1.0, [(7, 1.0, 1.0, 4)])
     assert lifts(keys_of(alone, crowd=CROWD - 1)) == pytest.approx({7: 0.2}, abs=1e-12)
     assert lifts(keys_of(alone, crowd=CROWD)) == pytest.approx({7: 0.03}, abs=1e-12)
-    assert lifts(keys_of(alone, crowd=CROWD), KeyPolicy(reach=0.0)) == {}
+    assert lifts(keys_of(alone, crowd=CROWD), replace(POLICY, reach=0.0)) == {}
     assert lifts(keys_of(alone, crowd=10 * CROWD)) == pytest.approx({7: 0.003}, abs=1e-12)
     # Two questions of two people: .4 · 2/3 · 4/3, and without either .2.
     two = [(1.0, [(7, 1.0, 1.0, 4), (9, 1.0, 1.0, 4)]), (1.0, [(7, 1.0, 1.0, 5)])]
@@ -104,17 +105,19 @@ def test_how_far_one_of_a_crowd_lifts_by_hand():
     # One question of two people: .4 · 2/3, and without either .2: more than that and the reach.
     both = (1.0, [(7, 1.0, 1.0, 4), (7, 1.0, 1.0, 5)])
     assert lifts(keys_of(both, crowd=CROWD)) == pytest.approx({7: 0.23}, abs=1e-12)
-    assert lifts(keys_of(both, crowd=CROWD), KeyPolicy(reach=0.1)) == pytest.approx({7: 0.8 / 3}, abs=1e-12)
+    assert lifts(keys_of(both, crowd=CROWD), replace(POLICY, reach=0.1)) == pytest.approx(
+        {7: 0.8 / 3}, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("crowd", "few"), [(3, 1), (10, 1), (19, 1), (20, 2), (50, 5), (1_000, 100)])
 def test_how_many_of_a_crowd_are_a_few(crowd, few):
-    assert minority_of(crowd, KeyPolicy(minority=0.1)) == few
-    assert minority_of(crowd, KeyPolicy(minority=0.0)) == 1
+    assert minority_of(crowd, replace(POLICY, minority=0.1)) == few
+    assert minority_of(crowd, replace(POLICY, minority=0.0)) == 1
 
 
 def test_how_far_a_few_of_a_crowd_lift_by_hand():
-    tenth = KeyPolicy(minority=0.1)
+    tenth = replace(POLICY, minority=0.1)
     # Three people, a question each: .4 · 3/4 · 6/4, at most .4.
     three = [(1.0, [(7, 1.0, 1.0, who)]) for who in range(3)]
     assert lifts(keys_of(*three)) == pytest.approx({7: 0.4}, abs=1e-12)

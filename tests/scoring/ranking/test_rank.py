@@ -286,7 +286,7 @@ def test_the_formula_names_what_search_keys_add():
 def test_search_keys_are_bounded_and_nothing_is_no_row():
     found = build(near(a=0.5, b=0.4), states={"a": MemoryState(key=0.9)})
     first, second = ranked(found, PLAIN).results
-    assert (first.score, second.score) == (pytest.approx(0.9), 0.4)
+    assert (first.score, second.score) == (pytest.approx(0.5 + PLAIN.key_weight), 0.4)
     assert "key" not in parts(second)
     assert ranked(found, replace(PLAIN, key_weight=0.0)) == ranked(replace(found, states={}), PLAIN)
 
@@ -609,7 +609,7 @@ def test_a_highly_effective_memory_is_flagged(effectiveness, count, flags):
 
 # -- of questions like this one (rule 8) -----------------------------------------------------------
 
-ASKED = replace(PLAIN, effectiveness_weight=0.3)
+ASKED = replace(PLAIN, effectiveness_weight=0.3, key_weight=0.4)
 
 
 @pytest.mark.parametrize(
