@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference
+from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.tokens import Traits, traits
 
 # Share of the words outside the exchanged values that both statements hold, of those of the shorter one.
@@ -78,9 +79,9 @@ def same_subject(left: Subject, right: Subject, differences: tuple[Difference, .
     """Whether one of two memories replaces what the other states. Symmetric; precision before recall.
 
     True for one source, for one specific title, or for one statement with another value (number, date, time,
-    version) that names the same thing or says itself that something changed. A different name, letter or
-    identifier in the title or the statement makes it another subject, and so does the same file name in
-    another folder.
+    version) that names the same thing or says itself that something changed. A different name, letter,
+    identifier or number that names a thing (flat 8) in the title or the statement makes it another subject,
+    and so does the same file name in another folder.
 
     Args:
         left: one of them.
@@ -94,6 +95,8 @@ def same_subject(left: Subject, right: Subject, differences: tuple[Difference, .
     shared = _frame(left.text, right.text, differences)
     if left.source and left.source == right.source:
         return shared >= TIED_FRAME
+    if name_different_things(left.text, right.text):
+        return False
     if any(one.kind in {"entity", "identifier", "path", "url", "order"} for one in differences):
         return False
     one_title = _folded(left.title) == _folded(right.title) and _specific(left.title)

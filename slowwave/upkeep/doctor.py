@@ -305,6 +305,9 @@ def _backups(space: Workspace) -> Iterator[Finding]:
 
     for one in known.standings(space.settings, space.now()):
         yield Finding("backup", one.fresh, one.words, "" if one.fresh else "slowwave backup")
+    for told in known.still_there(space.settings.home, space.journal.rows.erasures()):
+        words, _, command = told.partition(": ")
+        yield Finding("erased", False, words, command)
 
 
 def _erasures(space: Workspace) -> Iterator[Finding]:

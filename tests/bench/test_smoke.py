@@ -30,6 +30,7 @@ SMOKE: dict[str, Argv] = {
     ),
     "backup": lambda at: ("--notes", 3, "--searches", 1),
     "contrast": lambda at: ("--data", made.shared(at / "shared"), "--each", 1, "--show", 1),
+    "lookalikes": lambda _: ("--each", 1, "--show", 1),
     "density": lambda at: (
         "--vault", made.vault(at / "vault"), "--xquad", made.harbour(at / "harbour"), "--each", 1
     ),

@@ -1,0 +1,128 @@
+"""Numbers, dates and versions that name what a statement is about: flat 8, the third floor (rule 2.3).
+
+Two statements that name different things so are about different things, whatever else they say: "the rent of
+flat 8 is 650 euros since Monday" replaces no rent of flat 1. What a number is, its place says: before the
+verb it names, unless something is counted or measured; behind it, it is the value, unless it stands in "of
+flat 8" or "for flat 8", or beside another value that changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from slowwave.quality.divergence.lexicon_naming import (
+    BEFORE_A_VALUE,
+    CUES,
+    GOVERNING,
+    MARKS,
+    PRONOUNS,
+    THE,
+    VERBS,
+)
+from slowwave.quality.divergence.tokens import Token, Traits
+
+
+def _words(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True)).replace(r"\ ", r"\s+")
+
+
+_KINDS = frozenset({"number", "version", "date", "time"})
+_VERB = re.compile(rf"(?<![\w#-])(?:{_words(VERBS)})(?![\w-])", re.IGNORECASE)
+_DIVIDER = re.compile(r"\s?[:=→]\s|\s[-–—]\s")
+_SENTENCE = re.compile(r"[.!?;]\s+(?=[^\W\d_])|\n")
+_CUE = re.compile(rf"(?:(?<!\w)(?:{_words(CUES)})(?:\s+(?:{_words(THE)}))*\s*|\()$", re.IGNORECASE)
+_MARK = rf"(?:{_words(MARKS)})\s?"
+_NOMINAL = re.compile(rf"(?<![\w'-])(?P<noun>[^\W\d_][\w'-]*)\s?(?P<mark>{_MARK})?$", re.IGNORECASE)
+_MARKED = re.compile(rf"(?<!\w){_MARK}$", re.IGNORECASE)
+_GOVERNED = re.compile(rf"(?<!\w)(?:{_words(GOVERNING)})\s+(?:(?:{_words(THE)})\s+)?$", re.IGNORECASE)
+_ATTRIBUTE = re.compile(rf"(?<!\w)(?:{_words(THE)})\s+$", re.IGNORECASE)
+_GOES_ON = re.compile(rf"\s+(?!(?:now|{_words(CUES)})(?!\w))[^\W\d_]+\s+\w", re.IGNORECASE)
+_NEXT = re.compile(r"[ -](?P<noun>[^\W\d_]{3,})(?!\w)")
+_MEASURED = re.compile(r"[%°$€£¥]|\d(?:\s?[^\W\d_]{2,}|\s[^\W\d_])$|[^\W\d_]\s\S+$")
+_ORDINAL = re.compile(r"\d(?:st|nd|rd|th)$", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_][\w'-]*")
+_CLAUSE = re.compile(r"[,.;!?](?=\s)")
+_WHO = re.compile(rf"(?<![\w'-])(?:{_words(PRONOUNS)})(?![\w-])", re.IGNORECASE)
+_ACTS = re.compile(r"[^\W\d_](?<![sui])s\s+$")  # "manages 12 pages", not "class 5"
+_LETTER = re.compile(r"[^\W\d_](?!\w)")
+
+
+def name_different_things(left: Traits, right: Traits) -> bool:
+    """Whether numbers, dates or versions name other things in one text than in the other."""
+    (mine, ours), (theirs, others) = (_parted(side, sure=True) for side in (left, right))
+    if mine - theirs and theirs - mine:
+        return True
+    (mine, ours), (theirs, others) = (_parted(side, sure=False) for side in (left, right))
+    return all((mine - theirs, theirs - mine, ours - others, others - ours))
+
+
+def _parted(side: Traits, *, sure: bool) -> tuple[set[str], set[str]]:
+    """Numbers, dates and versions that name a thing (unless `sure`: may name one), and the others."""
+    parts: tuple[set[str], set[str]] = (set(), set())
+    for token in _stated(side):
+        parts[not _names(side.text, token, sure=sure)].add(_key(side.text, token))
+    return parts
+
+
+def _stated(side: Traits) -> list[Token]:
+    """Numbers, dates and versions, but those that say since when something holds."""
+    return [token for token in side.tokens if token.kind in _KINDS and not _is_when(side.text, token)]
+
+
+def _key(text: str, token: Token) -> str:
+    """What it is compared by, with the letter that follows it: 5a."""
+    return token.key + (found[0] if (found := _LETTER.match(text, token.end)) else "")
+
+
+def _is_when(text: str, token: Token) -> bool:
+    """Whether it says since when something holds."""
+    return _CUE.search(text[: token.start]) is not None
+
+
+def _names(text: str, token: Token, *, sure: bool) -> bool:
+    """Whether a number, date or version names a thing; unless `sure`, also where it may be a value."""
+    begin = max((found.end() for found in _SENTENCE.finditer(text, 0, token.start)), default=0)
+    before, written, after = text[begin : token.start], text[token.start : token.end], text[token.end :]
+    marked, noun = _MARKED.search(before) is not None, _NOMINAL.search(before)
+    nominal = marked or (noun is not None and _is_noun(noun["noun"]))
+    first = _is_in_front(before, after)
+    counted = _is_plural(after) and not (nominal and first and not _ACTS.search(before))
+    if token.kind == "number" and not marked and (counted or _is_measured(written)):
+        return False
+    if not nominal and not _is_attribute(before, written, after):
+        dated = token.kind in ("date", "time") and _VERB.search(after) is not None
+        return first and dated and any(map(_is_noun, _WORD.findall(before)))  # not: 5 pm is the time
+    governed = _GOVERNED.search(before[: noun.start()] if noun and nominal else before)
+    return first or governed is not None or not sure
+
+
+def _is_noun(word: str) -> bool:
+    return word.casefold() not in BEFORE_A_VALUE and word.casefold() not in THE and not _VERB.fullmatch(word)
+
+
+def _is_in_front(before: str, after: str) -> bool:
+    """Whether no verb or pronoun comes before, and in the same clause a verb, colon or dash comes after."""
+    if _VERB.search(before) or _DIVIDER.search(before) or _WHO.search(before):
+        return False
+    after = _CLAUSE.split(after, maxsplit=1)[0]
+    return (_VERB.search(after) or _DIVIDER.match(after) or _GOES_ON.match(after)) is not None
+
+
+def _is_measured(written: str) -> bool:
+    """Whether it has a unit or a currency: 713 euros, 40 %, 30 s."""
+    return _MEASURED.search(written) is not None and not _ORDINAL.search(written)
+
+
+def _is_plural(after: str) -> bool:
+    found = _NEXT.match(after)
+    return found is not None and found["noun"].casefold().endswith("s") and not _VERB.fullmatch(found["noun"])
+
+
+def _is_attribute(before: str, written: str, after: str) -> bool:
+    """Whether it stands before what it names: the third floor, the 12 bus, the 2.1 release."""
+    found = _NEXT.match(after)
+    if found is None or _VERB.fullmatch(found["noun"]):
+        return False
+    ordinal = _ORDINAL.search(written) is not None or "." in written or written.isalpha()
+    return ordinal or (_ATTRIBUTE.search(before) is not None and not _is_plural(after))
