@@ -7,7 +7,7 @@ from slowwave.assets.resources import SlowwaveResource
 GROUP = "backup"
 
 
-@dg.asset(group_name=GROUP, kinds={"lancedb", "storage"}, code_version="1")
+@dg.asset(group_name=GROUP, kinds={"lancedb", "storage"}, code_version="1", config_schema={})
 def backup(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """One state of the whole home, made while it is in use; what has not changed is not sent again.
 

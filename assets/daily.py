@@ -52,7 +52,8 @@ def daily_asset(
     """
     made: Made = dg.asset(
         partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=set(kinds),
-        code_version="1", deps=deps, **more,
+        code_version="1", deps=deps,
+        config_schema={}, **more,
     )  # fmt: skip
     return lambda work: made(watched(work))
 

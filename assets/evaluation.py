@@ -210,6 +210,7 @@ def evaluation_cycles(
         metadata={
             "dagster/row_count": rows.height,
             "closed": ", ".join(closed) or "none",
+            "cycles closed": len(closed),
             "cycles": table(shown),
             **pages,
             **told,

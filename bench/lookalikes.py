@@ -10,9 +10,9 @@ cosine were 1; with `--cosine` by the model's own cosines and thresholds.
 superseded  wrong: pairs about two things of which one supersedes the other; 0 is right
 recognised  pairs about one thing, the newer with another value, of which the newer supersedes the older
 
-Of the families one set was looked at while the rule was made (`_lookalikes.py`); of the other, written by
-somebody who did not know it (`_lookalikes_held_out.py`), the first 25 were looked at once, too. `plain` are updates in
-which the number that changes follows a noun, as the name of a thing does ("on port 8080").
+Of the families one set was looked at while the rule was made (`_lookalikes.py`). Of the other, written by
+somebody who did not know it (`_lookalikes_held_out.py`), the first 25 were looked at once, too. `plain` are
+updates in which the number that changes follows a noun, as the name of a thing does ("on port 8080").
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     thresholds = profile(arguments.cosine).thresholds if arguments.cosine else Thresholds()
     cosine = cosine_of(arguments.cosine)
     rows = []
-    for name, families, plain in (
+    sets = (
         ("looked at", FAMILIES, PLAIN),
         ("looked at once", HELD_OUT[:SEEN], HELD_OUT_PLAIN[:SEEN_PLAIN]),
         ("held out", HELD_OUT[SEEN:], HELD_OUT_PLAIN[SEEN_PLAIN:]),
-    ):
+    )
+    for name, families, plain in sets:
         kinds = {
             "another thing": list(pairs(families, arguments.each, same=False)),
             "the same thing": list(pairs(families, arguments.each, same=True)),

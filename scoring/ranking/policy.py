@@ -110,6 +110,8 @@ class RankingPolicy:
         for name in _WHOLE:
             if not isinstance(getattr(self, name), int):
                 raise ValueError(f"{name} = {getattr(self, name)} is not a whole number")  # noqa: TRY004
+        if 0 < self.sparse_keeps < LEAST_KEPT:
+            raise ValueError(f"sparse_keeps = {self.sparse_keeps} is below {LEAST_KEPT} (rule 3.5)")
         for name in _SWITCHES:
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} = {getattr(self, name)!r} is not true or false")  # noqa: TRY004
@@ -201,6 +203,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "rerank_weight": (0, 1),
     "rerank_top": (0, 1_000),
 }
+LEAST_KEPT = 3
+"""Fewest first places that recall of short memories leaves alone (rule 3.5); 0 in rankings of before."""
 _WHOLE = ("rrf_k", "effectiveness_from", "sparse_chunks", "sparse_top", "sparse_keeps", "rerank_top")
 _SWITCHES = ("mpab", "negative_feedback", "sparse_recall")
 

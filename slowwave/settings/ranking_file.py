@@ -10,9 +10,7 @@ from typing import Any
 from slowwave.common.files import putting
 from slowwave.errors import SettingsError
 from slowwave.scoring.ranking import RankingPolicy
-
-LEAST_KEPT = 3
-"""First places of a list that no short memory takes, at least (rule 3.5); only old searches had fewer."""
+from slowwave.scoring.ranking.policy import LEAST_KEPT
 
 
 def read_policy(path: Path, base: RankingPolicy | None = None) -> RankingPolicy:

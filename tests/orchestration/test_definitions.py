@@ -173,3 +173,9 @@ def test_the_home_of_a_resource_without_fields_is_the_one_it_was_made_with(home)
     made = of_the_home(SlowwaveResource(home=str(home), now="2026-03-01T12:00:00+00:00"), "it")
     with dg.build_resources({"it": made}) as found:
         assert (found.it.home, f"{found.it.clock():%F}") == (str(home), "2026-03-01")
+
+
+def test_configuration_below_an_asset_is_refused_as_there_is_nothing_to_set():
+    job = defs.resolve_job_def("feedback")
+    with pytest.raises(dg.DagsterInvalidConfigError, match='unexpected config entry "day"'):
+        dg.validate_run_config(job, {"ops": {"usage_signals": {"config": {"day": "2026-01-01"}}}})

@@ -330,12 +330,16 @@ def test_what_was_erased_leaves_the_backups_too(own: Path, tmp_path: Path) -> No
         back_up(memory, place)
         done = memory.erase(saved.memory_id)
         assert any("--forget-erased" in one for one in done.remains)
+        assert [one.advice for one in examine(load(own)) if one.subject == "erased"] == [
+            f"slowwave backup {place} --forget-erased"
+        ]
         with_old = back_up(memory, place)
         assert with_old.backups == 3
         made = back_up(memory, place, forget_erased=True)
         assert len(made.removed) == 2
         assert made.backups == 2
         assert not holds()
+        assert not [one for one in examine(load(own)) if one.subject == "erased"]
         assert verify(archive(place)).sound
         again = memory.save("Another text, which is erased as well and was in no backup at all.", key="b")
         assert not any("zebra" in one for one in memory.erase(again.memory_id).remains)

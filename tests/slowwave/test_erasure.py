@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 from erasure_helpers import index_files, places
-from reconsolidation_helpers import BATTERY, CHANGED, ROTA, replayed
+from reconsolidation_helpers import BATTERY, CHANGED, ROTA, replayed, supersede
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError, TakenInLaterError
@@ -222,6 +222,13 @@ def test_who_says_something_else_now_and_once_said_the_same_is_named(guarded):
 
 
 @pytest.mark.slow
+def test_who_superseded_it_is_named(guarded):
+    """It may repeat what goes: a person decides whether it goes, too."""
+    old, new = supersede(guarded)
+    assert guarded.to_erase(old.memory_id).beside == (new.memory_id,)
+    assert guarded.to_erase(new.memory_id).beside == (old.memory_id,)
+
+
 def test_words_that_are_ours_are_nobodys_own(guarded):
     """Codes and names of ours in acts and rows are no quotes, whatever a note says that is erased."""
     words = "Helpful manual judge applied graded refuse model vector battery success memories ranking."

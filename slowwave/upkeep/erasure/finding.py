@@ -22,7 +22,7 @@ from slowwave.upkeep.erasure.words import Needles, phrases_of, vocabulary
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-_BESIDE = "outcome IN ('merge', 'duplicate')"
+_BESIDE = "outcome IN ('merge', 'duplicate', 'supersede')"
 
 
 @dataclass
@@ -161,7 +161,7 @@ def _said_by_others(space: Workspace, namespace: str) -> set[str]:
 
 
 def beside(space: Workspace, namespace: str, found: Found) -> tuple[str, ...]:
-    """Memories that stay: merged with one that goes, refused as too like it, or that once said the same."""
+    """Memories that stay and may say the same: decided about together with one that goes, or once equal."""
     mine = set(found.named)
     where = within(namespace, f"{_BESIDE}")
     rows = space.store.read("decisions", where, columns=["memory_id", "other_memory"])

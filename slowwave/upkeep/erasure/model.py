@@ -33,7 +33,8 @@ class Plan:
 
     Attributes:
         memories: those that go; `copy`: because it says exactly what one that was named says.
-        beside: ids of memories that were merged with one of them or refused as too like it: they stay.
+        beside: ids of memories that were merged with one of them, put in its place, or refused as too like
+            it: they stay.
         places: how much goes, by place (rows of a table, acts of the journal, files).
         checkpoints: named states of the tables, which hold what they held then: all of them go.
         files: in watched vaults that still say it. They are a person's own and stay.

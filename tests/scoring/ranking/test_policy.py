@@ -172,3 +172,11 @@ def test_equal_policies_have_one_version():
     whole, broken = RankingPolicy(vector_weight=1), RankingPolicy(vector_weight=1.0)
     assert whole == broken
     assert whole.version == broken.version
+
+
+@pytest.mark.parametrize("keeps", [1, 2])
+def test_fewer_first_places_than_the_rule_has_are_refused(keeps):
+    """Where a setting refuses it, a program is refused, too; 0 is what logged searches kept."""
+    with pytest.raises(ValueError, match=f"sparse_keeps = {keeps} is below 3"):
+        RankingPolicy(sparse_keeps=keeps)
+    assert RankingPolicy(sparse_keeps=0).sparse_keeps == 0
