@@ -116,21 +116,21 @@ def _partitions(days: Iterable[str], settings: Settings) -> list[str]:
 
 
 def run_due(settings: Settings) -> list[dict[str, Any]]:
-    """Run all that is due up to today; a report for each run.
+    """Run all that is due up to today, a run for each stretch of days; a report for each run.
 
-    Feedback of days before the first one with news of notes, such as an imported history, is folded in runs
-    of its own, one for each stretch of days; then comes the night from that day up to today.
+    A stretch without news of notes, such as an imported history, is folded alone. So a clock that was wrong
+    once costs a run of its own and not all the days in between.
     """
     _finish_erasures(settings)
     notes, feedback = _pending(settings)
     today = datetime.now(UTC).date().isoformat()
-    start = min([*notes, today])
     reports: list[dict[str, Any]] = []
-    for first, last in stretches([day for day in feedback if day < start]):
-        reports.append(run_night(settings, first, last, job="feedback"))
+    for first, last in stretches(sorted({*notes, *feedback, today})):
+        night = last == today or any(first <= day <= last for day in notes)
+        reports.append(run_night(settings, first, last, job="night" if night else "feedback"))
         if not reports[-1]["success"]:
-            return reports
-    return [*reports, run_night(settings, start, today)]
+            break
+    return reports
 
 
 def _finish_erasures(settings: Settings) -> None:

@@ -16,7 +16,7 @@ from time import monotonic
 from slowwave.errors import OverdueError
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Deadline:
     """Of one call.
 
@@ -24,11 +24,13 @@ class Deadline:
         seconds: that it may take.
         until: moment at which they are over (`time.monotonic`).
         is_left: whether its client has gone.
+        is_ending: whether the program that works for it is ending.
     """
 
     seconds: float
     until: float
     is_left: bool = False
+    is_ending: bool = False
 
 
 _NOW: ContextVar[Deadline | None] = ContextVar("slowwave_deadline", default=None)
@@ -59,6 +61,8 @@ def check() -> None:
     if one.is_left:
         raise OverdueError("Nobody waits for this answer any more: its work was ended.")
     if monotonic() > one.until:
+        if one.is_ending:
+            raise OverdueError("The program is ending, and with it the work of this call. Call again later.")
         raise OverdueError(
             f"This call was ended after {one.seconds:g} s of work (mcp.work_seconds). Ask for less at a time."
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import anyio
@@ -22,13 +25,14 @@ class WorkBounds:
 
     def __init__(self, app: ASGIApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds
+        self._open: set[Deadline] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        with within(self._seconds) as deadline:
+        with within(self._seconds) as deadline, self._known(deadline):
             listening = _Listening(receive, deadline)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(listening.until_left)
@@ -36,6 +40,19 @@ class WorkBounds:
                     await self._app(scope, listening, send)
                 finally:
                     tasks.cancel_scope.cancel()
+
+    @contextmanager
+    def _known(self, deadline: Deadline) -> Iterator[None]:
+        self._open.add(deadline)
+        try:
+            yield
+        finally:
+            self._open.discard(deadline)
+
+    def end(self, seconds: float) -> None:
+        """Leave all that is in work so much time: the server ends."""
+        for one in self._open:
+            one.is_ending, one.until = True, min(one.until, monotonic() + seconds)
 
 
 class _Listening:

@@ -144,9 +144,19 @@ def serving(application: Any, settings: Settings, host: str, port: int) -> Serve
     from slowwave.mcp.leaving import WorkBounds
 
     limits = settings.mcp
-    return uvicorn.Server(
+    bounds = WorkBounds(application, limits.work_seconds)
+
+    class Ending(uvicorn.Server):
+        """A server that lets the work of requests end in time before it cancels them."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """End the work, then the connections."""
+            bounds.end(GRACE_S / 2)
+            await super().shutdown(sockets)
+
+    return Ending(
         uvicorn.Config(
-            WorkBounds(application, limits.work_seconds),
+            bounds,
             host=host,
             port=port,
             http=patient(limits.request_seconds, limits.half_sent),

@@ -24,6 +24,7 @@ from slowwave.orchestration.night import (
     choose_days,
     left_out,
     pending_days,
+    run_due,
     run_night,
 )
 from slowwave.search.channels import mapped
@@ -347,6 +348,22 @@ def test_a_finished_night_leaves_nothing_pending(settings, act):
         run_night(settings, "2026-03-01", "2026-03-02")
         assert pending_days(settings) == []
         assert choose_days(settings) == (TODAY, TODAY)
+
+
+@pytest.mark.slow
+def test_a_clock_that_was_wrong_once_costs_a_run_of_its_own(settings, act):
+    """And not the hundreds of days in between."""
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    with Journal.open_path(settings.journal_file) as journal:
+        journal.append([act("old", FACTS[0], at=datetime(2024, 5, 5, 12, tzinfo=UTC))])
+        journal.append([act("new", FACTS[1], at=yesterday)])
+    reports = run_due(settings)
+    assert [(one["job"], one["from"], one["to"], one["success"]) for one in reports] == [
+        ("night", "2024-05-05", "2024-05-05", True),
+        ("night", yesterday.date().isoformat(), TODAY, True),
+    ]
+    assert reports[-1]["live"] == 2
+    assert pending_days(settings) == []
 
 
 def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings, act):

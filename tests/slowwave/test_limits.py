@@ -329,6 +329,31 @@ def test_four_clients_that_go_leave_the_server_to_others(memory, monkeypatch):
             assert pi.call("memory_search", query="When is the pump off?")["results"]
 
 
+@pytest.mark.slow
+def test_a_server_that_ends_tells_whose_work_it_ends_and_writes_no_traceback(memory, monkeypatch, caplog):
+    memory.save(GOOD["content"])
+    begun = threading.Event()
+
+    def endless(*_: Any, **__: Any) -> None:
+        begun.set()
+        _endless()
+
+    monkeypatch.setattr("slowwave.search.run.search", endless)
+    said: list[str] = []
+
+    def ask(url: str, token: str) -> None:
+        with over_http(url, token) as pi:
+            said.append(pi.fail("memory_search", query="pump"))
+
+    with served(memory, 600.0) as (url, token):
+        asking = threading.Thread(target=ask, args=(url, token))
+        asking.start()
+        assert begun.wait(60)
+    asking.join()
+    assert "The program is ending" in said[0]
+    assert not [one for one in caplog.records if one.exc_info or one.levelname == "ERROR"]
+
+
 def _endless(*_: Any, **__: Any) -> None:
     while True:
         deadline.check()
