@@ -11,6 +11,7 @@ import polars as pl
 
 from slowwave.common.boundary import public_calls
 from slowwave.common.progress import task
+from slowwave.home.ledger import FEEDBACK
 from slowwave.journal.kinds.learning import APPROVE, ROLLBACK, WITHDRAW
 from slowwave.learning import lessons, shown
 from slowwave.learning.acts import (
@@ -244,18 +245,28 @@ class Learning:
 
         Raises:
             RefusedError: something but the approval is missing; says what.
-            LearningError: nobody was named, or an unknown kind.
+            LearningError: nobody was named, an unknown kind, or a clock that is behind the memory.
         """
         standing = self._approval(known_kind(kind))
         if standing is not None:
             return standing
         _named(who)
+        self._refuse_late_clock()
         decision = self.gate(kind)
         if not decision.awaits_only_approval:
             raise RefusedError(decision)
         conditions = [asdict(one) for one in decision.conditions]
         shown_then = {"evidence": conditions, "as_of": decision.as_of.isoformat(), "kind": kind}
         return self._write(APPROVE, who, why, shown_then)
+
+    def _refuse_late_clock(self) -> None:
+        """An approval is from its day on: of a day that is over, days of selections would be applied with it."""
+        today, folded = f"{self._space.now():%F}", max(FEEDBACK.finished(self._space.store), default="")
+        if folded > today:
+            raise LearningError(
+                f"This machine's clock says {today}, and feedback up to {folded} is known already: set the "
+                f"clock right, then approve."
+            )
 
     def withdraw(self, *, who: str, why: str = "", kind: Kind = WORDS) -> Act:
         """Withdraw the approval: from now on nothing learned is used, and nothing more is learned.

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from learning_rows import TERMS, night, put_effect, put_progress, put_proposals, put_ready
 
+from slowwave.home.ledger import FEEDBACK
 from slowwave.journal import payload_of
 from slowwave.learning.acts import REGRESSION, LearningError, acts, approved, write_act
 from slowwave.learning.gate import gate
@@ -84,6 +85,15 @@ def test_an_approval_opens_the_gate_and_keeps_the_evidence_that_was_shown(ready)
     ]
     (row,) = ready.learning.log().to_dicts()
     assert (row["action"], row["principal"], row["reason"]) == ("approve", "Ann", "looked at the terms")
+
+
+def test_an_approval_by_a_clock_that_is_behind_is_refused(ready):
+    """It would be from that day on, and apply all that was selected since at once."""
+    tomorrow = f"{ready._space.now() + timedelta(days=1):%F}"
+    FEEDBACK.finish(ready.store, {tomorrow: {"seqs": [1, 1], "after": "", "chain": ""}})
+    with pytest.raises(LearningError, match=f"feedback up to {tomorrow} is known already"):
+        ready.learning.approve(who="ann")
+    assert journal(ready) == []
 
 
 def test_an_approval_that_stands_is_not_given_twice(ready):
