@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from slowwave.journal.codec import decode, encode
 from slowwave.journal.connection import Connections, Durability
 from slowwave.journal.entry import UPGRADE, AppendResult
 from slowwave.journal.errors import JournalConflictError, JournalError, JournalMovedError
+from slowwave.journal.former import keep_former
 from slowwave.journal.schema import (
     FEEDBACK_INDEXES,
     IS_ABOUT_A_SOURCE,
@@ -269,6 +271,8 @@ class Database:
                 if connection.execute(_SELECT_VERSION).scalar() is None:
                     connection.execute(sa.insert(meta), [row])
         elif version in ("1", "2"):
+            if self.connections.dialect == "sqlite":  # of a server: its own backup is the way back
+                keep_former(Path(self.connections.name))
             self._upgrade()
         for problem in self._check_version():
             raise JournalError(problem)

@@ -260,7 +260,7 @@ class Learning:
         return self._write(APPROVE, who, why, shown_then)
 
     def _refuse_late_clock(self) -> None:
-        """An approval is from its day on: of a day that is over, days of selections would be applied with it."""
+        """An approval counts from its day on: of a day that is over, all selected since would be applied."""
         today, folded = f"{self._space.now():%F}", max(FEEDBACK.finished(self._space.store), default="")
         if folded > today:
             raise LearningError(

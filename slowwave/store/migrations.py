@@ -17,9 +17,14 @@ from slowwave.notes.chunking import found_by, indexed_text
 from slowwave.quality.admission.labels import NAMES
 from slowwave.quality.admission.records import A_PERSON_DECIDES
 from slowwave.scoring.ranking.words import UNSPACED
-from slowwave.store.checkpoints import checkpointed, delete_checkpoint, list_checkpoints
+from slowwave.store.checkpoints import (
+    checkpointed,
+    create_checkpoint,
+    delete_checkpoint,
+    list_checkpoints,
+)
 from slowwave.store.database import SCHEMA_VERSION, Store, batches
-from slowwave.store.frames import one_of
+from slowwave.store.frames import one_of, quote
 from slowwave.store.labels import folded, own, with_united
 from slowwave.store.text import create_full_text_indexes
 from slowwave.store.vectors import mean_vectors
@@ -265,6 +270,11 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 
+BEFORE = "before-upgrade"
+"""Checkpoint of all tables as they were before the last upgrade."""
+_UNDER_WAY = "upgrading"
+
+
 def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
     """Migrations that the store has not had, in order."""
     recorded = store.get_meta("schema")
@@ -273,9 +283,18 @@ def pending(store: Store, migrations: Sequence[Migration] = MIGRATIONS) -> list[
 
 
 def migrate(store: Store, as_of: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
-    """Apply what is pending; returns what was applied. The last checkpoint of each step is kept."""
-    applied = []
-    for step in pending(store, migrations):
+    """Apply what is pending; returns what was applied.
+
+    A checkpoint of all tables as they were is kept (`BEFORE`), and the last checkpoint of each step.
+    """
+    applied, steps = [], pending(store, migrations)
+    begun = {"to": steps[-1].version} if steps else None
+    if begun is not None and store.get_meta(_UNDER_WAY) != begun:  # what was killed keeps its own
+        if BEFORE in {checkpoint.name for checkpoint in list_checkpoints(store)}:
+            delete_checkpoint(store, BEFORE)
+        create_checkpoint(store, BEFORE, as_of)
+        store.put_meta(_UNDER_WAY, begun)
+    for step in steps:
         name = f"before-migration-{step.version}"
         if name in {checkpoint.name for checkpoint in list_checkpoints(store)}:
             delete_checkpoint(store, name)  # of an attempt that was killed or failed
@@ -284,4 +303,6 @@ def migrate(store: Store, as_of: datetime, migrations: Sequence[Migration] = MIG
         store.put_meta("schema", {"version": step.version})
         store.refresh()
         applied.append(step)
+    if steps:
+        store.delete("meta", f"name = {quote(_UNDER_WAY)}")
     return applied

@@ -1,42 +1,35 @@
 """The upgrade of a home to the schema of this Slowwave: seen before, done, and taken back.
 
 Whoever opens a home upgrades it, without a question: each step adds what is new, keeps a checkpoint, and can
-be run again. Here it is seen beforehand, and a copy is made by which the former Slowwave opens the home
-again.
+be run again. A checkpoint of all tables and a copy of the journal's file are kept before it, by which the
+former Slowwave opens the home again. Here the upgrade is seen beforehand, and taken back.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slowwave.common.permissions import make_private
 from slowwave.common.plurals import counted
 from slowwave.errors import StoreError
 from slowwave.journal import schema
 from slowwave.journal.entry import UPGRADE
+from slowwave.journal.former import former, readonly
 from slowwave.settings import Settings
 from slowwave.store import Store
-from slowwave.store.checkpoints import (
-    create_checkpoint,
-    delete_checkpoint,
-    list_checkpoints,
-    restore_checkpoint,
-)
+from slowwave.store.checkpoints import list_checkpoints, restore_checkpoint
 from slowwave.store.connection import Identity
 from slowwave.store.database import SCHEMA_VERSION
-from slowwave.store.migrations import MIGRATIONS
+from slowwave.store.migrations import BEFORE, MIGRATIONS
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
 
-BEFORE = "before-upgrade"
-"""Checkpoint of all tables as they were."""
-_COPY = ".before-upgrade"
-_UNDER_WAY = "upgrading"
+
+_OWN = (UPGRADE, "work", "record")
+"""Kinds of entries that an upgrade writes itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +102,7 @@ def look(settings: Settings) -> Upgrade:
 
 
 def upgrade(settings: Settings) -> Upgrade:
-    """Upgrade a home, with what a way back needs made before; killed, the same call goes on.
+    """Upgrade a home; killed, the same call goes on.
 
     Raises:
         StoreError: as in `look`, or the journal cannot be copied here.
@@ -117,29 +110,13 @@ def upgrade(settings: Settings) -> Upgrade:
     from slowwave.home.workspace import Workspace
 
     found = look(settings)
-    store = _bare(settings)
-    if not found.steps:
-        _ended(store)
-        return found
-    if found.journal < schema.SCHEMA_VERSION:
-        _copy_journal(settings)
-    if found.tables < SCHEMA_VERSION and store.get_meta(_UNDER_WAY) != {"to": SCHEMA_VERSION}:
-        if found.undoable:
-            delete_checkpoint(store, BEFORE)
-        create_checkpoint(store, BEFORE, Workspace(settings).now())
-        store.put_meta(_UNDER_WAY, {"to": SCHEMA_VERSION})
-    space = Workspace(settings)
-    try:
-        space.open_store()
-    finally:
-        space.close()
-    _ended(_bare(settings))
+    if found.steps:
+        space = Workspace(settings)
+        try:
+            space.open_store()
+        finally:
+            space.close()
     return found
-
-
-def _ended(store: Store) -> None:
-    if store.get_meta(_UNDER_WAY) is not None:
-        store.delete("meta", f"name = '{_UNDER_WAY}'")
 
 
 def undo(settings: Settings) -> Upgrade:
@@ -160,8 +137,8 @@ def undo(settings: Settings) -> Upgrade:
             restore_checkpoint(_bare(settings), BEFORE)
     finally:
         space.journal.close()
-    copy = _copy_of(settings.journal_file)
-    if not settings.journal.url and copy.exists():
+    copy = former(settings.journal_file)
+    if not settings.journal.url and copy.exists() and not _is_of_an_earlier_one(settings.journal_file):
         for end in ("-wal", "-shm"):
             settings.journal_file.with_name(settings.journal_file.name + end).unlink(missing_ok=True)
         copy.replace(settings.journal_file)
@@ -181,11 +158,19 @@ def _refuse_acts_since(space: Workspace) -> None:
         )
 
 
+def _is_of_an_earlier_one(journal: Path) -> bool:
+    """Whether the copy of a journal lacks acts that the journal has: an earlier upgrade left it."""
+    with closing(readonly(former(journal))) as copy, closing(readonly(journal)) as now:
+        (last,) = copy.execute("SELECT coalesce(max(seq), 0) FROM journal_entries").fetchone()
+        since = now.execute("SELECT DISTINCT kind FROM journal_entries WHERE seq > ?", (last,)).fetchall()
+    return not {kind for (kind,) in since} <= {*_OWN, "search"}
+
+
 def _is_later(row: tuple[Any, ...], moment_s: float) -> bool:
     from slowwave.journal.carrying import COLUMNS
 
     told = dict(zip(COLUMNS, row, strict=True))
-    own = told["kind"] in (UPGRADE, "work", "record")
+    own = told["kind"] in _OWN
     looked = told["kind"] == "search"  # to see whether it works
     return not own and not looked and int(told["occurred_at"]) > moment_s * 1e6
 
@@ -214,7 +199,7 @@ def _journal_version(settings: Settings) -> int:
     if not settings.journal.url:
         if not settings.journal_file.exists():
             return schema.SCHEMA_VERSION
-        with closing(_readonly(settings.journal_file)) as raw:
+        with closing(readonly(settings.journal_file)) as raw:
             row = raw.execute("SELECT value FROM journal_meta WHERE key = 'schema_version'").fetchone()
             return int(row[0])
     connections = Connections(settings.journal.url, "normal")
@@ -224,23 +209,3 @@ def _journal_version(settings: Settings) -> int:
             return int(connection.execute(query).scalar_one())
     finally:
         connections.close()
-
-
-def _readonly(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-
-
-def _copy_of(path: Path) -> Path:
-    return path.with_name(path.name + _COPY)
-
-
-def _copy_journal(settings: Settings) -> None:
-    if settings.journal.url:
-        return  # of a server: its own backup is the way back
-    copy = _copy_of(settings.journal_file)
-    beside = copy.with_name(f".{copy.name}.partial")
-    beside.unlink(missing_ok=True)
-    make_private(beside, settings.home)
-    with closing(_readonly(settings.journal_file)) as source, closing(sqlite3.connect(beside)) as target:
-        source.backup(target)
-    beside.replace(copy)

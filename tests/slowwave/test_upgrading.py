@@ -75,6 +75,32 @@ def test_it_is_seen_made_and_taken_back(old: Path) -> None:
     assert versions(old) == (SCHEMA_VERSION, 3)
 
 
+def test_whoever_opens_it_keeps_the_way_back(old: Path) -> None:
+    """As `slowwave upgrade` does: a checkpoint of all tables, and a copy of the journal (NFR-R02)."""
+    with Memory(load(old), namespace="default") as memory:
+        assert memory.search("when do we deploy?").results[0].source == "deploy"
+    assert versions(old) == (SCHEMA_VERSION, 3)
+    command(old, "--undo")
+    assert versions(old) == (12, 1)
+    with Memory(load(old), namespace="default") as memory:
+        assert memory.search("when do we deploy?").results[0].source == "deploy"
+
+
+def test_the_copy_of_an_earlier_upgrade_is_not_put_in_the_place_of_the_journal(old: Path) -> None:
+    with Memory(load(old), namespace="default") as memory:
+        saved = memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
+        memory.store.recorder = None
+        memory.store.put_meta(
+            "schema", {"version": SCHEMA_VERSION - 1}
+        )  # the next one is of tables
+    with Memory(load(old), namespace="default") as memory:
+        assert memory.count() == 2
+    command(old, "--undo")
+    assert versions(old) == (SCHEMA_VERSION - 1, 3)
+    with Memory(load(old), namespace="default") as memory:
+        assert [one.kind for one in memory.journal.about("default", memory.get(saved.memory_id).source)]
+
+
 def test_what_was_saved_since_is_not_taken_back(old: Path) -> None:
     upgrading.upgrade(load(old))
     with Memory(load(old), namespace="default") as memory:

@@ -23,7 +23,7 @@ from slowwave.settings import load
 from slowwave.store import Store, staging
 from slowwave.store.checkpoints import interrupted_restore, list_checkpoints, restore_checkpoint
 from slowwave.store.database import SCHEMA_VERSION
-from slowwave.store.migrations import MIGRATIONS, Migration, migrate, pending
+from slowwave.store.migrations import BEFORE, MIGRATIONS, Migration, migrate, pending
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NEXT = SCHEMA_VERSION + 1  # of the steps that these tests make up
@@ -75,7 +75,8 @@ def test_a_migration_is_applied_once_with_a_checkpoint_before_it(filled):
     assert len(rows) == 50
     assert filled.get_meta("schema") == {"version": NEXT}
     assert [(one.name, one.created_at) for one in list_checkpoints(filled)] == [
-        (f"before-migration-{NEXT}", NOON)
+        (f"before-migration-{NEXT}", NOON),
+        (BEFORE, NOON),
     ]
     version = filled.db.open_table("memories").version
     assert migrate(filled, NOON, [MOOD]) == []
@@ -309,7 +310,8 @@ def test_a_store_of_version_1_gets_a_vector_per_memory_and_loses_no_row(old_spac
     for name, frame in before.items():
         assert frame.equals(after[name]), name
     assert {one.name for one in list_checkpoints(store)} == {
-        f"before-migration-{step.version}" for step in MIGRATIONS
+        BEFORE,
+        *(f"before-migration-{step.version}" for step in MIGRATIONS),
     }
 
     memories = {row["source"]: row for row in store.read("memories").iter_rows(named=True)}
