@@ -85,6 +85,7 @@ SMOKE: dict[str, Argv] = {
     "shadow_logging": lambda at: ("--data", made.chats(at / "chats")),
     "soak": lambda at: ("--one-by-one", 10, "--folder", at),
     "sparse": lambda at: ("--places", 1, "--words", 50, *FAST),
+    "up_killed": lambda _: ("--times", 1, "--writers", 1),
     "updates": lambda at: ("--data", made.chats(at / "chats"), "--show", 1, *FAST),
     "verdicts": lambda at: ("--trials", 8, "--draws", 50, "--sizes", "3,9", "--effects", 0, 0.2),
     "votes": lambda at: ("--data", made.harbour(at / "harbour"), "--quick", "--days", 7, *FAST),
@@ -96,7 +97,7 @@ SMOKE: dict[str, Argv] = {
 SLOW = {
     "abstention", "attack", "distributed", "embedding", "evaluate", "feedback", "gate", "ingest", "journal",
     "judge", "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers",
-    "server", "soak", "updates", "watched",
+    "server", "soak", "up_killed", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 
