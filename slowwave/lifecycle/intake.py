@@ -188,7 +188,8 @@ def _in_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Became]:
         with space.writing(standing(), told) as turn:
             if turn and not (joined and told()):
                 became = _turn(space, acts, rules)
-                if space.store.wal is not None and space.store.wal.set_aside():
+                wal = space.store.wal
+                if wal is not None and (wal.is_of_another_start() or wal.set_aside()):
                     take_in_lacking(space)
     finally:
         if joined:
@@ -207,6 +208,7 @@ def take_in_lacking(space: Workspace) -> int:
         _happen(space, _pieces(acts))
         if wal is not None:
             wal.forget_set_aside(aside)
+            wal.is_whole()
     return len(acts)
 
 

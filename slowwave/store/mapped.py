@@ -27,6 +27,7 @@ import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
+from slowwave.common import machine
 from slowwave.common.permissions import mask_of
 
 FORMAT = 2
@@ -34,7 +35,6 @@ _MAGIC = b"SLOWMAP\x01"
 _ALIGNED = 64  # bytes, as Arrow wants it
 _DIGEST = 16
 _SECOND = 1_000_000_000  # nanoseconds
-_STARTED = Path("/proc/sys/kernel/random/boot_id")
 _END = struct.Struct(f"<{_DIGEST}sQ{len(_MAGIC)}s")
 """Checksum and length of what tells about the file."""
 
@@ -264,11 +264,8 @@ def is_sound(path: Path) -> bool:
 
 def _mark() -> int | None:
     """Nanoseconds that say that a file is sound, of this start of the machine; None where it has no name."""
-    try:
-        started = _STARTED.read_bytes()
-    except OSError:
-        return None
-    return int.from_bytes(blake2b(started, digest_size=8).digest()) % _SECOND
+    started = machine.start_of_machine()
+    return None if started is None else int.from_bytes(blake2b(started, digest_size=8).digest()) % _SECOND
 
 
 def _has_mark(found: os.stat_result) -> bool:

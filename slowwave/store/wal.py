@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 
+from slowwave.common.machine import start_of_machine
 from slowwave.common.permissions import OWNER_ONLY
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("slowwave.store")
 SUFFIX = ".arrows"
+_START = "started"
 SET_ASIDE = ".damaged"
 """Ending of the name of a file that is not as it was written."""
 _MAGIC = b"SLOWLOG\x02"
@@ -64,6 +66,7 @@ class WriteAheadLog:
         self, folder: Path, specs: Callable[[], Mapping[str, TableSpec]], mask: int = OWNER_ONLY
     ) -> None:
         self._folder, self._specs, self._mask = folder, specs, mask
+        self._start: bytes | None = None
         self._read: dict[str, dict[str, pa.Table]] = {}
         self._frames: dict[str, tuple[tuple[str, ...], pl.DataFrame]] = {}
         self._lock = threading.RLock()
@@ -125,6 +128,26 @@ class WriteAheadLog:
             return tuple(sorted(one for one in os.listdir(self._folder) if one.endswith(SET_ASIDE)))  # noqa: PTH208
         except FileNotFoundError:
             return ()
+
+    def is_of_another_start(self) -> bool:
+        """Whether the machine was started since the log was last known to be whole; asked once a process.
+
+        What was written just before a machine stopped may be gone from the log, and from the tables.
+        """
+        if self._start is None:
+            try:
+                self._start = (self._folder / _START).read_bytes()
+            except OSError:
+                self._start = b""
+        return self._start != (start_of_machine() or b"")
+
+    def is_whole(self) -> None:
+        """Remember that all acts of the journal are in the tables or in the log."""
+        self._make_folder()
+        self._start = start_of_machine() or b""
+        path = self._folder / _START
+        path.touch(mode=0o666 & ~self._mask)
+        path.write_bytes(self._start)
 
     def forget_set_aside(self, names: Sequence[str]) -> None:
         """Take files away that were set aside, once their acts are in the tables."""

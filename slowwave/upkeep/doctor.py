@@ -63,7 +63,8 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("backup", lambda: _backups(space)),
         ("running", lambda: _running(settings.home)),
     )
-    findings.append(_permissions(settings.home, repair))
+    findings.append(_permissions(settings.home, "the home", repair))
+    findings += [_permissions(one, str(one), repair) for one in _elsewhere(settings)]
     for subject, look in parts:
         try:
             findings.extend(look())
@@ -91,16 +92,28 @@ def _to_upgrade(settings: Settings) -> Iterator[Finding]:
             yield Finding("schema", False, told, advice)
 
 
-def _permissions(home: Path, repair: bool) -> Finding:
-    """Whether others may read what is in the home."""
+def _elsewhere(settings: Settings) -> Iterator[Path]:
+    """Where a home has files outside its folder: tables, their log, the journal."""
+    from slowwave.store.wal import beside
+
+    tables = settings.store_uri
+    places = [] if "://" in tables else [Path(tables), beside(tables)]
+    places += [] if settings.journal.url else [settings.journal_file]
+    for one in places:
+        if one.exists() and settings.home.resolve() not in one.resolve().parents:
+            yield one
+
+
+def _permissions(place: Path, name: str, repair: bool) -> Finding:
+    """Whether others may read what is in the home, or in a place of it elsewhere."""
     from slowwave.common.permissions import close, is_open
 
-    if not is_open(home):
-        return Finding("permissions", True, "no others may enter the home")
+    if not is_open(place):
+        return Finding("permissions", True, f"no others may enter {name}")
     if repair:
-        return Finding("permissions", True, f"{close(home):,} files and folders are now their owner's alone")
-    advice = "slowwave doctor --repair, or, to share it with a group: chmod -R o= HOME"
-    return Finding("permissions", False, "others on this machine may read the home", advice)
+        return Finding("permissions", True, f"{close(place):,} files and folders are now their owner's alone")
+    advice = f"slowwave doctor --repair, or, to share it with a group: chmod -R o= {place}"
+    return Finding("permissions", False, f"others on this machine may read {name}", advice)
 
 
 def _installation() -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from backup_helpers import FAST_MODEL
 
+from slowwave.common import machine
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.lifecycle.lacking import lacking
 from slowwave.memory import Memory
@@ -166,6 +167,11 @@ def test_files_are_as_private_as_the_home_wherever_they_are(tmp_path):
     for one in (folder, *folder.iterdir(), *memory.settings.home.glob("*.lock")):
         assert one.stat().st_mode & 0o077 == 0, one
     memory.close()
+    folder.chmod(0o755)  # as versions before left it
+    told = {one.message for one in examine(settings) if one.subject == "permissions" and not one.ok}
+    assert told == {f"others on this machine may read {folder}"}
+    assert all(one.ok for one in examine(settings, repair=True) if one.subject == "permissions")
+    assert folder.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -183,3 +189,22 @@ def test_a_damaged_file_that_searches_map_is_not_read_and_doctor_tells(open_memo
     assert (found.ok, found.message) == (False, "1 file that searches map: damaged")
     assert {one.subject: one.ok for one in examine(other.settings, repair=True)}["search files"]
     assert not path.exists()
+
+
+def test_after_a_start_of_the_machine_the_next_save_takes_in_what_was_lost(
+    open_memory, monkeypatch, tmp_path
+):
+    memory = open_memory()
+    memory.save(PUMP)
+    memory.save(GAUGE)
+    files(memory)[-1].unlink()  # the disk never had it
+    monkeypatch.setattr(machine, "STARTED", tmp_path / "boot_id")
+    (tmp_path / "boot_id").write_text("the next start")
+    other = open_memory()
+    other.save(BOAT)
+    assert other.store.count("memories") == 3
+    looked = []
+    monkeypatch.setattr("slowwave.lifecycle.intake.lacking", lambda _: looked.append(1) or [])
+    other.save("The harbour master is called Una, and she is there on Tuesdays.")
+    open_memory().save("The crane of the yard lifts eleven tons, and Morag drives it on weekdays.")
+    assert not looked  # once in a start of the machine

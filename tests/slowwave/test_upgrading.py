@@ -90,9 +90,7 @@ def test_the_copy_of_an_earlier_upgrade_is_not_put_in_the_place_of_the_journal(o
     with Memory(load(old), namespace="default") as memory:
         saved = memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
         memory.store.recorder = None
-        memory.store.put_meta(
-            "schema", {"version": SCHEMA_VERSION - 1}
-        )  # the next one is of tables
+        memory.store.put_meta("schema", {"version": SCHEMA_VERSION - 1})  # the next one is of tables
     with Memory(load(old), namespace="default") as memory:
         assert memory.count() == 2
     command(old, "--undo")
