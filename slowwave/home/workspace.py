@@ -122,7 +122,7 @@ class Workspace:
 
         self._refuse_stale()
         self._make_home()
-        if not self.settings.store.uri:
+        if "://" not in self.settings.store_uri:
             make_private(Path(self.settings.store_uri), self.settings.home, folder=True)
         works = underway.changes(self.journal)
         underway.refuse(self.journal, but=during)

@@ -63,8 +63,8 @@ def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
         ("backup", lambda: _backups(space)),
         ("running", lambda: _running(settings.home)),
     )
-    findings.append(_permissions(settings.home, "the home", repair))
-    findings += [_permissions(one, str(one), repair) for one in _elsewhere(settings)]
+    findings.append(_permissions(settings.home, repair))
+    findings += [_permissions(one, repair, str(one), str(one)) for one in _elsewhere(settings)]
     for subject, look in parts:
         try:
             findings.extend(look())
@@ -104,7 +104,7 @@ def _elsewhere(settings: Settings) -> Iterator[Path]:
             yield one
 
 
-def _permissions(place: Path, name: str, repair: bool) -> Finding:
+def _permissions(place: Path, repair: bool, name: str = "the home", short: str = "HOME") -> Finding:
     """Whether others may read what is in the home, or in a place of it elsewhere."""
     from slowwave.common.permissions import close, is_open
 
@@ -112,7 +112,7 @@ def _permissions(place: Path, name: str, repair: bool) -> Finding:
         return Finding("permissions", True, f"no others may enter {name}")
     if repair:
         return Finding("permissions", True, f"{close(place):,} files and folders are now their owner's alone")
-    advice = f"slowwave doctor --repair, or, to share it with a group: chmod -R o= {place}"
+    advice = f"slowwave doctor --repair, or, to share it with a group: chmod -R o= {short}"
     return Finding("permissions", False, f"others on this machine may read {name}", advice)
 
 
