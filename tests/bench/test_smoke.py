@@ -97,8 +97,8 @@ SMOKE: dict[str, Argv] = {
 
 SLOW = {
     "abstention", "attack", "distributed", "embedding", "evaluate", "factions", "feedback", "gate", "ingest",
-    "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page", "peers",
-    "server", "soak", "up_killed", "updates", "watched",
+    "journal", "judge", "latency", "learned_overhead", "learning", "mcp_load", "month", "one_person", "page",
+    "peers", "server", "soak", "up_killed", "updates", "watched",
 }  # fmt: skip
 """Those that start processes, run nights, fill several homes or load a second model."""
 
