@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 def question_nearness(cosine: npt.NDArray[np.floating], low: float, high: float) -> npt.NDArray[np.float64]:
-    """Weight of what was said of one question for another one, in [0, 1]; shape of `cosine`.
+    """Weight of feedback by the similarity of two questions, in [0, 1]; shape of `cosine`.
 
     Rises in a line from 0 at `low` to 1 at `high`. Rules 7.2 and 8.1 have a line from a threshold to 1, the
     threshold being a quantile of the cosines between the questions of the namespace. This one is steeper and

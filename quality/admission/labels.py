@@ -44,6 +44,8 @@ class Labels:
             return "critical"
         if self.source_of_truth:
             return "a source of truth"
+        if self.importance_tier not in TIERS:
+            return "of a tier that nobody knows"
         return "canonical" if self.state == "canonical" else ""
 
     @property
@@ -52,7 +54,7 @@ class Labels:
 
         What is canonical takes in what adds to it; whether anything supersedes it, its state decides.
         """
-        return self.protection not in ("", "canonical")
+        return self.importance_tier == "critical" or self.source_of_truth
 
 
 NAMES: Final = tuple(part.name for part in fields(Labels))

@@ -37,7 +37,7 @@ class MemoryState:
         feedback_count: data points behind it (count).
         not_useful_at: moments of not-useful votes (rule 3.7), any order.
         learned: boost of learned triggers for this query, in [0, 1] (rule 5).
-        key: what search keys add for this query, in [0, .4] (rule 7.3).
+        key: what search keys add for this query, at most `key_weight` (rule 7.3).
         strength: in [0, 1]; shown, without weight in a ranking (rule 4.2).
         question_effectiveness: of feedback on questions near to this query, in [0, 1] (rule 8.1).
         question_count: votes and uses behind it (count).

@@ -1,4 +1,4 @@
-"""Until when a call over a network may work, and whether anybody still waits for its answer.
+"""Deadlines of calls over a network, and cancellation when their client disconnects.
 
 Work runs in threads, which nothing can end from outside. So it looks itself, before each query of the tables
 and each step of a loop: `check` raises once the time is over or the client has gone. What was written to the

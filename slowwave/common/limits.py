@@ -1,4 +1,4 @@
-"""How long what a call brings may be: one declaration for Python, the command line, MCP and HTTP.
+"""Maximum sizes of arguments, declared once for Python, the command line, MCP and HTTP.
 
 Names of arguments are the same at every door; what is not named here has the bounds of `ANY`.
 """

@@ -1,4 +1,4 @@
-"""Acts that the journal has and the tables lack: found among the last ones, and taken in again.
+"""Recovery of acts that are in the journal and missing from the tables.
 
 What a save wrote may be gone from the write-ahead log: the machine stopped before the disk had it, or a file
 was damaged and set aside. The journal had it before.
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from slowwave.journal import Entry
 
 KINDS: Final = ("save", "forget")
-LOOKED_AT: Final = 20_000
-"""Last entries of the journal whose acts are looked for in the tables (count); the log never waits longer."""
+LOOKED_AT: Final = 16_384
+"""Last acts of the journal that are looked for in the tables, or more (count): more than wait in the log."""
 
 
 def lacking(space: Workspace) -> list[Entry]:
-    """The acts among the last entries of the journal that are not in the tables, in their order.
+    """The last acts of the journal that are not in the tables, in their order.
 
     What is in the middle of being saved looks so, too, until its turn is over.
 
@@ -31,11 +31,14 @@ def lacking(space: Workspace) -> list[Entry]:
         space: the home.
     """
     journal, store = space.journal, space.store
-    after = max(0, journal.last_seq() - LOOKED_AT)
-    acts = journal.read(kinds=KINDS, after_seq=after).sort("seq")
-    newest = acts.group_by("namespace", "subject", maintain_order=True).last()
-    if newest.is_empty():
+    last = after = journal.last_seq()
+    acts = pl.DataFrame()
+    while after and acts.height < LOOKED_AT:  # most entries of a journal may be searches
+        after = max(0, min(2 * after - last, last - LOOKED_AT))
+        acts = journal.read(kinds=KINDS, after_seq=after).sort("seq")
+    if acts.is_empty():
         return []
+    newest = acts.group_by("namespace", "subject", maintain_order=True).last()
     moments = pl.coalesce("ordered_at", "occurred_at").alias("moment")
     rows = newest.select("namespace", "subject", moments, "event_id").iter_rows()
     said = pl.DataFrame(

@@ -56,7 +56,7 @@ class WorkBounds:
 
 
 class _Listening:
-    """What a client sends, with an ear for when it goes."""
+    """Receive channel that notices when the client disconnects."""
 
     def __init__(self, receive: Receive, deadline: Deadline) -> None:
         self._receive, self._deadline = receive, deadline

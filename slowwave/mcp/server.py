@@ -224,7 +224,7 @@ def _telling(call: Callable[P, R], as_error: Callable[[SlowwaveError], Exception
 
 
 def _in_turn(call: Callable[P, R], turns: Turns, memories: Memories) -> Callable[P, Awaitable[R]]:
-    """The call in a thread, when it is its caller's turn, until its time is over."""
+    """Run the call in a worker thread, in fair turns of the callers, until its deadline."""
 
     @functools.wraps(call)
     async def in_turn(*args: P.args, **kwargs: P.kwargs) -> R:

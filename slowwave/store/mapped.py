@@ -263,7 +263,7 @@ def is_sound(path: Path) -> bool:
 
 
 def _mark() -> int | None:
-    """Nanoseconds that say that a file is sound, of this start of the machine; None where it has no name."""
+    """Nanoseconds of the time of change that mark a file as verified since boot; None without a boot id."""
     started = machine.start_of_machine()
     return None if started is None else int.from_bytes(blake2b(started, digest_size=8).digest()) % _SECOND
 

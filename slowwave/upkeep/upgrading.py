@@ -127,7 +127,7 @@ def undo(settings: Settings) -> Upgrade:
     """
     found = look(settings)
     if not found.undoable:
-        raise StoreError("No upgrade by `slowwave upgrade` is known here, so there is none to take back.")
+        raise StoreError("No upgrade is known here, so there is none to take back.")
     from slowwave.home.workspace import Workspace
 
     space = Workspace(settings)

@@ -268,3 +268,18 @@ def test_no_label_of_a_live_memory_is_weaker_than_that_of_anything_it_absorbed(f
             assert {one.casefold().strip() for one in own.tags} <= {
                 one.casefold().strip() for one in unite(got, []).tags
             } | {"ａ", "a"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        (Labels(importance_tier="critical"), "critical"),
+        (Labels(source_of_truth=True), "a source of truth"),
+        (Labels(state="canonical"), "canonical"),
+        (Labels(importance_tier="canonical"), "of a tier that nobody knows"),  # as a file may say
+        (Labels(importance_tier="important"), ""),
+    ],
+)
+def test_whose_text_only_a_person_may_take_away(labels, why):
+    assert labels.protection == why
+    assert labels.protected == (why in ("critical", "a source of truth"))  # of merges (rule 2.5)

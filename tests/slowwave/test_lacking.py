@@ -208,3 +208,15 @@ def test_after_a_start_of_the_machine_the_next_save_takes_in_what_was_lost(
     other.save("The harbour master is called Una, and she is there on Tuesdays.")
     open_memory().save("The crane of the yard lifts eleven tons, and Morag drives it on weekdays.")
     assert not looked  # once in a start of the machine
+
+
+def test_what_was_lost_is_found_behind_any_number_of_searches(open_memory, monkeypatch):
+    memory = open_memory()
+    memory.save(PUMP)
+    memory.store.settle()
+    memory.save(GAUGE)
+    for _ in range(9):
+        memory.search("How long does the battery of the gauge last?")
+    files(memory)[-1].unlink()
+    monkeypatch.setattr("slowwave.lifecycle.lacking.LOOKED_AT", 2)
+    assert [one.payload["content"] for one in lacking(open_memory().home)] == [GAUGE]
