@@ -260,7 +260,7 @@ class Learning:
         return self._write(APPROVE, who, why, shown_then)
 
     def _refuse_late_clock(self) -> None:
-        """Reject an approval dated before the latest day of feedback: it would apply what was selected since."""
+        """Reject an approval dated before the latest feedback: it would apply what was selected since."""
         today, folded = f"{self._space.now():%F}", max(FEEDBACK.finished(self._space.store), default="")
         if folded > today:
             raise LearningError(
