@@ -55,9 +55,12 @@ VERSIONS = re.compile(r"\b\d+\.\d+(\.\w+)+")
 NEAR = 2e-6
 FRACTION = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 
-OF_THEN = {"SLOWWAVE_STORE__SNAPSHOT_MB": "0", "SLOWWAVE_RANKING__FEEDBACK_SCOPE": "memory"}
-"""Settings of what was fixed then: words were weighed by the table of all namespaces, and ratings counted for
-their memory in every search."""
+OF_THEN = {
+    "SLOWWAVE_STORE__SNAPSHOT_MB": "0", "SLOWWAVE_RANKING__FEEDBACK_SCOPE": "memory",
+    "SLOWWAVE_RANKING__KEY_WEIGHT": "0.4",
+}  # fmt: skip
+"""Settings of what was fixed then: words were weighed by the table of all namespaces, ratings counted for
+their memory in every search, and search keys for .4."""
 CLEANED = "| versions_removed | bytes_removed |"
 _COUNTS = re.compile(r"\| \d+ \| \d+ \|$", re.MULTILINE)
 
@@ -147,6 +150,7 @@ def _rank_as_then(home: Path) -> None:
     for file in home.glob("*.json"):
         said = json.loads(file.read_text())
         said["policy"].setdefault("feedback_scope", "memory")
+        said["policy"].setdefault("key_weight", 0.4)
         file.write_text(json.dumps(said))
 
 

@@ -27,6 +27,8 @@ def _words(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True)).replace(r"\ ", r"\s+")
 
 
+_NEAR, _FAR = 40, 160  # characters around a number that say what it is
+_MOST = 400  # numbers of a text that are looked at (count): a longer list of them names nothing
 _KINDS = frozenset({"number", "version", "date", "time"})
 _VERB = re.compile(rf"(?<![\w#-])(?:{_words(VERBS)})(?![\w-])", re.IGNORECASE)
 _DIVIDER = re.compile(r"\s?[:=→]\s|\s[-–—]\s")
@@ -50,6 +52,8 @@ _LETTER = re.compile(r"[^\W\d_](?!\w)")
 
 def name_different_things(left: Traits, right: Traits) -> bool:
     """Whether numbers, dates or versions name other things in one text than in the other."""
+    if max(len(_stated(left)), len(_stated(right))) > _MOST:
+        return False
     (mine, ours), (theirs, others) = (_parted(side, sure=True) for side in (left, right))
     if mine - theirs and theirs - mine:
         return True
@@ -77,13 +81,13 @@ def _key(text: str, token: Token) -> str:
 
 def _is_when(text: str, token: Token) -> bool:
     """Whether it says since when something holds."""
-    return _CUE.search(text[: token.start]) is not None
+    return _CUE.search(text[max(0, token.start - _NEAR) : token.start]) is not None
 
 
 def _names(text: str, token: Token, *, sure: bool) -> bool:
     """Whether a number, date or version names a thing; unless `sure`, also where it may be a value."""
-    begin = max((found.end() for found in _SENTENCE.finditer(text, 0, token.start)), default=0)
-    before, written, after = text[begin : token.start], text[token.start : token.end], text[token.end :]
+    before = _SENTENCE.split(text[max(0, token.start - _FAR) : token.start])[-1]
+    written, after = text[token.start : token.end], text[token.end : token.end + _FAR]
     marked, noun = _MARKED.search(before) is not None, _NOMINAL.search(before)
     nominal = marked or (noun is not None and _is_noun(noun["noun"]))
     first = _is_in_front(before, after)
@@ -94,7 +98,8 @@ def _names(text: str, token: Token, *, sure: bool) -> bool:
         dated = token.kind in ("date", "time") and _VERB.search(after) is not None
         return first and dated and any(map(_is_noun, _WORD.findall(before)))  # not: 5 pm is the time
     governed = _GOVERNED.search(before[: noun.start()] if noun and nominal else before)
-    return first or governed is not None or not sure
+    dotted = nominal and (token.kind == "version" or "." in written)  # Python 3.11 is a value by itself
+    return (first and not dotted) or governed is not None or not sure
 
 
 def _is_noun(word: str) -> bool:

@@ -16,12 +16,13 @@ COUNTERPART = 0.5
 
 def answers(new: str, old: str) -> bool:
     """Whether the new text repeats or replaces each statement of the old one: hiding it then loses none."""
-    said = [(words_of(one), one.casefold()) for one in statements(new)]
-    same = {folded for _, folded in said}
-    return all(
-        one.casefold() in same or any(_speaks_of(words_of(one), words) for words, _ in said)
-        for one in statements(old)
-    )
+    said = [words_of(one) for one in statements(new)]
+    same = {one.casefold() for one in statements(new)}
+    for one in statements(old):
+        words = words_of(one)
+        if one.casefold() not in same and not any(_speaks_of(words, other) for other in said):
+            return False
+    return True
 
 
 def contradicted(new: str, old: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from functools import lru_cache
@@ -114,8 +114,8 @@ def bounded(name: str, value: object) -> None:
     Raises:
         ArgumentError: it is out of range, or is text that cannot be stored.
     """
-    sound(name, value)
     within(name, value)
+    sound(name, value)
     if isinstance(value, datetime):
         moment(name, value)
     elif isinstance(value, date):
@@ -141,10 +141,10 @@ def within(name: str, value: object, told: str = "") -> None:
             f"{told or name} = {shown(value)} has {len(value):,} characters: give at most "
             f"{limit.characters:,}."
         )
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
         if len(value) > limit.values:
             raise ArgumentError(f"{told or name} has {len(value):,} values: give at most {limit.values:,}.")
-        for one in value:
+        for one in value if not isinstance(value, range) else ():
             if isinstance(one, str):
                 within(name, one, told)
 

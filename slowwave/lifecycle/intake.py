@@ -11,6 +11,7 @@ night takes in; what it had done already is known to be done.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Entry
 
+LOG = logging.getLogger("slowwave.lifecycle")
 MOST_LOOKS = 16
 """Times that one who acts on a source looks at it anew, because another one spoke of it (count)."""
 
@@ -188,15 +190,24 @@ def _in_turn(space: Workspace, acts: Sequence[Entry]) -> dict[str, Became]:
         with space.writing(standing(), told) as turn:
             if turn and not (joined and told()):
                 became = _turn(space, acts, rules)
-                wal = space.store.wal
-                if wal is not None and (wal.is_of_another_start() or wal.set_aside()):
-                    take_in_lacking(space)
+                _look_for_lost(space)
     finally:
         if joined:
             queue.leave(mine)
     if any(one is None for one in became.values()):  # another one could not; if these cannot be, it shows now
         return _happen(space, _pieces(acts))
     return became
+
+
+def _look_for_lost(space: Workspace) -> None:
+    """After a damage or a start of the machine, take in what the tables lack; a failure is told by doctor."""
+    wal = space.store.wal
+    if wal is None or not (wal.is_of_another_start() or wal.set_aside()):
+        return
+    try:
+        take_in_lacking(space)
+    except Exception as error:  # what this turn was for is done
+        LOG.warning("What the tables may lack was not taken in: %s. `slowwave doctor` looks for it.", error)
 
 
 def take_in_lacking(space: Workspace) -> int:

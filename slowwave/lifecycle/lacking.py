@@ -25,7 +25,8 @@ LOOKED_AT: Final = 16_384
 def lacking(space: Workspace) -> list[Entry]:
     """The last acts of the journal that are not in the tables, in their order.
 
-    What is in the middle of being saved looks so, too, until its turn is over.
+    What is in the middle of being saved looks so, too, until its turn is over. Files of vaults are none of
+    these: they wait for their night.
 
     Args:
         space: the home.
@@ -35,7 +36,7 @@ def lacking(space: Workspace) -> list[Entry]:
     acts = pl.DataFrame()
     while after and acts.height < LOOKED_AT:  # most entries of a journal may be searches
         after = max(0, min(2 * after - last, last - LOOKED_AT))
-        acts = journal.read(kinds=KINDS, after_seq=after).sort("seq")
+        acts = journal.read(kinds=KINDS, after_seq=after).filter(pl.col("origin") == "").sort("seq")
     if acts.is_empty():
         return []
     newest = acts.group_by("namespace", "subject", maintain_order=True).last()

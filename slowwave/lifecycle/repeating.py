@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from slowwave.common import ids
-from slowwave.common.arguments import shown, sound_text
+from slowwave.common.arguments import shown, sound_text, within
 from slowwave.errors import ArgumentError, JournalConflictError
 from slowwave.journal.kinds.note import text_in
 
@@ -36,6 +36,7 @@ def named(
     for at, name in enumerate(names, start=1):
         if not isinstance(name, str):
             raise ArgumentError(f"Note {at}: {NAME} = {shown(name)}: it has to be text.")
+        within(NAME, name, f"Note {at}: {NAME}")
         sound_text(f"Note {at}: {NAME}", name)
     given = [name for name in names if name]
     if len(set(given)) < len(given):

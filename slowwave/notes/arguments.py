@@ -91,7 +91,7 @@ def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
         value = (value,)
     if not isinstance(value, Sequence | set | frozenset):
         raise SlowwaveError(f"Note {number}: {name} = {shown(value)} has to be a list of texts.")
-    within(name, tuple(value), f"Note {number}: {name}")
+    within(name, value, f"Note {number}: {name}")
     texts = (_text(item, name, number).strip() for item in value)
     return tuple(text for text in texts if text)
 

@@ -143,7 +143,7 @@ def _checked(name: str, value: object) -> object:
             isinstance(one, str) and "\0" not in one for one in texts
         ):
             raise SlowwaveError(f"{name} = {value!r}: give a text or a list of texts.")
-        return tuple(dict.fromkeys(one.strip().lower() for one in texts if one.strip()))
+        return tuple(dict.fromkeys(one.strip().lower() for one in texts if one))
     if name in ("since", "until") and value is not None:
         return moment(name, value)
     if name == "source" and (not isinstance(value, str) or "\0" in value):

@@ -18,6 +18,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
+import stat
 import threading
 import time
 import uuid
@@ -136,8 +138,8 @@ class WriteAheadLog:
         """
         if self._start is None:
             try:
-                self._start = (self._folder / _START).read_bytes()
-            except OSError:
+                self._start = _content(self._folder / _START) or b""
+            except FileNotFoundError:
                 self._start = b""
         return self._start != (start_of_machine() or b"")
 
@@ -145,14 +147,24 @@ class WriteAheadLog:
         """Remember that all acts of the journal are in the tables or in the log."""
         self._make_folder()
         self._start = start_of_machine() or b""
-        path = self._folder / _START
-        path.touch(mode=0o666 & ~self._mask)
-        path.write_bytes(self._start)
+        made = self._folder / f"{_BEGUN}{_START}.{uuid.uuid4().hex[:8]}"
+        handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 & ~self._mask)
+        with os.fdopen(handle, "wb") as file:
+            file.write(self._start)
+        _remove(self._folder / _START, folders_only=True)
+        made.replace(self._folder / _START)
 
     def forget_set_aside(self, names: Sequence[str]) -> None:
         """Take files away that were set aside, once their acts are in the tables."""
         for name in names:
-            (self._folder / name).unlink(missing_ok=True)
+            _remove(self._folder / name)
+
+    def forget_strays(self) -> None:
+        """Take away whatever is in the folder and no part of the log: copies of its files have texts."""
+        kept = {*self.names(), _START, "lock"}
+        for one in self._folder.glob("*"):
+            if one.name not in kept:
+                _remove(one)
 
     def _forget_others(self, names: Sequence[str]) -> None:
         with self._lock:
@@ -181,10 +193,10 @@ class WriteAheadLog:
             known = self._read.get(name)
         if known is None:
             try:
-                content = (self._folder / name).read_bytes()
+                content = _content(self._folder / name)
             except FileNotFoundError:  # committed meanwhile
                 return {}
-            known = _parsed(content)
+            known = None if content is None else _parsed(content)
             if known is None or not self._fit(known):
                 self._put_aside(name)
                 return {}
@@ -228,6 +240,32 @@ class WriteAheadLog:
                 (self._folder / name).unlink(missing_ok=True)
             self._read.clear()
             self._frames.clear()
+
+
+def _content(path: Path) -> bytes | None:
+    """Bytes of a file; None of what is no file, or cannot be read.
+
+    Raises:
+        FileNotFoundError: it is not there.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            return None
+        return path.read_bytes()
+    except FileNotFoundError:
+        if path.is_symlink():
+            return None
+        raise
+    except OSError:
+        return None
+
+
+def _remove(path: Path, *, folders_only: bool = False) -> None:
+    """Take away a file, or a folder that stands in its place."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    elif not folders_only:
+        path.unlink(missing_ok=True)
 
 
 def _write(path: Path, mask: int, tables: Mapping[str, pa.Table]) -> None:

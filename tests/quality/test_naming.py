@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from slowwave.quality.divergence import Guard, Statement
+from slowwave.quality.divergence import Guard, Statement, naming, traits
+from slowwave.quality.divergence.tokens import Token
 from slowwave.quality.reconsolidation import Thresholds, decide
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
@@ -56,6 +57,7 @@ def test_what_names_another_thing_is_another_subject(old, new):
         ("The limit of the queue is 40 messages.", "The limit of the queue is 60 messages as of 3 March."),
         ("5 pm is the check-in time for cabin 5.", "1 pm is the check-in time for cabin 5 since last week."),
         ("Chapter 2 takes up 9 pages.", "Chapter 2 takes up 12 pages now."),
+        ("Python 3.11 is required to build it.", "Python 3.12 is now required to build it."),
     ],
 )
 def test_a_number_that_is_the_value_is_replaced(old, new):
@@ -68,3 +70,19 @@ def test_of_look_alikes_hardly_any_supersedes_another(name, families):
     made = list(pairs(families, 12, same=False))
     wrong = [one for one in made if supersedes(one, 1.0, Thresholds())]
     assert len(wrong) <= 0.01 * len(made), wrong
+
+
+@pytest.mark.parametrize("shape", ["1 am ", "12:30 ", "of 8 ", "v1.2.3 ", "flat 7 is 3 euros. ", "the 3rd "])
+def test_the_work_grows_with_the_length_and_no_faster(shape, monkeypatch):
+    """Counted in looks at a number, each of which has a bounded window."""
+    looks: list[int] = []
+    names = naming._names
+
+    def counted(text: str, token: Token, *, sure: bool) -> bool:
+        looks.append(1)
+        return names(text, token, sure=sure)
+
+    monkeypatch.setattr(naming, "_names", counted)
+    long = traits(shape * 3_000)
+    naming.name_different_things(long, traits(shape * 2_999 + "9 pm"))
+    assert len(looks) <= 4 * naming._MOST

@@ -384,7 +384,7 @@ def test_a_project_without_searches_and_an_unknown_outcome_are_refused(memory, s
         memory.outcome("", "success")
     with pytest.raises(FeedbackError, match="say success or failure"):
         memory.outcome("ship", "won")
-    with pytest.raises(SlowwaveError, match="at most 200 characters"):
+    with pytest.raises(SlowwaveError, match=r"at most 200\."):
         memory.search("when?", project="x" * 201)
     assert given(memory) == []
 

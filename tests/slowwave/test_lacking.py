@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -220,3 +221,55 @@ def test_what_was_lost_is_found_behind_any_number_of_searches(open_memory, monke
     files(memory)[-1].unlink()
     monkeypatch.setattr("slowwave.lifecycle.lacking.LOOKED_AT", 2)
     assert [one.payload["content"] for one in lacking(open_memory().home)] == [GAUGE]
+
+
+ODD = ("pipe", "folder", "link")
+
+
+def put_odd(kind: str, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+        (path / "inside").write_text("x")
+    else:
+        path.symlink_to(path.parent / "nowhere")
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize(
+    "name", ["00001234567890123456-aaaaaaaa.memories.arrows", "started", "0-a.memories.arrows.damaged"]
+)
+def test_what_is_no_file_is_in_nobodys_way(open_memory, kind, name):
+    memory = open_memory()
+    memory.save(PUMP)
+    put_odd(kind, memory.store.wal._folder / name)
+    other = open_memory()
+    assert PUMP in titles(other, "Who keeps the key?")
+    other.save(GAUGE)
+    assert other.store.count("memories") == 2
+    examine(other.settings, repair=True)
+    assert open_memory().save(BOAT).status == "live"
+    assert log_finding(other) is None
+
+
+def test_copies_of_files_of_the_log_go_with_an_erasure(open_memory):
+    memory = open_memory()
+    saved = memory.save(PUMP)
+    folder = memory.store.wal._folder
+    (folder / "sub").mkdir()
+    for name in ("a.arrows.bak", ".x.tmp", "sub/00.a.arrows.damaged"):
+        (folder / name).write_bytes(files(memory)[0].read_bytes())
+    memory.erase(saved.memory_id, why="asked for")
+    assert {one.name for one in folder.iterdir()} <= {"lock", "started"}
+
+
+def test_a_failure_to_look_for_what_was_lost_is_no_failure_of_a_save(open_memory, monkeypatch):
+    memory = open_memory()
+
+    def fails(_: object) -> None:
+        raise OSError("the disk")
+
+    monkeypatch.setattr("slowwave.lifecycle.intake.lacking", fails)
+    assert memory.save(PUMP).status == "live"

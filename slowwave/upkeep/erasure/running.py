@@ -150,7 +150,9 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             again = [one.name for one in list_checkpoints(store) if one.name == RECONSOLIDATION_CHECKPOINT]
             take_in_lacking(space)
             tables.remove(store, begun, needles)
-            store.forget_beginnings()
+            if store.wal is not None:
+                store.settle()
+                store.wal.forget_strays()
             mapped.forget(store, begun.namespace)
             versions.drop_tags(store)
             advance(1)
