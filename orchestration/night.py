@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from typing import Any
 
 import dagster as dg
@@ -116,21 +117,32 @@ def _partitions(days: Iterable[str], settings: Settings) -> list[str]:
 
 
 def run_due(settings: Settings) -> list[dict[str, Any]]:
-    """Run all that is due up to today, a run for each stretch of days; a report for each run.
+    """Run all that is due up to today, in the order of the days; a report for each run.
 
-    A stretch without news of notes, such as an imported history, is folded alone. So a clock that was wrong
-    once costs a run of its own and not all the days in between.
+    Each stretch of days with news of notes is a night of its own, so a clock that was wrong once costs no
+    run over all the days in between. Feedback of other days, such as an imported history, is folded in runs
+    of its own.
     """
     _finish_erasures(settings)
     notes, feedback = _pending(settings)
     today = datetime.now(UTC).date().isoformat()
+    nights = stretches(sorted({*notes, today}))
+    alone = [day for day in feedback if not any(first <= day <= last for first, last in nights)]
+    runs = [(*days, "night") for days in nights] + [(*days, "feedback") for days in _apart(alone, nights)]
     reports: list[dict[str, Any]] = []
-    for first, last in stretches(sorted({*notes, *feedback, today})):
-        night = last == today or any(first <= day <= last for day in notes)
-        reports.append(run_night(settings, first, last, job="night" if night else "feedback"))
+    for first, last, job in sorted(runs):
+        reports.append(run_night(settings, first, last, job=job))
         if not reports[-1]["success"]:
             break
     return reports
+
+
+def _apart(days: list[str], nights: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Stretches of days that have no night in between."""
+    found: list[tuple[str, str]] = []
+    for before, after in pairwise(["", *(first for first, _ in nights), "~"]):
+        found += stretches([day for day in days if before < day < after])
+    return found
 
 
 def _finish_erasures(settings: Settings) -> None:

@@ -219,6 +219,7 @@ SEEDS = RankingPolicy(
     mpab_cap=math.inf,
     sparse_top=10,
     sparse_keeps=3,
+    key_weight=0.4,
     soft_from=1.0,
 )
 """The constants of the seed documents, MPAB unbounded as they have it."""
