@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.learning.acts import last_word
+from slowwave.home.ledger import FEEDBACK
+from slowwave.learning.acts import LearningError, last_word
 from slowwave.learning.applied import in_use
 from slowwave.learning.evidence import Evidence
 from slowwave.quality.learning_gate import Effect, GateDecision, GateEvidence, Progress, decide_gate
@@ -211,3 +212,17 @@ def _would_be_effect(
         return Effect()
     found = compared(evidence, namespace, MRR.column, first.date().isoformat(), as_of, kind)
     return Effect(found.n, found.baseline, found.candidate, found.low, found.high)
+
+
+def refuse_late_clock(space: Workspace) -> None:
+    """Reject an approval dated before the latest feedback: it would apply what was selected since.
+
+    Raises:
+        LearningError: this machine's clock is behind what is known.
+    """
+    today, folded = f"{space.now():%F}", max(FEEDBACK.finished(space.store), default="")
+    if folded > today:
+        raise LearningError(
+            f"This machine's clock says {today}, and feedback up to {folded} is known already: set the "
+            f"clock right, then approve."
+        )

