@@ -1,4 +1,4 @@
-"""Who wins where people disagree: some rate a bad note helpful and the right one not, others the reverse.
+"""Ranking under conflicting feedback: some rate a bad note helpful, others the right one.
 
     python bench/factions.py [--sides 1:3 3:3 10:3 1:49 3:47 10:40]
 

@@ -1,4 +1,4 @@
-"""How often a note about another thing supersedes one, and how often an update of the same thing does.
+"""Rates of wrong supersedes between look-alike notes, and of recognised updates.
 
     python bench/lookalikes.py [--each N] [--show N] [--cosine MODEL]
 

@@ -75,7 +75,7 @@ def _stated(side: Traits) -> list[Token]:
 
 
 def _key(text: str, token: Token) -> str:
-    """What it is compared by, with the letter that follows it: 5a."""
+    """Key of a token, with the letter that follows it: 5a."""
     return token.key + (found[0] if (found := _LETTER.match(text, token.end)) else "")
 
 

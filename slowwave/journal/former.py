@@ -12,7 +12,7 @@ _COPY = ".before-upgrade"
 
 
 def former(path: Path) -> Path:
-    """Where the copy of a journal's file is."""
+    """Path of the copy of a journal's file."""
     return path.with_name(path.name + _COPY)
 
 

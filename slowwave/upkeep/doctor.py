@@ -83,7 +83,7 @@ def _to_upgrade(settings: Settings) -> Iterator[Finding]:
 
 
 def _elsewhere(settings: Settings) -> Iterator[Path]:
-    """Where a home has files outside its folder: tables, their log, the journal."""
+    """Paths of a home outside its folder: tables, their log, the journal."""
     from slowwave.store.wal import beside
 
     tables = settings.store_uri

@@ -1,4 +1,4 @@
-"""Which numbers name a thing, so that a note about another one replaces nothing."""
+"""Numbers that name a thing: a note about another one replaces nothing."""
 
 from __future__ import annotations
 
