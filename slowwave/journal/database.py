@@ -271,8 +271,6 @@ class Database:
                 if connection.execute(_SELECT_VERSION).scalar() is None:
                     connection.execute(sa.insert(meta), [row])
         elif version in ("1", "2"):
-            if self.connections.dialect == "sqlite":  # of a server: its own backup is the way back
-                keep_former(Path(self.connections.name))
             self._upgrade()
         for problem in self._check_version():
             raise JournalError(problem)
@@ -286,6 +284,8 @@ class Database:
         with self.connections.writing() as connection:
             if connection.execute(_SELECT_VERSION).scalar() == str(SCHEMA_VERSION):
                 return
+            if self.connections.dialect == "sqlite":  # of a server: its own backup is the way back
+                keep_former(Path(self.connections.name))
             for index in FEEDBACK_INDEXES:
                 index.create(connection, checkfirst=True)
             connection.execute(

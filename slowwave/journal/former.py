@@ -17,7 +17,10 @@ def former(path: Path) -> Path:
 
 
 def keep_former(path: Path) -> None:
-    """Copy a journal's file as it is now; the copy is whole or not there."""
+    """Copy a journal's file as it was last committed; the copy is whole or not there.
+
+    One process at a time: the caller holds the journal's write lock.
+    """
     copy = former(path)
     beside = copy.with_name(f".{copy.name}.partial")
     beside.unlink(missing_ok=True)

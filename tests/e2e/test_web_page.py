@@ -138,7 +138,8 @@ def memory(served: Served, fast_embedder: Any) -> Iterator[Memory]:
 
 
 def fits(page: Any) -> bool:
-    """Whether nothing stands out to the side."""
+    """Whether nothing stands out to the side, once the page has its styles."""
+    page.wait_for_load_state()
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
