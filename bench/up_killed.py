@@ -1,9 +1,11 @@
 """Does anything that was said to be saved get lost or doubled when `slowwave up` is killed under load?
 
-    python bench/up_killed.py [--times 50] [--writers 3]
+    python bench/up_killed.py [--times 50] [--writers 3] [--postgres] [--s3] [--terminate]
 
 Starts `slowwave up`, lets clients save over HTTP as fast as they are served, and kills all its processes
 after a random time (SIGKILL), again and again on one home. At the end every text is looked up in the tables.
+With ``--postgres`` the journal is a PostgreSQL server's, with ``--s3`` the tables are in an object store
+(a server of moto), both started here. With ``--terminate`` it is asked to end instead (SIGTERM).
 
 saved       saves that were answered
 unanswered  saves that were on their way when it was killed: there once, or not there
@@ -11,6 +13,7 @@ lost        answered, and neither in the tables nor in the journal
 in the journal alone  answered, and not in the tables yet: the next night or doctor --repair takes it in
 doubled     in the tables more than once
 tracebacks  in what the killed processes wrote
+not ended   with ``--terminate``: exits with another code than 0
 """
 
 from __future__ import annotations
@@ -26,11 +29,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
+import _postgres
 import httpx
 from _report import bench, options, positive, report
-from _s3 import free_port
+from _s3 import bucket, free_port
 
 import slowwave
 from slowwave.common.progress import task
@@ -52,23 +57,32 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--times", type=positive, default=50, help="that it is killed (count)")
     parser.add_argument("--writers", type=positive, default=3, help="clients that save at once (count)")
+    parser.add_argument("--postgres", action="store_true", help="the journal in a PostgreSQL server")
+    parser.add_argument("--s3", action="store_true", help="the tables in an object store")
+    parser.add_argument("--terminate", action="store_true", help="end it by SIGTERM, not SIGKILL")
     arguments = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as servers:
         home, log = Path(folder, "home"), Path(folder, "log")
         os.environ |= {
             "SLOWWAVE_HOME": str(home), "SLOWWAVE_EMBEDDING__MODEL": "wordllama-256",
             "SLOWWAVE_GATE__MODE": "off",
         }  # fmt: skip
+        if arguments.postgres:
+            os.environ["SLOWWAVE_JOURNAL__URL"] = servers.enter_context(_postgres.server())
+        if arguments.s3:
+            os.environ |= servers.enter_context(bucket()).variables("tables")
         subprocess.run([*COMMAND, "init"], check=True, capture_output=True)
         words = ["mcp", "token", "--namespace", "default", "--principal", "load", "--json"]
         made = subprocess.run([*COMMAND, *words], check=True, capture_output=True, text=True)
-        load = Load(json.loads(made.stdout)["token"], arguments.writers)
+        ending = signal.SIGTERM if arguments.terminate else signal.SIGKILL
+        load = Load(json.loads(made.stdout)["token"], arguments.writers, ending)
         draw = random.Random(0)
         with bars(), task("kills", arguments.times) as advance:
             for _ in range(arguments.times):
                 load.until_killed(log, draw.uniform(SHORTEST_S, LONGEST_S))
                 advance(1)
-        report("up_killed", [{"kills": arguments.times, **load.counts(), "tracebacks": _tracebacks(log)}])
+        counts = {**load.counts(), "tracebacks": _tracebacks(log), "not ended": load.not_ended}
+        report("up_killed", [{"kills": arguments.times, **counts}])
 
 
 def _tracebacks(log: Path) -> int:
@@ -81,10 +95,14 @@ class Load:
     Args:
         token: of their namespace.
         writers: at once (count).
+        ending: signal by which it ends.
     """
 
-    def __init__(self, token: str, writers: int) -> None:
+    def __init__(self, token: str, writers: int, ending: signal.Signals = signal.SIGKILL) -> None:
         self._headers, self._writers = {"Authorization": f"Bearer {token}"}, writers
+        self._ending = ending
+        self._answered = threading.Event()
+        self.not_ended = 0
         self._saved: set[str] = set()
         self._sent: set[str] = set()
 
@@ -98,17 +116,29 @@ class Load:
         url = f"http://127.0.0.1:{ports[2]}"
         try:
             _wait(url, up)
-            ended = threading.Event()
+            ended, self._answered = threading.Event(), threading.Event()
             clients = [threading.Thread(target=self._save, args=(url, ended)) for _ in range(self._writers)]
             for one in clients:
                 one.start()
+            self._answered.wait(PATIENCE_S)  # the first save over an object store takes seconds
             time.sleep(seconds)
         finally:
-            os.killpg(up.pid, signal.SIGKILL)
-            up.wait()
+            self._end(up)
         ended.set()
         for one in clients:
             one.join()
+
+    def _end(self, up: subprocess.Popen[bytes]) -> None:
+        if self._ending is signal.SIGKILL:
+            os.killpg(up.pid, signal.SIGKILL)
+            up.wait()
+            return
+        up.send_signal(self._ending)
+        try:
+            self.not_ended += up.wait(PATIENCE_S) != 0
+        finally:
+            if up.poll() is None:
+                os.killpg(up.pid, signal.SIGKILL)
 
     def _save(self, url: str, ended: threading.Event) -> None:
         draw = random.Random()
@@ -120,6 +150,7 @@ class Load:
                 try:
                     if client.post("/v1/memories", json={"content": text}).is_success:
                         self._saved.add(text)
+                        self._answered.set()
                 except httpx.HTTPError:
                     return
 
