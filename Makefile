@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   := .demo
+# `dg` reads this file of settings; it says that nothing about its use is recorded.
+export DG_CLI_CONFIG := $(abspath $(VENV))/dg.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak fast check lint types contracts definitions fix ui lock snapshots reference site release pythons clean
+.PHONY: help demo test soak fast check lint types contracts definitions fix ui instance lock snapshots reference site release pythons clean
 
 help: ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +51,9 @@ fix: $(VENV)/.dev ## Format, and mend what the linter can mend
 ui: $(VENV)/.runtime ## Open the Dagster web page on the project's own instance (home: SLOWWAVE_HOME or .slowwave)
 	@$(BIN)/slowwave ui
 
+instance: $(VENV)/.python ## Make the Dagster instance of the home, and name it in .env for `dagster dev` and `dg dev`
+	@$(BIN)/python -m slowwave.orchestration.instance
+
 lock: $(VENV)/.dev ## Resolve the dependencies again and pin them with hashes
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
@@ -90,6 +95,9 @@ $(VENV)/.runtime: $(VENV)/.python requirements/runtime.lock pyproject.toml
 	@echo "Installing pinned packages (once, one to three minutes) ..."
 	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/runtime.lock
 	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@printf '[cli.telemetry]\nenabled = false\n' > $(VENV)/dg.toml
+	@grep -q DG_CLI_CONFIG $(BIN)/activate || echo 'export DG_CLI_CONFIG="$(DG_CLI_CONFIG)"' >> $(BIN)/activate
+	-@$(MAKE) --no-print-directory instance
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.lock

@@ -5,20 +5,14 @@ from datetime import datetime, timedelta
 
 import dagster as dg
 import polars as pl
-from dagster._core.storage.tags import (
-    ASSET_PARTITION_RANGE_END_TAG,
-    ASSET_PARTITION_RANGE_START_TAG,
-    PARTITION_NAME_TAG,
-)
 
 from slowwave.assets import evaluation, feedback, ingest, learning
 from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of
 from slowwave.assets.faults import apart_of
+from slowwave.assets.partitions import PARTITION_TAG, RANGE_END_TAG, RANGE_START_TAG
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.evaluation.due import due_days
 from slowwave.evaluation.variants import LOGGED
-from slowwave.feedback.pending import unfolded_days
-from slowwave.home.ledger import faults, notes_due
+from slowwave.home.ledger import faults
 from slowwave.home.workspace import Workspace
 from slowwave.lifecycle.gate_notes import judged_notes
 from slowwave.lifecycle.quarantine import HELD
@@ -26,6 +20,7 @@ from slowwave.lifecycle.waiting import waiting
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
 from slowwave.scoring.measures import NDCG
 from slowwave.store import one_of
+from slowwave.upkeep.due import due, over, partitions
 from slowwave.views import glance
 
 GROUP = "at_a_glance"
@@ -46,17 +41,33 @@ def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -
     """Start here: how many memories, what was refused, how good searches were, what waits, what failed.
 
     Metadata, below, has the numbers of the newest day, and *Plots* beside it their history. *what to do*
-    names each thing that waits, and where. To see how it stands now, materialize the latest partition: it
-    takes a second and changes nothing in the memory.
+    names each thing that waits, and where. The sensor `standing` reports the numbers of today whenever they
+    change.
 
     Days of a backfill get what is known of them. What waits and what failed is how it stands at the moment,
     so only today and yesterday get it; a day that is run again keeps what was noted then.
     """
-    space, days = slowwave.space, list(context.partition_keys)
-    told, last, now = _by_day(space, days), days[-1], slowwave.clock()
-    stood = _noted(context.instance, context.asset_key, days)
+    days = list(context.partition_keys)
+    for day, told in by_day(slowwave.space, days, slowwave.clock(), context.instance).items():
+        context.add_asset_metadata(told, partition_key=day)
+    return dg.MaterializeResult()
+
+
+def by_day(
+    space: Workspace, days: Sequence[str], now: datetime, instance: dg.DagsterInstance
+) -> dict[str, Told]:
+    """Metadata of each of some days that follow one another.
+
+    Args:
+        space: the home.
+        days: YYYY-MM-DD, in order.
+        now: the moment; how things stand belongs to the last day if that is its day or the one before.
+        instance: has the runs, and what was noted of these days before.
+    """
+    told, last = _by_day(space, days), days[-1]
+    stood = _noted(instance, at_a_glance.key, days)
     if day_end(last) - DAY <= now < day_end(last) + DAY:
-        standing = _standing(space, now, int(told[last][glance.APPROVALS]), context.instance)
+        standing = _standing(space, now, int(told[last][glance.APPROVALS]), instance)
         stood[last] = {
             LINE: dg.MetadataValue.text(standing.words),
             "what to do": dg.MetadataValue.text(
@@ -64,9 +75,7 @@ def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -
             ),  # seen without a click
             **_numbers(standing.figures),
         }
-    for day, figures in told.items():
-        context.add_asset_metadata({**stood.get(day, {}), **_numbers(figures)}, partition_key=day)
-    return dg.MaterializeResult()
+    return {day: {**stood.get(day, {}), **_numbers(figures)} for day, figures in told.items()}
 
 
 def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, days: Sequence[str]) -> dict[str, Told]:
@@ -110,30 +119,16 @@ def _by_day(space: Workspace, days: Sequence[str]) -> dict[str, glance.Figures]:
 def _standing(
     space: Workspace, now: datetime, approvals: int, instance: dg.DagsterInstance
 ) -> glance.Standing:
-    store = space.store
+    store, settings = space.store, space.settings
     return glance.Standing(
         live=store.count("memories", "status = 'live'"),
         held=store.count("quarantine", f"status = '{HELD}'"),
         decisions=waiting(store).height,
         approvals=approvals,
-        late=len(_late(space, now)),
+        late=len(over(partitions(due(space.journal, store).days, settings, now), settings, now)),
         faults=sum(len(told) for at in faults(store).values() for told in at.values()),
         failed=glance.unmended(_runs(instance, now)),
     )
-
-
-def _late(space: Workspace, now: datetime) -> set[str]:
-    """Days whose night is over and which something new was said of since, or which none has done."""
-    journal, store = space.journal, space.store
-    last = journal.days(ingest.ACTS).group_by("day").agg(pl.col("last_seq").max())
-    due = {
-        *notes_due(store, dict(last.iter_rows())),
-        *unfolded_days(journal, store),
-        *due_days(journal, store),
-    }
-    settings = space.settings.night
-    over = (now - timedelta(hours=settings.hour)).date().isoformat()
-    return {day for day in due if settings.first_day <= day < over}
 
 
 def _runs(instance: dg.DagsterInstance, now: datetime) -> list[dict[str, object]]:
@@ -147,7 +142,7 @@ def _runs(instance: dg.DagsterInstance, now: datetime) -> list[dict[str, object]
                 *(
                     run.tags.get(tag, "")
                     for tag in (
-                        PARTITION_NAME_TAG, ASSET_PARTITION_RANGE_START_TAG, ASSET_PARTITION_RANGE_END_TAG,
+                        PARTITION_TAG, RANGE_START_TAG, RANGE_END_TAG,
                     )
                 ),
             ),

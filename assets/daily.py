@@ -7,15 +7,17 @@ empty day and a crash at any point leave the table that one clean run leaves.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.partitions import DAILY
+from slowwave.assets.partitions import DAILY, day_before
 from slowwave.assets.watched import watched
 from slowwave.common.progress import task
 from slowwave.home.apart import Fault
@@ -33,6 +35,8 @@ DAYS_AT_ONCE = 90
 """Days of a range that are in memory together; each such part is one commit and rests on the one before."""
 ROWS_AT_ONCE = 300_000
 """Rows that such a part is made of, where their number is known, in the place of days: a day is never cut."""
+ROWS = "dagster/partition_row_count"
+"""Name under which the page looks for the rows of a partition."""
 SCANNED_FROM = 8
 """Days from which a table is scanned: what LanceDB looks up row by row is slow for many rows (count)."""
 
@@ -41,21 +45,90 @@ Made = Callable[[Callable[..., Any]], dg.AssetsDefinition]
 
 def daily_asset(
     group: str,
-    *deps: dg.AssetsDefinition | dg.AssetKey,
+    *deps: dg.AssetsDefinition | dg.AssetKey | dg.AssetSpec,
     kinds: Collection[str] = KINDS,
+    on_day_before: bool = False,
     **more: Any,  # noqa: ANN401 - as of Dagster
 ) -> Made:
     """An asset with a partition a day, a range of which is one run.
 
-    A run reads in one step what it wrote in another, and a day rests on the days before it. Where another run
-    must not write between, the asset takes the resource `one_night`.
+    A run reads in one step what it wrote in another, so an asset that writes takes the resource `one_night`:
+    no other run writes between.
+
+    Args:
+        group: in which the page shows it.
+        deps: what it rests on.
+        kinds: technologies that the page names.
+        on_day_before: it goes on from what it left on the day before, and so depends on itself.
+        more: as of `dg.asset`.
     """
+
+    def declare(work: Callable[..., Any]) -> dg.AssetsDefinition:
+        before = [day_before(work.__name__)] if on_day_before else []
+        made: Made = dg.asset(
+            partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=set(kinds),
+            deps=[*deps, *before], tags={"stage": group},
+            config_schema={}, **more,
+        )  # fmt: skip
+        return made(watched(work))
+
+    return declare
+
+
+def whole_asset(
+    group: str,
+    *deps: dg.AssetsDefinition | dg.AssetKey,
+    kinds: Collection[str] = KINDS,
+    **more: Any,  # noqa: ANN401 - as of Dagster
+) -> Made:
+    """An asset without days, which is made anew from all that there is; see `daily_asset` for the rest."""
     made: Made = dg.asset(
-        partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=set(kinds),
-        code_version="1", deps=deps,
-        config_schema={}, **more,
-    )  # fmt: skip
+        group_name=group, kinds=set(kinds), deps=deps, tags={"stage": group}, config_schema={}, **more
+    )
     return lambda work: made(watched(work))
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Metadata of what a run made: numbers of each of its days, and what is of all of them together.
+
+    Attributes:
+        numbers: by day and name.
+        whole: by name.
+    """
+
+    numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    whole: Mapping[str, Any] = field(default_factory=dict)
+
+
+def materialized(
+    context: dg.AssetExecutionContext,
+    written: Metadata,
+    more: Mapping[str, Any],
+    *,
+    as_of_end: Mapping[str, Any] = MappingProxyType({}),
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    """The result of an asset: each partition has its own numbers, and no other's.
+
+    A run of one day has all of it in its partition. What is of several days together is an observation of the
+    asset, of no partition.
+
+    Args:
+        context: of the asset.
+        written: what it wrote.
+        more: more metadata of the whole run, by name.
+        as_of_end: how things stand when the last day is done, by name: it belongs to that day's partition.
+    """
+    days, whole = list(context.partition_keys), {**written.whole, **more}
+    if len(days) == 1:
+        return dg.MaterializeResult(metadata={**written.numbers.get(days[0], {}), **whole, **as_of_end})
+    for day in days:
+        own = {**written.numbers.get(day, {}), **(as_of_end if day == days[-1] else {})}
+        context.add_asset_metadata(own, partition_key=day)
+    if whole:
+        about = f"{days[0]} to {days[-1]} together, {len(days)} days in one run."
+        context.log_event(dg.AssetObservation(context.asset_key, description=about, metadata=whole))
+    return dg.MaterializeResult()
 
 
 def write_days(
@@ -65,7 +138,8 @@ def write_days(
     *shown: str | pl.Expr,
     kept: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
     sizes: Mapping[str, int] | None = None,
-) -> tuple[pl.DataFrame, dict[str, Any]]:
+    numbers: Mapping[str, pl.Expr] | None = None,
+) -> tuple[pl.DataFrame, Metadata]:
     """Make the asset's table hold what the days of the run come to, part by part.
 
     Where that fails, it is done namespace by namespace: what a faulty one has in the table stays.
@@ -78,18 +152,22 @@ def write_days(
         shown: what the asset's metadata needs of each row.
         kept: what it needs of the rows of each part, where that is less.
         sizes: rows that each day is made of, where that is known (count).
+        numbers: sums over the rows of a day, by the name that the page shows.
 
     Returns:
         That of all rows, and metadata of what was written.
     """
     name, days = context.asset_key.path[-1], list(context.partition_keys)
     frames, counts, faults = list[pl.DataFrame](), Counter[str](), list[Fault]()
+    by_day = {day: Counter[str]() for day in days}
 
     def write(own: Workspace, part: list[str]) -> tuple[pl.DataFrame, Counter[str]]:
         rows = make(own, part)
         alone = isinstance(own.store, Store)  # and not a namespace of it, which has rows of its days there
         replace = partial(fill_or_replace, own.store) if alone else own.store.replace_partition
-        done = _counted(rows, replace(name, rows, part))
+        done = _counted(replace(name, rows, part))
+        for day, told in day_numbers(rows, numbers).items():
+            by_day[day].update(told)
         return compact(kept(rows)) if kept else rows.select(shown), done
 
     with task(f"folding {name}", len(days)) as advance:
@@ -101,7 +179,23 @@ def write_days(
                 counts.update(done)
             advance(len(part))
     told = told_faults(context, space.store, faults)
-    return pl.concat(frames), {**_described(space.store, name, counts), **told}
+    for found in by_day.values():
+        found.update(dict.fromkeys((ROWS, *(numbers or {})), 0))
+    return pl.concat(frames), Metadata(by_day, {**_described(space.store, name, counts), **told})
+
+
+def day_numbers(
+    rows: pl.DataFrame, numbers: Mapping[str, pl.Expr] | None = None
+) -> dict[str, dict[str, float]]:
+    """Rows of each day that has any, and sums over them.
+
+    Args:
+        rows: with their day.
+        numbers: the sums, by name.
+    """
+    sums = (expression.alias(name) for name, expression in (numbers or {}).items())
+    found = rows.group_by("day").agg(pl.len().alias(ROWS), *sums)
+    return {str(row.pop("day")): row for row in found.iter_rows(named=True)}
 
 
 def _parts(days: Sequence[str], sizes: Mapping[str, int]) -> Iterator[list[str]]:
@@ -136,22 +230,32 @@ def sizes_of(
     return dict.fromkeys(days, 0) | {day: int(count * each) for day, count in summed.iter_rows()}
 
 
-def write_rows(context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame) -> dict[str, Any]:
+def write_rows(
+    context: dg.AssetExecutionContext,
+    store: Store,
+    rows: pl.DataFrame,
+    numbers: Mapping[str, pl.Expr] | None = None,
+) -> Metadata:
     """Make these rows all that the asset's table holds of the days of the run; metadata of it.
+
+    Args:
+        context: of the asset.
+        store: the memory.
+        rows: of any days of the run.
+        numbers: sums over the rows of a day, by the name that the page shows.
 
     Raises:
         ValueError: a row belongs to none of these days.
     """
-    name = context.asset_key.path[-1]
-    done = store.replace_partition(name, rows, list(context.partition_keys))
-    return {**_described(store, name, _counted(rows, done)), "lance_version": done.version}
+    name, days = context.asset_key.path[-1], list(context.partition_keys)
+    done = store.replace_partition(name, rows, days)
+    none, found = dict.fromkeys((ROWS, *(numbers or {})), 0), day_numbers(rows, numbers)
+    by_day = {day: none | found.get(day, {}) for day in days}
+    return Metadata(by_day, {**_described(store, name, _counted(done)), "lance_version": done.version})
 
 
-def _counted(rows: pl.DataFrame, done: Written) -> Counter[str]:
-    return Counter({
-        "dagster/partition_row_count": rows.height, "inserted": done.inserted, "updated": done.updated,
-        "deleted": done.deleted,
-    })  # fmt: skip
+def _counted(done: Written) -> Counter[str]:
+    return Counter({"inserted": done.inserted, "updated": done.updated, "deleted": done.deleted})
 
 
 def _described(store: Store, name: str, counts: Counter[str]) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from slowwave.assets import feedback, ingest
-from slowwave.assets.daily import daily_asset, write_days
+from slowwave.assets import feedback
+from slowwave.assets.daily import Metadata, daily_asset, materialized, write_days
 from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.errors import ModelError
@@ -36,7 +37,7 @@ REPORTS = "reports"
 asset = partial(daily_asset, GROUP)
 
 
-@asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
+@asset(feedback.searches, feedback.usage_signals)  # and on notes, which signals rest on
 def judgments(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -47,7 +48,7 @@ def judgments(
     """
     space, days = slowwave.space, list(context.partition_keys)
     problem = _judge(context, slowwave, days)
-    due.begin(space.journal, space.store, context.run.run_id)
+    due.begin(space.journal, space.store, run_key(context))
     unreadable: set[str] = set()
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
@@ -60,15 +61,16 @@ def judgments(
     by_source = rows.group_by("source", "state").agg(
         pl.len().alias("judgments"), pl.col("grade").mean().alias("mean grade")
     )
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    return materialized(
+        context,
+        written,
+        {
             "judgments": table(by_source.sort("source", "state")),
             "queries": rows.select("namespace", "query_id").n_unique(),
             "unreadable": len(unreadable),
             **_contradictions(space, days[-1], rows.select("namespace", "query_id").unique()),
             **problem,
-        }
+        },
     )
 
 
@@ -129,7 +131,7 @@ def evaluation_scores(
         "variant", *measured.COLUMNS, "abstained",
     )  # fmt: skip
     recalled = sparse.figures(space, list(context.partition_keys)).to_dict()
-    return dg.MaterializeResult(metadata={**written, "means": table(_means(rows), rows=40), **recalled})
+    return materialized(context, written, {"means": table(_means(rows), rows=40), **recalled})
 
 
 def _means(rows: pl.DataFrame) -> pl.DataFrame:
@@ -149,7 +151,7 @@ def shadow_scores(
         context, space, lambda own, days: measured.compare_days(own, days, tried), "variant", *means
     )
     found = rows.group_by("variant").agg(pl.len().alias("searches"), *(pl.col(one).mean() for one in means))
-    return dg.MaterializeResult(metadata={**written, "means": table(found.sort("variant"))})
+    return materialized(context, written, {"means": table(found.sort("variant"))})
 
 
 @asset(feedback.searches)
@@ -164,7 +166,7 @@ def channel_attribution(
     )
     found = rows.filter(pl.col("channel") != "*").group_by("channel").agg(pl.col(counts).sum())
     shares = found.with_columns(ecr=pl.col("exclusive") / pl.col("results")).sort("channel")
-    return dg.MaterializeResult(metadata={**written, "channels": table(shares)})
+    return materialized(context, written, {"channels": table(shares)})
 
 
 @asset(feedback.searches, feedback.usage_signals)
@@ -178,10 +180,10 @@ def interleavings(
         context, space, lambda own, days: interleaved.interleaved_days(own, days), "policy_b", *counts
     )
     found = rows.group_by("policy_b").agg(pl.len().alias("searches"), pl.col(counts).sum())
-    return dg.MaterializeResult(metadata={**written, "credit": table(found.sort("policy_b"))})
+    return materialized(context, written, {"credit": table(found.sort("policy_b"))})
 
 
-@asset(evaluation_scores, shadow_scores, channel_attribution, interleavings, pool="lance_evaluation_cycles")
+@asset(evaluation_scores, shadow_scores, channel_attribution, interleavings, on_day_before=True)
 def evaluation_cycles(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -206,15 +208,18 @@ def evaluation_cycles(
     ]
     pages = {f"report of {name}": dg.MetadataValue.path(str(_write_page(space, name))) for name in wanted}
     shown = rows.select("cycle_id", "status", "opened_on", "closed_on", "days", "searches", "queries")
-    return dg.MaterializeResult(
-        metadata={
+    return materialized(
+        context,
+        Metadata(),
+        {},
+        as_of_end={
             "dagster/row_count": rows.height,
             "closed": ", ".join(closed) or "none",
             "cycles closed": len(closed),
             "cycles": table(shown),
             **pages,
             **told,
-        }
+        },
     )
 
 

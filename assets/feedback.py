@@ -7,9 +7,18 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import pictures
-from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of, sizes_of, write_days
+from slowwave.assets.daily import (
+    DAILY_FRESH,
+    Metadata,
+    daily_asset,
+    materialized,
+    rows_of,
+    sizes_of,
+    write_days,
+)  # fmt: skip
 from slowwave.assets.faults import apart_of, told_faults
-from slowwave.assets.ingest import staged_notes
+from slowwave.assets.ingest import JOURNAL, memories
+from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.feedback import effect, fold
@@ -22,6 +31,7 @@ from slowwave.home import ledger
 from slowwave.home.workspace import Workspace
 from slowwave.journal import FEEDBACK_KINDS, drain
 from slowwave.scoring.days import day_end
+from slowwave.scoring.feedback.promotion import PROMOTED
 from slowwave.store import one_of
 from slowwave.store.reading import matching
 from slowwave.views import counts
@@ -32,7 +42,7 @@ RESULTS, EVIDENCE, VOTES = 5.0, 3.0, 0.3
 asset = partial(daily_asset, GROUP)
 
 
-@asset()
+@asset(JOURNAL)
 def searches(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -49,21 +59,23 @@ def searches(
     rows, written = write_days(
         context, space, made, "namespace", "imported_from", "abstained", nothing,
         sizes=_entries(space, SEARCHES, RESULTS),
+        numbers={"abstained": pl.col("abstained").sum(), "showed nothing": nothing.sum()},
     )  # fmt: skip
-    ledger.FEEDBACK.look(space.store, context.run.run_id, "searches", last)
+    ledger.FEEDBACK.look(space.store, run_key(context), "searches", last)
     by_source = rows.group_by("namespace", "imported_from").len("searches").sort("namespace", "imported_from")
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    return materialized(
+        context,
+        written,
+        {
             "searches": table(by_source),
             "abstained": int(rows["abstained"].sum()),
             "showed nothing": int(rows["nothing"].sum()),
             **_set_aside(context, aside),
-        }
+        },
     )
 
 
-@asset()
+@asset(JOURNAL)
 def events(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -81,14 +93,15 @@ def events(
         context, space, made, kept=lambda rows: counts.counted(rows, *kinds),
         sizes=_entries(space, FEEDBACK_KINDS, EVIDENCE),
     )  # fmt: skip
-    ledger.FEEDBACK.look(space.store, context.run.run_id, "events", last)
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    ledger.FEEDBACK.look(space.store, run_key(context), "events", last)
+    return materialized(
+        context,
+        written,
+        {
             **pictures.of_events(rows, context.partition_keys),
             "principals": rows["principal"].n_unique(),
             **_set_aside(context, aside),
-        }
+        },
     )
 
 
@@ -104,7 +117,7 @@ def _set_aside(context: dg.AssetExecutionContext, entries: Collection[str]) -> d
     return {"unreadable": len(entries)}
 
 
-@asset(searches, events)
+@asset(searches, events, memories)
 def usage_signals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -119,15 +132,15 @@ def usage_signals(
         pl.concat(
             [
                 rows_of(store, name, days, ["day", "seq"]),
-                ledger.FEEDBACK.seen(store, context.run.run_id, name),
+                ledger.FEEDBACK.seen(store, run_key(context), name),
             ]
         )
         for name in ("searches", "events")
     ]
-    begin(store, context.run.run_id, last_of(*seen), days[0])
+    begin(store, run_key(context), last_of(*seen), days[0])
 
     by_query = (pl.col("tier") == "implicit") & (pl.col("verdict") == "used") & (pl.col("weight") == 0)
-    memories: set[str] = set()
+    about: set[str] = set()
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         events = rows_of(own.store, "events", part)
@@ -136,26 +149,32 @@ def usage_signals(
         return rows
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
-        memories.update(ids_in(rows))
+        about.update(ids_in(rows))
         return counts.counted(rows, "day", "tier", "verdict", "evidence", by_query.alias("by_query"))
 
     rows, written = write_days(
-        context, space, made, kept=kept, sizes=sizes_of(store, "events", days, EVIDENCE)
+        context,
+        space,
+        made,
+        kept=kept,
+        sizes=sizes_of(store, "events", days, EVIDENCE),
+        numbers={"used only by words of the query": by_query.sum()},
     )
     verdicts = rows.group_by("tier", "verdict", "evidence").agg(signals=pl.col("rows").sum())
     verdicts = verdicts.sort("tier", "verdict", "evidence")
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    return materialized(
+        context,
+        written,
+        {
             "verdicts": table(verdicts),
-            "memories": len(memories),
+            "memories": len(about),
             "used only by words of the query": int(rows.filter("by_query")["rows"].sum()),
             **pictures.of_signals(rows, days),
-        }
+        },
     )
 
 
-@asset(usage_signals)
+@asset(usage_signals, on_day_before=True)
 def effectiveness(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -177,12 +196,17 @@ def effectiveness(
         return counts.newest(whole.select("day", "memory_id", "chunk_id", "effectiveness"))
 
     rows, written = write_days(
-        context, space, made, kept=kept, sizes=sizes_of(space.store, "usage_signals", days)
+        context,
+        space,
+        made,
+        kept=kept,
+        sizes=sizes_of(space.store, "usage_signals", days),
+        numbers={"memories changed": pl.col("chunk_id").is_null().sum()},
     )
-    return dg.MaterializeResult(metadata={**written, **pictures.of_effectiveness(rows)})
+    return materialized(context, written, {**pictures.of_effectiveness(rows)})
 
 
-@asset(usage_signals)
+@asset(usage_signals, on_day_before=True)
 def strength(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -202,13 +226,18 @@ def strength(
         return counts.newest(rows.select("day", "memory_id", "strength", "stability", "last_at"))
 
     rows, written = write_days(
-        context, space, made, kept=kept, sizes=sizes_of(space.store, "usage_signals", days)
+        context,
+        space,
+        made,
+        kept=kept,
+        sizes=sizes_of(space.store, "usage_signals", days),
+        numbers={"memories changed": pl.len()},
     )
     end = day_end(context.partition_keys[-1])
-    return dg.MaterializeResult(metadata={**written, **pictures.of_strength(rows, end)})
+    return materialized(context, written, {**pictures.of_strength(rows, end)})
 
 
-@asset(usage_signals, staged_notes)
+@asset(usage_signals, on_day_before=True)  # and on notes, which signals rest on: its graph stays in view
 def promotions(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -225,15 +254,17 @@ def promotions(
         return fold.promotions(own.store, signals, days[0], policy)
 
     votes = sizes_of(slowwave.space.store, "usage_signals", list(context.partition_keys), VOTES, fold.QUICK)
-    rows, written = write_days(context, slowwave.space, made, pl.all(), sizes=votes)
-    return dg.MaterializeResult(metadata={**written, **pictures.of_promotions(rows, context.partition_keys)})
+    rows, written = write_days(
+        context, slowwave.space, made, pl.all(), sizes=votes,
+        numbers={"promoted": (pl.col("reason") == PROMOTED).sum()},
+    )  # fmt: skip
+    return materialized(context, written, {**pictures.of_promotions(rows, context.partition_keys)})
 
 
 @asset(
     effectiveness,
     strength,
     promotions,
-    pool="lance_memory_state",
     freshness_policy=DAILY_FRESH,
 )
 def memory_state(
@@ -247,13 +278,12 @@ def memory_state(
     )
     told = told_faults(context, space.store, faults)
     if not ledger.faulty_days(space.store, FOLDS) & set(days):  # else they are due again
-        finish(space.store, context.run.run_id)
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": space.store.count("memory_state"),
-            "memories changed": sum(changed),
-            **told,
-        }
+        finish(space.store, run_key(context))
+    return materialized(
+        context,
+        Metadata(),
+        {"memories changed": sum(changed), **told},
+        as_of_end={"dagster/row_count": space.store.count("memory_state")},
     )
 
 

@@ -6,10 +6,22 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
-from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of, rows_of_run, write_days, write_rows
+from slowwave.assets.daily import (
+    DAILY_FRESH,
+    ROWS,
+    Metadata,
+    daily_asset,
+    materialized,
+    rows_of,
+    rows_of_run,
+    sizes_of,
+    write_days,
+    write_rows,
+)  # fmt: skip
 from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.partitions import DAILY, run_key
 from slowwave.assets.report import table
-from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.common.progress import task
 from slowwave.home.apart import part_of
 from slowwave.home.ledger import NOTES, faulty_days
@@ -28,15 +40,26 @@ from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.store.text import create_full_text_indexes
+from slowwave.upkeep.due import ACTS
 from slowwave.vaults import vault
 
 GROUP = "ingest"
-ACTS = ("save", "forget", *WORDS, "unreadable")
 asset = partial(daily_asset, GROUP)
+JOURNAL = dg.AssetSpec(
+    "journal",
+    partitions_def=DAILY,
+    group_name=GROUP,
+    kinds={"sqlite"},
+    tags={"stage": GROUP},
+    description="Every act of each day, as it happened: saves, searches, feedback, judgments, decisions.\n\n"
+    "All tables are made from it. Applications write it, not the night.",
+)
 
 
-@asset()
-def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(JOURNAL)
+def staged_notes(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """What each day brought: saved, changed, deleted and unreadable notes, one row per memory and day.
 
     Looks at every watched vault first (only when the run includes today or yesterday: a folder can only be
@@ -46,7 +69,7 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     scans = _look_at_vaults(slowwave, days[-1])
     space = slowwave.space
     entries = space.journal.read(kinds=ACTS, days=days)
-    NOTES.look(space.store, context.run.run_id, "staged_notes", dict(_last(entries).iter_rows()))
+    NOTES.look(space.store, run_key(context), "staged_notes", dict(_last(entries).iter_rows()))
 
     def made(own: Workspace, part: list[str]) -> pl.DataFrame:
         return staging.stage(part_of(own, entries.filter(pl.col("day").is_in(part))))
@@ -55,14 +78,15 @@ def staged_notes(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     warnings = [warning for scan in scans for warning in scan.recorded]
     for warning in warnings:
         context.log.warning(warning)
-    return dg.MaterializeResult(
-        metadata={
+    return materialized(
+        context,
+        written,
+        {
             "vaults": table(vault.scan_summary(scans)),
             "acts": table(rows.group_by("namespace", "act").len("notes").sort("namespace", "act")),
             "warnings": dg.MetadataValue.md("\n".join(f"- {one}" for one in warnings) or "*none*"),
-            **written,
             "lance_version": int(space.store.table("staged_notes").version),
-        }
+        },
     )
 
 
@@ -73,6 +97,7 @@ def _last(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
     """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
+    slowwave.watch_vault()
     now, end = slowwave.clock(), day_end(last_day)
     if not end - DAY <= now < end + DAY:
         return []
@@ -82,7 +107,9 @@ def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Sca
 
 
 @asset(staged_notes)
-def gate_verdicts(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def gate_verdicts(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """The save gate's verdict on each staged note by itself: pass or refuse, with every reason and its score.
 
     Structure (L1), content (L2) and the named kinds of junk. While the gate only warns, a note with faults
@@ -106,23 +133,28 @@ def gate_verdicts(context: dg.AssetExecutionContext, slowwave: SlowwaveResource)
     examples = faulty.select("memory_id", "verdict", "score", "reasons")
     scores = verdicts["score"].drop_nulls()
     written = write_rows(context, space.store, verdicts)
-    return dg.MaterializeResult(
-        metadata={
-            "gate": _gate_state(policy, space.settings.gate.mode),
+    return materialized(
+        context,
+        written,
+        {
+            "gate": _gate_state(policy, space.settings.gate.mode, slowwave.clock()),
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
             "reasons": table(_by_reason(faulty)),
             "would refuse": faulty.height - refused.height,
             "quarantined": held,
             "median quality score": float(scores.median() or 0.0),  # type: ignore[arg-type]
             "faulty notes (examples)": table(examples.sort("memory_id")),
-            **written,
-        }
+        },
     )
 
 
-def _gate_state(policy: GatePolicy, mode: str) -> str:
+def _gate_state(policy: GatePolicy, mode: str, now: datetime) -> str:
+    """What the gate does at a moment, and since or until when."""
     start = policy.enforces_from
-    return mode if start is None else f"warns, enforces from {start:%Y-%m-%d %H:%M} UTC"
+    if start is None:
+        return mode
+    state = "enforces, since" if policy.enforces_at(now) else "warns, enforces from"
+    return f"{state} {start:%Y-%m-%d %H:%M} UTC"
 
 
 def _by_reason(faulty: pl.DataFrame) -> pl.DataFrame:
@@ -130,8 +162,10 @@ def _by_reason(faulty: pl.DataFrame) -> pl.DataFrame:
     return counts.sort("notes", "reason", descending=[True, False])
 
 
-@asset(staged_notes, gate_verdicts, pool="embedding_model")
-def embedded_chunks(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(staged_notes, gate_verdicts)
+def embedded_chunks(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks and vectors of the notes that passed.
 
     Text that was ever embedded is not embedded again. Finished chunks are kept as the work goes on, so a
@@ -143,17 +177,19 @@ def embedded_chunks(context: dg.AssetExecutionContext, slowwave: SlowwaveResourc
         space,
         lambda own: stages.embed_days(own.store, own.embedder, own.chunker, part_of(own, notes), days),
     )
+    numbers = {day: {ROWS: rows} for day, rows in sizes_of(space.store, "embedded_chunks", days).items()}
     chunks, computed = (sum(getattr(one, name) for one in found) for name in ("chunks", "computed"))
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/partition_row_count": chunks,
+    return materialized(
+        context,
+        Metadata(numbers),
+        {
             "chunks": chunks,
             "vectors computed": computed,
             "vectors reused": chunks - computed,
             "embedding model": space.embedder.name,
             "seconds in the model": round(sum(one.seconds for one in found), 2),
             **told_faults(context, space.store, faults),
-        }
+        },
     )
 
 
@@ -168,8 +204,10 @@ def passed(staged: pl.DataFrame, verdicts: pl.DataFrame, verdict: str = "pass") 
     return staged.join(wanted, on=["day", "memory_id"], how="inner", maintain_order="left")
 
 
-@asset(staged_notes, gate_verdicts, embedded_chunks, pool="lance_memories")
-def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(staged_notes, gate_verdicts, embedded_chunks)
+def memories(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Notes that passed enter one after the other: stored, merged, superseding, or refused as duplicates.
 
     Also retires what was forgotten and takes back what a person undid. Every decision is in the log, with
@@ -185,33 +223,41 @@ def memories(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> d
 
     parted = part_mixed(space, slowwave.clock())
 
-    def taken_in(own: Workspace) -> AdmissionReport:
-        done = AdmissionReport()
+    def taken_in(own: Workspace) -> dict[str, AdmissionReport]:
+        done: dict[str, AdmissionReport] = {}
         for (day,), mine in part_of(own, acts).sort("day").group_by("day", maintain_order=True):
-            done += settle(own, mine, embedded, again=True)
+            done[str(day)] = settle(own, mine, embedded, again=True)
             lost = lost_originals(own.store, until=str(day))
             if not lost.is_empty():  # what they repeated was forgotten or changed: they are asked again
                 back = own.store.read_by("staged_notes", "memory_id", lost["memory_id"].to_list())
                 back = back.join(lost, on=["memory_id", "revision"], how="semi")
-                done += settle(own, back, embedded, again=True)
+                done[str(day)] += settle(own, back, embedded, again=True)
         return done
 
     found, faults = apart_of(space, taken_in)
-    done = sum(found, start=AdmissionReport())
+    done, numbers = AdmissionReport(), {}
+    for day in context.partition_keys:
+        mine = sum((some[day] for some in found if day in some), start=AdmissionReport())
+        numbers[day] = {name: getattr(mine, name) for name in COUNTED}
+        done += mine
     for warning in done.warnings:
         context.log.warning(warning)
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": space.store.count("memories"),
+    return materialized(
+        context,
+        Metadata(numbers),
+        {
             "reconsolidation": space.admission()[0].reconsolidation,
             **{name: getattr(done, name) for name in COUNTED},
             **({"parted by sensitivity": parted} if parted else {}),
-            **_waiting(slowwave),
             "decisions": table(_by_outcome(done.decisions)),
             "decisions (examples)": table(_examples(done.decisions)),
-            "memories": table(_by_status(slowwave)),
             **told_faults(context, space.store, faults),
-        }
+        },
+        as_of_end={
+            "dagster/row_count": space.store.count("memories"),
+            **_waiting(slowwave),
+            "memories": table(_by_status(slowwave)),
+        },
     )
 
 
@@ -244,8 +290,10 @@ def _by_status(slowwave: SlowwaveResource) -> pl.DataFrame:
     return rows.group_by("namespace", "status").len("memories").sort("namespace", "status")
 
 
-@asset(staged_notes, memories, kinds={"lancedb"}, pool="lance_memories", freshness_policy=DAILY_FRESH)
-def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
+@asset(staged_notes, memories, kinds={"lancedb"}, freshness_policy=DAILY_FRESH)
+def search_index(
+    context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Chunks brought into agreement with the memories, indexes brought up to date, old files removed.
 
     And of each namespace its snapshot is left in a file, which all processes that search it map.
@@ -277,12 +325,15 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
     for name, why in left.failed.items():
         context.log.warning(f"Processes make the snapshot of {name} themselves: {why}")
     faulty = faulty_days(store, TAKEN_IN)  # they are due again
-    looked = NOTES.seen(store, context.run.run_id, "staged_notes")
+    looked = NOTES.seen(store, run_key(context), "staged_notes")
     staged = rows_of(store, "staged_notes", list(context.partition_keys), ["day", "seq"])
     seen = _last(pl.concat([staged, looked]))
     NOTES.finish(store, {day: {"seq": seq} for day, seq in seen.iter_rows() if day not in faulty})
-    return dg.MaterializeResult(
-        metadata={
+    return materialized(
+        context,
+        Metadata(),
+        {},
+        as_of_end={
             "dagster/row_count": index.rows,
             "chunks": index.rows,
             "vector index": f"IVF_FLAT, {index.probes} probes, recall@10 {index.recall:.3f}"
@@ -295,7 +346,7 @@ def search_index(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) 
             "snapshots left for all processes": len(left.rows),
             "tables": table(pl.DataFrame(kept)),
             **told,
-        }
+        },
     )
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from slowwave.assets import evaluation, feedback, ingest
-from slowwave.assets.daily import DAILY_FRESH, daily_asset, write_days
+from slowwave.assets import evaluation, feedback
+from slowwave.assets.daily import DAILY_FRESH, Metadata, daily_asset, materialized, write_days
 from slowwave.assets.faults import apart_of, told_faults
+from slowwave.assets.partitions import run_key
 from slowwave.assets.report import table
 from slowwave.assets.resources import OneNight, SlowwaveResource
 from slowwave.evaluation import due
@@ -38,7 +39,7 @@ _Of = tuple[str, str, Kind]
 asset = partial(daily_asset, GROUP)
 
 
-@asset(feedback.searches, feedback.usage_signals, ingest.staged_notes)
+@asset(feedback.searches, feedback.usage_signals)  # and on notes, which signals rest on
 def learned_proposals(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]
@@ -53,12 +54,13 @@ def learned_proposals(
     )
     became = Evidence(space, context.partition_keys[-1]).decided.reasons
     reasons = rows.join(became, on="proposal_id").group_by("namespace", "reason")
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    return materialized(
+        context,
+        written,
+        {
             "selections": rows.height,
             "what became of them": table(reasons.len("selections").sort("namespace", "reason"), rows=40),
-        }
+        },
     )
 
 
@@ -78,14 +80,15 @@ def search_views(
     )
     became = Evidence(space, context.partition_keys[-1]).seen.reasons
     reasons = rows.join(became, on="view_id").group_by("namespace", "reason")
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    return materialized(
+        context,
+        written,
+        {
             "questions": rows["query_id"].n_unique(),
             "what became of selections": table(
                 reasons.len("selections").sort("namespace", "reason"), rows=40
             ),
-        }
+        },
     )
 
 
@@ -109,7 +112,7 @@ def learned_matches(
     )
     of = ["namespace", "kind", "evidence", "relevant"]
     counted = rows.group_by(of).len("matches")
-    return dg.MaterializeResult(metadata={**written, "matches": table(counted.sort(of))})
+    return materialized(context, written, {"matches": table(counted.sort(of))})
 
 
 @asset(learned_proposals, search_views, evaluation.evaluation_scores, evaluation.channel_attribution)
@@ -136,11 +139,11 @@ def learned_effect(
         pl.col("moved", "live").sum(),
         pl.col(EFFECT_COLUMNS).mean(),
     )
-    return dg.MaterializeResult(metadata={**written, "means": table(found.sort("namespace", "kind"))})
+    return materialized(context, written, {"means": table(found.sort("namespace", "kind"))})
 
 
 @asset(
-    learned_matches, learned_effect, evaluation.evaluation_cycles, pool="lance_learned_triggers",
+    learned_matches, learned_effect, evaluation.evaluation_cycles,
     freshness_policy=DAILY_FRESH,
 )  # fmt: skip
 def learning_gate(
@@ -165,7 +168,7 @@ def learning_gate(
 
     _, written = write_days(context, space, rows_of_gates, "day", "namespace", "kind", "condition")
     if faults:
-        written |= told_faults(context, space.store, faults)
+        written = Metadata(written.numbers, {**written.whole, **told_faults(context, space.store, faults)})
     malformed = malformed_acts(space.journal)
     for event_id in malformed[:10]:
         context.log.warning(f"Entry {event_id} of the journal is no act of learning; it is left out.")
@@ -173,18 +176,20 @@ def learning_gate(
         context.log.error(f"What use taught in {namespace} made results worse and is switched off: {why}")
     expired = lessons.swept(space.store, space.now())
     faulty = faulty_days(space.store, MEASURED)  # they are due again
-    due.finish(space.store, context.run.run_id, [day for day in days if day not in faulty])
+    due.finish(space.store, run_key(context), [day for day in days if day not in faulty])
     last = [gate for (day, *_), gate in decided.items() if day == days[-1]]
-    return dg.MaterializeResult(
-        metadata={
-            **written,
+    return materialized(
+        context,
+        written,
+        {},
+        as_of_end={
             "gates": table(_states(last)),
             "conditions": conditions_table(last),
             "made worse": "; ".join(f"{namespace}: {why}" for namespace, why in regressions.items())
             or "none",
             "expired": expired,
             "unreadable": len(malformed),
-        }
+        },
     )
 
 
@@ -251,6 +256,18 @@ def refusal(decided: GateOf, days: Sequence[str], kind: Kind = WORDS) -> dg.Asse
     )
 
 
+def _closed(asset: dg.AssetKey, refused: dg.AssetObservation) -> dg.AssetCheckEvaluation:
+    """The check `learning_gate` as a refused run leaves it, with the same table of conditions."""
+    return dg.AssetCheckEvaluation(
+        asset_key=asset,
+        check_name="learning_gate",
+        passed=False,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=refused.description,
+        metadata=dict(refused.metadata),
+    )
+
+
 def _lacking(refused: Sequence[GateDecision]) -> Iterator[str]:
     """What each namespace lacks, a condition a line."""
     for gate in refused:
@@ -265,7 +282,7 @@ def _span(days: Sequence[str]) -> str:
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
-@asset(learning_gate, learned_proposals, pool="lance_learned_triggers", output_required=False)
+@asset(learning_gate, learned_proposals, output_required=False)
 def learned_triggers(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -284,7 +301,7 @@ def learned_triggers(
     yield from _applied(context, slowwave.space, WORDS)
 
 
-@asset(learning_gate, search_views, pool="lance_learned_triggers", output_required=False)
+@asset(learning_gate, search_views, output_required=False)
 def search_keys(
     context: dg.AssetExecutionContext, slowwave: SlowwaveResource, one_night: OneNight
 ) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]
@@ -308,6 +325,8 @@ def _applied(
         context.log_event(refused)
         context.log.warning(refused.description)
         context.instance.add_run_tags(context.run.run_id, {REFUSED: "the learning gate is closed"})
+        if kind == WORDS:  # Dagster runs no check of what was not made
+            context.instance.report_runless_asset_event(_closed(context.asset_key, refused))
         return
     opened = [key for key, gate in decided.items() if gate.open]
     lessons.swept(space.store, evidence.now)
@@ -350,7 +369,7 @@ def _applied(
             "keys": table(counted.sort("namespace")),
             "selections so far": evidence.seen.reasons.filter(pl.col("reason") == PROPOSED).height,
         }
-    yield dg.MaterializeResult(metadata={**written, **told, "gates": table(_states(last))})
+    yield materialized(context, written, {**told, "gates": table(_states(last))})
 
 
 MEASURED = (

@@ -8,7 +8,14 @@ import dagster as dg
 
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
-from slowwave.settings import Settings, load
+from slowwave.settings import Settings
+
+PARTITION_TAG = "dagster/partition"
+"""Tag of a run of one day, as Dagster documents it; of a range of days it has the two below."""
+RANGE_START_TAG = "dagster/asset_partition_range_start"
+RANGE_END_TAG = "dagster/asset_partition_range_end"
+BACKFILL_TAG = "dagster/backfill"
+"""Tag of the runs of one backfill: its id."""
 
 
 def daily(first_day: str) -> dg.DailyPartitionsDefinition:
@@ -16,7 +23,25 @@ def daily(first_day: str) -> dg.DailyPartitionsDefinition:
     return dg.DailyPartitionsDefinition(start_date=first_day, end_offset=1)
 
 
-DAILY = daily(load().night.first_day)
+DAILY = daily("2024-01-01")
+"""Of assets as they are declared; `slowwave.orchestration.definitions` gives them the days of the home."""
+
+
+def day_before(asset: str) -> dg.AssetDep:
+    """The dependency of an asset on itself: each day goes on from what the day before it left."""
+    return dg.AssetDep(asset, partition_mapping=dg.TimeWindowPartitionMapping(start_offset=-1, end_offset=-1))
+
+
+def run_key(context: dg.AssetExecutionContext) -> str:
+    """Name of the work that a run is part of: its backfill, whose runs go on from one another, or itself."""
+    return context.run.tags.get(BACKFILL_TAG, context.run.run_id)
+
+
+def range_tags(first: str, last: str) -> dict[str, str]:
+    """Tags of a run of some days (YYYY-MM-DD): that of a partition where it is one day."""
+    if first == last:
+        return {PARTITION_TAG: first}
+    return {RANGE_START_TAG: first, RANGE_END_TAG: last}
 
 
 def home_first_day(settings: Settings) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Self
+from pathlib import Path
+from typing import Any, Self
 
 import dagster as dg
 from pydantic import PrivateAttr
@@ -12,7 +13,8 @@ from slowwave.assets.run_process import PROCESS_TAG, process
 from slowwave.assets.watched import Night, begun
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
-from slowwave.settings import load
+from slowwave.settings import Settings, load
+from slowwave.vaults.vault import watch
 
 WAITING = "waiting for another night"
 
@@ -24,11 +26,17 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         home: the home folder; empty: SLOWWAVE_HOME, else the nearest ``.slowwave``.
         now: the moment to take for the present (ISO, UTC); empty: the clock. For replays and tests.
         first_day: of the partitions that are loaded (UTC); empty: `night.first_day`.
+        namespace: in place of that of the settings; empty: that of the settings.
+        vault: a folder of notes that the namespace watches; empty: those that were added by command.
+        hour: of the night (UTC), in place of `night.hour`; negative: that of the settings.
     """
 
     home: str = ""
     now: str = ""
     first_day: str = ""
+    namespace: str = ""
+    vault: str = ""
+    hour: int = -1
     _space: Workspace | None = PrivateAttr(default=None)
     _night: Night | None = PrivateAttr(default=None)
 
@@ -36,8 +44,35 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def space(self) -> Workspace:
         """The opened home; its parts open when they are first used."""
         if self._space is None:
-            self._space = Workspace(load(self.home or None), clock=self.clock)
+            self._space = Workspace(self.settings(), clock=self.clock)
         return self._space
+
+    def settings(self) -> Settings:
+        """The settings of the home, with what is set here in place of theirs.
+
+        Raises:
+            SettingsError: a value is not allowed.
+        """
+        given: dict[str, Any] = {}
+        if self.namespace:
+            given["namespace"] = self.namespace
+        if self.hour >= 0:
+            given["night"] = {"hour": self.hour}
+        return load(self.home or None, **given)
+
+    def watch_vault(self) -> None:
+        """Add the folder of `vault` to the watched vaults, where it is not there.
+
+        Raises:
+            FileNotFoundError: no such folder.
+            NotADirectoryError: it is a file.
+        """
+        if self.vault:
+            space = self.space
+            watch(
+                space.journal, space.settings.namespace, Path(self.vault), name="", as_of=self.clock(),
+                principal="vault",
+            )  # fmt: skip
 
     @property
     def first_partition(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import dagster as dg
@@ -37,15 +38,48 @@ def is_dead(told: str) -> bool:
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
-    """Mark runs whose process was killed as failed and free the pools that they held; their ids."""
+    """Mark runs whose process is no more as failed, or as canceled where that was asked for; their ids."""
     ended = []
-    running = dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.STARTING])
-    for run in instance.get_runs(running):
-        if is_dead(run.tags.get(PROCESS_TAG, "")):
+    for run in _under_way(instance):
+        if not is_dead(run.tags.get(PROCESS_TAG, "")):
+            continue
+        if run.status == dg.DagsterRunStatus.CANCELING:
+            instance.report_run_canceled(run, "The process of this run has ended.")
+        else:
             instance.report_run_failed(run, "The process of this run was killed.")
-            instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
-            ended.append(run.run_id)
+        ended.append(run.run_id)
     return ended
+
+
+def cancel_runs(instance: dg.DagsterInstance, group: int) -> list[str]:
+    """Mark the runs in a group of processes that is about to be ended as canceling; their ids.
+
+    So their end is no failure: what was not done is due, and asked for again.
+
+    Args:
+        instance: of Dagster.
+        group: number of the group.
+    """
+    canceled = []
+    for run in _under_way(instance):
+        host, _, rest = run.tags.get(PROCESS_TAG, "").partition(":")
+        number = rest.partition(":")[0]
+        if host == socket.gethostname() and number and _group_of(int(number)) == group:
+            instance.report_run_canceling(run, "Slowwave was asked to end.")
+            canceled.append(run.run_id)
+    return canceled
+
+
+def _under_way(instance: dg.DagsterInstance) -> Sequence[dg.DagsterRun]:
+    status = dg.DagsterRunStatus
+    return instance.get_runs(dg.RunsFilter(statuses=[status.STARTED, status.STARTING, status.CANCELING]))
+
+
+def _group_of(number: int) -> int | None:
+    try:
+        return os.getpgid(number)
+    except OSError:
+        return None
 
 
 def _began(number: int) -> str:

@@ -7,11 +7,11 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import at_a_glance, evaluation, feedback, learning
-from slowwave.assets.daily import daily_asset
+from slowwave.assets.daily import whole_asset
 from slowwave.assets.report import picture
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.evaluation.trend import Trend, trend_until
-from slowwave.scoring.days import DAY, MICROSECOND, day_end
+from slowwave.scoring.days import DAY, MICROSECOND
 from slowwave.scoring.evaluation.trend import FIGURES
 from slowwave.views import markdown
 from slowwave.views.trend import comparisons, sentences, week_table
@@ -21,18 +21,19 @@ MOST = 5
 """Namespaces that are told of, those with the most judged searches (count)."""
 
 
-@daily_asset(
+@whole_asset(
     at_a_glance.GROUP, feedback.searches, evaluation.interleavings, learning.learned_effect,
     kinds={"python", "polars"},
 )  # fmt: skip
 def trend(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Is it getting better, week by week: hit rate at 1 and MRR@5 without what was learned and with it.
 
-    As of the end of the last day asked for. The numbers are those of the last week that is over, so the page
-    draws their history; a week with too few questions gives none. It makes no table: the warehouse has one.
+    It has no days: each run tells how it is by then. The numbers are those of the last week that is over, so
+    the page draws their history; a week with too few questions gives none. It makes no table: the warehouse
+    has one.
     """
-    end = day_end(context.partition_keys[-1])
-    found, week = trend_until(slowwave.space, end - MICROSECOND), end.date() - (7 + end.weekday()) * DAY
+    now = slowwave.clock()
+    found, week = trend_until(slowwave.space, now - MICROSECOND), now.date() - (7 + now.weekday()) * DAY
     judged = found.weeks.group_by("namespace").agg(pl.col("measured").sum()).filter(pl.col("measured") > 0)
     names = judged.sort("measured", "namespace", descending=[True, False])["namespace"]
     told: dict[str, Any] = {"namespaces": names.len()}

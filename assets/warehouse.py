@@ -9,7 +9,7 @@ import dagster as dg
 import polars as pl
 from dagster_duckdb import DuckDBResource
 
-from slowwave.assets.daily import DAILY_FRESH, daily_asset
+from slowwave.assets.daily import DAILY_FRESH, whole_asset
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.warehouse import FILE, build_home, described
@@ -23,16 +23,15 @@ _WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
 READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE)}))
 
 
-# Its days are those of what it reads: a backfill of all is one run.
-@daily_asset(
+@whole_asset(
     "evaluation", *(dg.AssetKey(name) for name in READS), kinds={"duckdb", "lancedb"},
     freshness_policy=DAILY_FRESH,
 )  # fmt: skip
 def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Small documented tables for people and chart tools, in one DuckDB file.
 
-    Whatever days are asked for, it is made anew from all of the memory's tables and takes the old one's place
-    at once; who reads the old one keeps reading it. Without a `database` in the resource it is
+    It has no days: it is made anew from all of the memory's tables and takes the old one's place at once; who
+    reads the old one keeps reading it. Without a `database` in the resource it is
     warehouse.duckdb in the home folder.
     """
     space = slowwave.space

@@ -1,16 +1,16 @@
 """The sensors that tell people: a run that failed, learning that made results worse."""
 
 import json
+from typing import Any
 
 import dagster as dg
-from dagster._core.execution.plan.objects import StepFailureData
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.alerts import alert
 from slowwave.journal.kinds.learning import REGRESSION
 from slowwave.learning.acts import acts
 from slowwave.scoring.feedback.learned import RATINGS
-from slowwave.settings import load
+from slowwave.settings import Settings
 
 WILL_RETRY_TAG = "dagster/will_retry"
 """Of a failed run that Dagster runs again by itself."""
@@ -44,22 +44,16 @@ def failed_runs(context: dg.RunFailureSensorContext, slowwave: SlowwaveResource)
     return None
 
 
-def _reason(data: StepFailureData) -> str:
+def _reason(data: Any) -> str:  # noqa: ANN401 - Dagster exports no name of what a failed step leaves
     """What a step said when it failed: its own words, else those of the error at the root."""
     if data.user_failure_data is not None and data.user_failure_data.description:
-        return data.user_failure_data.description
+        return str(data.user_failure_data.description)
     error = data.error
     while error is not None and error.cause is not None:
         error = error.cause
-    return "" if error is None else error.message.strip()
+    return "" if error is None else str(error.message).strip()
 
 
-@dg.sensor(
-    minimum_interval_seconds=load().night.vault_poll_seconds,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Tells, once, of everything learned that was taken back because it made results worse, and "
-    "of ratings that were switched off.",
-)
 def regressions(
     context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
 ) -> dg.SensorResult | dg.SkipReason:
@@ -84,4 +78,13 @@ def regressions(
     return dg.SensorResult(cursor=json.dumps([*seen, *(act.event_id for act in new)]))
 
 
-SENSORS = [failed_runs, regressions]
+def sensors(settings: Settings) -> list[dg.SensorDefinition]:
+    """Both; that of regressions looks every `night.vault_poll_seconds`."""
+    looks = dg.sensor(
+        name="regressions",
+        minimum_interval_seconds=settings.night.vault_poll_seconds,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Tells, once, of everything learned that was taken back because it made results worse, "
+        "and of ratings that were switched off.",
+    )
+    return [failed_runs, looks(regressions)]

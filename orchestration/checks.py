@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import dagster as dg
 import polars as pl
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG, PARTITION_NAME_TAG
 
 from slowwave.assets import evaluation, feedback, ingest, learning
+from slowwave.assets.partitions import PARTITION_TAG, RANGE_START_TAG
 from slowwave.assets.report import table
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common.imports import CONTRACT, when_used
@@ -28,11 +28,7 @@ from slowwave.store.reading import parts
 def days_of(context: dg.AssetCheckExecutionContext) -> list[str]:
     """The partitions of the run; none where a check is run by itself."""
     tags = context.run.tags
-    return (
-        list(context.partition_keys)
-        if {PARTITION_NAME_TAG, ASSET_PARTITION_RANGE_START_TAG} & set(tags)
-        else []
-    )
+    return list(context.partition_keys) if {PARTITION_TAG, RANGE_START_TAG} & set(tags) else []
 
 
 def _unique_key_check(name: str, asset: dg.AssetKey) -> dg.AssetChecksDefinition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from slowwave.cli.app import home_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.common.plurals import counted
 from slowwave.errors import SlowwaveError
-from slowwave.orchestration.instance import dagster_home, end_killed
+from slowwave.orchestration.instance import cancel_runs_of, dagster_home, end_killed
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import JSON, bars, out, print_json, reports_errors
 
@@ -27,8 +28,8 @@ Day = Annotated[str, typer.Option(help="One day (YYYY-MM-DD, UTC).")]
 Since = Annotated[str, typer.Option("--from", help="First day of a range.")]
 Until = Annotated[str, typer.Option("--to", help="Last day of a range.")]
 
-_SUPERSEDED = "ignore:Function `dev_command` is superseded"
-"""What Dagster says of the command that is run here: nothing that a person could do about."""
+_WARNINGS = "ignore:Function `dev_command` is superseded,ignore:Handling yaml-defined logging configuration"
+"""Warnings of Dagster about the command that is run here and its file: nothing that a person could change."""
 _DAGSTER = (sys.executable, "-m", "dagster", "dev")
 _WORKSPACE_YAML = """\
 load_from:
@@ -151,6 +152,7 @@ def ui(
             with_input=with_input,
             plain=not colours,
             json=settings.telemetry.logs == "json",
+            before_end=partial(cancel_runs_of, folder),
         )
     if code:
         raise SlowwaveError(
@@ -169,7 +171,7 @@ def _workspace(folder: Path) -> Path:
 def _environment(settings: Settings, folder: Path) -> dict[str, str]:
     """Variables of Dagster's processes."""
     own = {"SLOWWAVE_HOME": str(settings.home), "DAGSTER_HOME": str(folder)}
-    own["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _SUPERSEDED]))
+    own["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), _WARNINGS]))
     return {**os.environ, **own}
 
 

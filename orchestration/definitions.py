@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import dagster as dg
 from dagster_duckdb import DuckDBResource
@@ -10,37 +11,43 @@ from dagster_duckdb import DuckDBResource
 from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.partitions import DAILY, daily, home_first_day
 from slowwave.assets.resources import OneNight, SlowwaveResource, of_the_home
-from slowwave.orchestration import alerts, backups, learning_jobs, said
+from slowwave.assets.versions import code_version
+from slowwave.orchestration import alerts, backups, learning_jobs, sensors
 from slowwave.orchestration.checks import CHECKS
-from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, evaluated, nightly
-from slowwave.orchestration.sensors import late_evaluation, late_feedback, learning_gate_opens, watched_vaults
-from slowwave.settings import load
+from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT, schedules
 
 
 def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     """The code location for one home.
 
     Steps run in one process: a step costs milliseconds there, and seconds in a process of its own.
+
+    Args:
+        slowwave: the home; its settings say the hour, the owner, and where backups go.
+
+    Raises:
+        SettingsError: a setting is not allowed.
     """
-    days = daily(slowwave.first_day) if slowwave.first_day else DAILY
-    assets = [
-        *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
-        *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS,
-    ]  # fmt: skip
-    settings = load(slowwave.home or None)
-    owners = [settings.night.owner]
+    settings = slowwave.settings()
+    first = slowwave.first_day or settings.night.first_day
     kept = backups.of(settings)
+    assets: list[Any] = [
+        *ingest.ASSETS, *feedback.ASSETS, *evaluation.ASSETS, *learning.ASSETS,
+        *trend.ASSETS, *warehouse.ASSETS, *at_a_glance.ASSETS, ingest.JOURNAL, *kept.assets,
+    ]  # fmt: skip
     return dg.Definitions(
-        assets=[
-            *dg.map_asset_specs(
-                lambda spec: spec.replace_attributes(partitions_def=days, owners=owners), assets
+        assets=dg.map_asset_specs(
+            lambda spec: spec.replace_attributes(
+                partitions_def=daily(first) if spec.partitions_def == DAILY else spec.partitions_def,
+                owners=[settings.night.owner],
+                code_version=code_version(spec.key.path[-1]),
             ),
-            *dg.map_asset_specs(lambda spec: spec.replace_attributes(owners=owners), kept.assets),
-        ],
+            assets,
+        ),
         asset_checks=[*CHECKS, *kept.checks],
         jobs=[NIGHT, FEEDBACK, EVALUATION, LEARNING, *learning_jobs.JOBS, *kept.jobs],
-        schedules=[nightly, evaluated, *kept.schedules],
-        sensors=[watched_vaults, late_feedback, late_evaluation, learning_gate_opens, *alerts.SENSORS],
+        schedules=[*schedules(settings), *kept.schedules],
+        sensors=[*sensors.sensors(settings), *alerts.sensors(settings)],
         resources={
             "slowwave": of_the_home(slowwave, "The memory of this home. There is nothing to set."),
             "one_night": OneNight(slowwave=slowwave),
@@ -52,8 +59,9 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
     )
 
 
-HOME = os.environ.get("SLOWWAVE_HOME", "")
-
-said.use(load(HOME or None).telemetry.logs)
-defs = definitions(SlowwaveResource(home=HOME, first_day=home_first_day(load(HOME or None))))
-"""What the web page loads: its days begin with the home's. A night by command may run any day."""
+@dg.definitions
+def defs() -> dg.Definitions:
+    """What Dagster loads: the home of SLOWWAVE_HOME, else the nearest; its days begin with the home's."""
+    home = os.environ.get("SLOWWAVE_HOME", "")
+    first = home_first_day(SlowwaveResource(home=home).settings())
+    return definitions(SlowwaveResource(home=home, first_day=first))

@@ -1,12 +1,19 @@
-"""Where the Dagster instance of a home is, and how it is set up."""
+"""Dagster instance of a home: its folder, its ``dagster.yaml``, and the ``.env`` by which Dagster finds it.
+
+``python -m slowwave.orchestration.instance`` makes all three for the current folder. Dagster's commands read
+``.env`` there before they look for an instance. So ``dagster dev`` and ``dg dev`` use that of `slowwave ui`.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slowwave.common.finding import ENV_PREFIX, find_home
 from slowwave.errors import SettingsError, SlowwaveError
 
 if TYPE_CHECKING:
@@ -23,6 +30,12 @@ run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
 run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 """
 
+PYTHON_LOGS = """\
+python_logs:
+  dagster_handler_config:
+    handlers:
+      slowwave: {class: slowwave.orchestration.said.Handler}   # a line on standard error for each run
+"""
 _NUX = "nux:"
 _WAIT_S = 10
 """For the database to answer (seconds), where its address does not say for how long."""
@@ -36,12 +49,12 @@ storage:
 
 
 def dagster_home(settings: Settings) -> Path:
-    """Folder of the home's Dagster instance, made when it is not there and as the settings have it.
+    """Make the folder of the home's Dagster instance, with its ``dagster.yaml``, and return it.
 
     The address of its database, if it has one, is in this process's environment from now on.
 
     Args:
-        settings: of the home.
+        settings: Settings of the home; `night.dagster_url` puts Dagster's storage into PostgreSQL.
 
     Raises:
         SettingsError: Dagster's storage is to be in a database, and what that needs is not installed, or it
@@ -53,6 +66,8 @@ def dagster_home(settings: Settings) -> Path:
     config = folder / "dagster.yaml"
     before = config.read_text() if config.exists() else ""
     written = before or _DAGSTER_YAML
+    if "python_logs:" not in written:
+        written = f"{written.rstrip()}\n{PYTHON_LOGS}"
     if _NUX not in written:  # by a version that did not say it
         written = f"{written.rstrip()}\n{_NUX} {{enabled: false}}\n"
     if settings.night.dagster_url:
@@ -134,3 +149,109 @@ def end_killed(folder: Path) -> list[str]:
 
     with dg.DagsterInstance.from_config(str(folder)) as instance:
         return end_dead_runs(instance)
+
+
+def cancel_runs_of(folder: Path, group: int) -> list[str]:
+    """Mark runs in a group of processes that is about to be ended as canceling; their ids.
+
+    Args:
+        folder: of the instance, as `dagster_home` gives it.
+        group: number of the group of processes.
+    """
+    if not (folder / "history").exists() and not os.environ.get(URL_VARIABLE):
+        return []
+    import dagster as dg
+
+    from slowwave.assets.run_process import cancel_runs
+
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
+        return cancel_runs(instance, group)
+
+
+_ENV_FILE = ".env"
+_ENV_HEADER = "# Instance that `dagster dev` and `dg dev` use. `make instance` writes these lines."
+_HOME_VARIABLE = f"{ENV_PREFIX}HOME"
+_OWN_LINES = re.compile(rf"{re.escape(_ENV_HEADER)}\n(?:{_HOME_VARIABLE}=.*\n)?(?:DAGSTER_HOME=.*\n)?")
+_NOT_IN_ENV_FILE = set("\"'\\${}\r\n")
+"""Characters of a path that ``.env`` would read as something else."""
+
+
+def env_file(existing: str, home: Path) -> str:
+    """Return the text of a ``.env`` that names the instance of `home`.
+
+    Lines that the user wrote stay. If one of them sets ``DAGSTER_HOME``, nothing is added. Where the variable
+    SLOWWAVE_HOME is set, Dagster takes the instance of that home instead.
+
+    Args:
+        existing: Text of the file as it is; empty if there is none.
+        home: Home to use where SLOWWAVE_HOME is not set.
+
+    Raises:
+        SlowwaveError: The path has a character that ``.env`` cannot have.
+    """
+    kept = _OWN_LINES.sub("", existing)
+    if _sets("DAGSTER_HOME", kept):
+        return kept
+    if odd := sorted(_NOT_IN_ENV_FILE & set(str(home))):
+        raise SlowwaveError(
+            f"Cannot name {home} in {_ENV_FILE}: its path has {' '.join(map(repr, odd))}. "
+            f"Set DAGSTER_HOME={home / 'dagster'} yourself before you start `dagster dev`."
+        )
+    lines = [_ENV_HEADER, f'DAGSTER_HOME="${{{_HOME_VARIABLE}}}/dagster"']
+    if not _sets(_HOME_VARIABLE, kept):
+        lines.insert(1, f'{_HOME_VARIABLE}="${{{_HOME_VARIABLE}:-{home}}}"')
+    end = "" if not kept or kept.endswith("\n") else "\n"
+    return "\n".join([f"{kept}{end}{lines[0]}", *lines[1:], ""])
+
+
+def _sets(variable: str, text: str) -> bool:
+    return re.search(rf"^\s*(?:export\s+)?{variable}\s*=", text, re.MULTILINE) is not None
+
+
+def write_env_file(folder: Path) -> None:
+    """Write the ``.env`` of `folder` and the instance that it names, made where it is not there.
+
+    Args:
+        folder: Folder in which `dagster dev` is typed: a checkout.
+
+    Raises:
+        SlowwaveError: The settings are not allowed, or Dagster's database does not answer.
+    """
+    from dotenv import dotenv_values
+
+    from slowwave.settings import load
+
+    home = _home_without_variable(folder)
+    file = folder / _ENV_FILE
+    existing = file.read_text() if file.exists() else ""
+    written = env_file(existing, home)
+    if written != existing:
+        file.write_text(written)
+    if _ENV_HEADER not in written:
+        return  # the instance is the user's
+    for each in {home, Path(dotenv_values(file)[_HOME_VARIABLE] or home).expanduser()}:
+        each.mkdir(mode=0o700, parents=True, exist_ok=True)
+        dagster_home(load(each))
+
+
+def _home_without_variable(folder: Path) -> Path:
+    """Return the home of `folder` without SLOWWAVE_HOME: the file outlives the shell that sets it."""
+    named = os.environ.pop(_HOME_VARIABLE, None)
+    try:
+        return find_home(folder)
+    finally:
+        if named is not None:
+            os.environ[_HOME_VARIABLE] = named
+
+
+def main() -> None:
+    """Write ``.env`` and the instance for the current folder."""
+    try:
+        write_env_file(Path.cwd())
+    except SlowwaveError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

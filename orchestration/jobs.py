@@ -7,11 +7,15 @@ import dagster as dg
 
 from slowwave.assets import at_a_glance, evaluation, feedback, ingest, learning, trend, warehouse
 from slowwave.assets.resources import SlowwaveResource
-from slowwave.settings import load
+from slowwave.settings import Settings
+
+STAGE_TAG = "slowwave/stage"
+"""Tag of jobs and their runs: which part of the work they do."""
 
 NIGHT = dg.define_asset_job(
     "night",
     selection=dg.AssetSelection.assets(*ingest.ASSETS, *feedback.ASSETS),
+    tags={STAGE_TAG: "night"},
     description="Take in what a day brought: stage, gate, embed, apply, index, and learn from feedback. "
     "Press Materialize all and choose a day, whenever you like: a day that is run again comes out the same.",
 )
@@ -19,6 +23,7 @@ NIGHT = dg.define_asset_job(
 FEEDBACK = dg.define_asset_job(
     "feedback",
     selection=dg.AssetSelection.assets(*feedback.ASSETS),
+    tags={STAGE_TAG: "feedback"},
     description="Fold the searches and the feedback of some days into what use has taught. The sensor "
     "late_feedback asks for it; by hand run it from the first day that lacks something up to today.",
 )
@@ -32,6 +37,7 @@ EVALUATION = dg.define_asset_job(
         *warehouse.ASSETS,
         *at_a_glance.ASSETS,
     ),
+    tags={STAGE_TAG: "evaluation"},
     description="Measure how good the searches of some days were, what other rankings would have been, and "
     "what could be learned; the numbers are then in the asset at_a_glance. Launch it after labelling or "
     "importing; no search changes by it.",
@@ -40,16 +46,30 @@ EVALUATION = dg.define_asset_job(
 LEARNING = dg.define_asset_job(
     "learning",
     selection=dg.AssetSelection.assets(*learning.GATED_ASSETS),
-    tags={"dagster/max_retries": "0"},  # what the gate refuses is not tried again
+    tags={STAGE_TAG: "learning", "dagster/max_retries": "0"},  # what the gate refuses is not tried again
     description="Apply what the selections of some days teach: refused unless the learning gate was open at "
     "the end of each of them. The sensor learning_gate_opens asks for it; nobody needs to.",
 )
 
 
+def schedules(settings: Settings) -> list[dg.ScheduleDefinition]:
+    """The night and its evaluation, at the hour of the settings (UTC)."""
+    return [
+        _every_night(
+            NIGHT, "nightly", f"0 {settings.night.hour} * * *",
+            "Every night: the partition of the day that has just ended.",
+        ),
+        _every_night(
+            EVALUATION, "evaluated", f"30 {settings.night.hour} * * *",
+            "Every night, after the night: how good the searches of the day that has just ended were.",
+        ),
+    ]  # fmt: skip
+
+
 def _every_night(
     job: Any,  # noqa: ANN401 - Dagster does not name the type of a job by selection
     name: str,
-    minute: int,
+    cron: str,
     about: str,
 ) -> dg.ScheduleDefinition:
     """A schedule that asks for yesterday's partition of a job (of `define_asset_job`), once."""
@@ -57,7 +77,7 @@ def _every_night(
     @dg.schedule(
         name=name,
         job=job,
-        cron_schedule=f"{minute} {load().night.hour} * * *",
+        cron_schedule=cron,
         execution_timezone="UTC",
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description=about,
@@ -71,10 +91,3 @@ def _every_night(
         return dg.RunRequest(run_key=f"{job.name}-{day}", partition_key=day)
 
     return schedule
-
-
-nightly = _every_night(NIGHT, "nightly", 0, "Every night: the partition of the day that has just ended.")
-evaluated = _every_night(
-    EVALUATION, "evaluated", 30,
-    "Every night, after the night: how good the searches of the day that has just ended were.",
-)  # fmt: skip

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from itertools import pairwise
 from typing import Any
 
 import dagster as dg
-import polars as pl
-from dagster._core.storage.tags import (
-    ASSET_PARTITION_RANGE_END_TAG,
-    ASSET_PARTITION_RANGE_START_TAG,
-)
 
 from slowwave.assets import at_a_glance
-from slowwave.assets.ingest import ACTS
+from slowwave.assets.partitions import range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.run_process import PROCESS_TAG, end_dead_runs, process
 from slowwave.errors import SlowwaveError
-from slowwave.evaluation.due import due_days
-from slowwave.feedback.pending import stretches, unfolded_days
-from slowwave.home.ledger import faults, notes_due
+from slowwave.feedback.pending import stretches
+from slowwave.home.ledger import faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal.entry import OF_TENANTS
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
 from slowwave.lifecycle.gate_notice import Notice, notice
-from slowwave.orchestration import kept
 from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.instance import dagster_home
-from slowwave.orchestration.said import cause, is_interruption
+from slowwave.orchestration.said import Handler, cause, is_interruption
 from slowwave.settings import Settings
+from slowwave.upkeep.due import Due, due, partitions
 from slowwave.upkeep.erasure.running import finish, unfinished
 
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -75,8 +70,8 @@ def _day(text: str, settings: Settings) -> str:
 
 def pending_days(settings: Settings) -> list[str]:
     """Days with acts in the journal that no finished night has seen, or that rest on such a day."""
-    notes, feedback = _pending(settings)
-    return sorted({*notes, *feedback})
+    pending = _due(settings)
+    return sorted({*pending.notes, *pending.feedback})
 
 
 def left_out(settings: Settings) -> str:
@@ -95,25 +90,16 @@ def left_out(settings: Settings) -> str:
     )
 
 
-def _pending(settings: Settings) -> tuple[list[str], list[str]]:
-    """Days with acts on notes that no finished night has seen, and days of feedback that are due.
-
-    Those that no partition has are not among them: one act with a wrong date stops no night.
-    """
+def _due(settings: Settings) -> Due:
+    """The days that are due and have a partition: one act with a wrong date stops no night."""
     space = Workspace(settings)
     try:
-        last = space.journal.days(ACTS).group_by("day").agg(pl.col("last_seq").max())
-        notes = notes_due(space.store, dict(last.iter_rows()))
-        feedback = unfolded_days(space.journal, space.store)
+        found = due(space.journal, space.store)
     finally:
         space.close()
-    return _partitions(notes, settings), _partitions(feedback, settings)
-
-
-def _partitions(days: Iterable[str], settings: Settings) -> list[str]:
-    """Those of the days that have a partition: not before the first, and not to come."""
-    today = datetime.now(UTC).date().isoformat()
-    return [day for day in days if settings.night.first_day <= day <= today]
+    now = datetime.now(UTC)
+    stages = (found.notes, found.feedback, found.evaluation)
+    return Due(*(tuple(partitions(days, settings, now)) for days in stages))
 
 
 def run_due(settings: Settings) -> list[dict[str, Any]]:
@@ -124,13 +110,26 @@ def run_due(settings: Settings) -> list[dict[str, Any]]:
     of its own.
     """
     _finish_erasures(settings)
-    notes, feedback = _pending(settings)
+    pending = _due(settings)
     today = datetime.now(UTC).date().isoformat()
-    nights = stretches(sorted({*notes, today}))
-    alone = [day for day in feedback if not any(first <= day <= last for first, last in nights)]
+    nights = stretches(sorted({*pending.notes, today}))
+    alone = [day for day in pending.feedback if not any(first <= day <= last for first, last in nights)]
     runs = [(*days, "night") for days in nights] + [(*days, "feedback") for days in _apart(alone, nights)]
+    reports = _run_all(settings, sorted(runs))
+    if reports[-1]["success"] and len(nights) > 1:  # days that were folded before notes which are in by now
+        reports += _run_all(settings, [(*days, "feedback") for days in stretches(_due(settings).feedback)])
+    return reports
+
+
+def _run_all(settings: Settings, runs: Iterable[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    """Run jobs one after the other until one fails; a report for each that was begun.
+
+    Args:
+        settings: of the home.
+        runs: first day, last day and job.
+    """
     reports: list[dict[str, Any]] = []
-    for first, last, job in sorted(runs):
+    for first, last, job in runs:
         reports.append(run_night(settings, first, last, job=job))
         if not reports[-1]["success"]:
             break
@@ -157,16 +156,7 @@ def _finish_erasures(settings: Settings) -> None:
 
 def evaluate_due(settings: Settings) -> list[dict[str, Any]]:
     """Evaluate all days that are due, a run for each stretch of days; a report for each run."""
-    space = Workspace(settings)
-    try:
-        due = _partitions(due_days(space.journal, space.store), settings)
-    finally:
-        space.close()
-    reports: list[dict[str, Any]] = []
-    for first, last in stretches(due):
-        reports.append(run_night(settings, _day(first, settings), last, job="evaluation"))
-        if not reports[-1]["success"]:
-            break
+    reports = _run_all(settings, [(*days, "evaluation") for days in stretches(_due(settings).evaluation)])
     if all(one["success"] for one in reports):
         reports += learn_due(settings)
     return reports
@@ -179,14 +169,9 @@ def learn_due(settings: Settings) -> list[dict[str, Any]]:
         runs = lessons.due_runs(Evidence(space))
     finally:
         space.close()
-    reports: list[dict[str, Any]] = []
-    for first, last in runs:
-        if not (days := _partitions([first, last], settings)):
-            continue
-        reports.append(run_night(settings, days[0], days[-1], job="learning"))
-        if not reports[-1]["success"]:
-            break
-    return reports
+    now = datetime.now(UTC)
+    with_partition = [days for run in runs if (days := partitions(run, settings, now))]
+    return _run_all(settings, [(days[0], days[-1], "learning") for days in with_partition])
 
 
 def run_night(settings: Settings, first: str, last: str, *, job: str = "night") -> dict[str, Any]:
@@ -201,20 +186,18 @@ def run_night(settings: Settings, first: str, last: str, *, job: str = "night") 
     os.environ["SLOWWAVE_HOME"] = str(settings.home)
     folder = dagster_home(settings)
     os.environ["DAGSTER_HOME"] = str(folder)
+    warnings.filterwarnings("ignore", "Handling yaml-defined logging configuration")
     for noisy in ("dagster", "alembic"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
     defs = definitions(SlowwaveResource(home=str(settings.home)))
-    with kept.instance(folder) as instance:
+    Handler.silent = True  # the report says it
+    with dg.DagsterInstance.from_config(str(folder)) as instance:
         end_dead_runs(instance)
         result = defs.resolve_job_def(job).execute_in_process(
             instance=instance,
             run_config=_QUIET,
             raise_on_error=False,
-            tags={
-                ASSET_PARTITION_RANGE_START_TAG: first,
-                ASSET_PARTITION_RANGE_END_TAG: last,
-                PROCESS_TAG: process(),
-            },
+            tags={**range_tags(first, last), PROCESS_TAG: process()},
         )
     return _report(settings, result, first, last)
 
@@ -229,7 +212,6 @@ def _gate(space: Workspace) -> tuple[Notice | None, list[str]]:
 
 
 def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str, Any]:  # noqa: ANN401
-    steps: dict[str, dict[str, Any]] = {}
     errors: list[str] = []
     seconds: dict[str, float] = {}
     for event in result.all_events:
@@ -237,29 +219,27 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
             seconds[event.step_key] = event.step_success_data.duration_ms / 1e3
         elif event.is_step_failure or (event.is_run_failure and not errors):
             errors.append(_why(event))
-        elif event.is_step_materialization:
-            made = event.step_materialization_data.materialization
-            name = made.asset_key.path[-1]
-            steps.setdefault(name, {"asset": name, "metadata": {}})["metadata"].update(
-                {key: value.value for key, value in made.metadata.items()}
-            )
-    for name, step in steps.items():
-        step["seconds"] = seconds.get(name, 0.0)
-        step["summary"] = _summary(name, step["metadata"])
+    steps: dict[str, dict[str, Any]] = {
+        name: {
+            "asset": name, "metadata": told, "seconds": seconds.get(name, 0.0),
+            "summary": _summary(name, told),
+        }
+        for name, told in metadata_of(result.all_events).items()
+    }  # fmt: skip
     space = Workspace(settings)
-    gate, warnings = _gate(space) if result.job_def.name == "night" else (None, [])
-    warnings += [
+    gate, notices = _gate(space) if result.job_def.name == "night" else (None, [])
+    notices += [
         line.removeprefix("- ")
         for line in str(steps.get("staged_notes", {}).get("metadata", {}).get("warnings", "")).splitlines()
         if line.startswith("- ")
     ]
     worse = str(steps.get("learning_gate", {}).get("metadata", {}).get("made worse", "none"))
     if worse != "none":
-        warnings.append(f"what was learned is taken back, it made results worse: {worse}")
-    warnings += filter(None, [left_out(settings)])
+        notices.append(f"what was learned is taken back, it made results worse: {worse}")
+    notices += filter(None, [left_out(settings)])
     for stage, days in faults(space.store).items():
         for day, told in days.items():
-            warnings += [
+            notices += [
                 f"{stage} of {day} is not done for {one}, and due again: {why}" for one, why in told.items()
             ]
     return {
@@ -271,9 +251,36 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
         "live": space.store.count("memories", "status = 'live'"),
         "steps": list(steps.values()),
         "gate": "" if gate is None or gate.mode == "off" else gate.words,
-        "warnings": warnings,
+        "warnings": notices,
         "errors": errors,
     }
+
+
+def metadata_of(events: Iterable[dg.DagsterEvent]) -> dict[str, dict[str, Any]]:
+    """Metadata of each asset of a run, by name: numbers of its days are summed, what is of the run stays.
+
+    Args:
+        events: of the run, in order.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    whole: dict[str, set[str]] = {}
+    for event in events:
+        made: dg.AssetMaterialization | dg.AssetObservation
+        if event.is_step_materialization:
+            made = event.step_materialization_data.materialization
+        elif event.event_type == dg.DagsterEventType.ASSET_OBSERVATION:
+            made = event.asset_observation_data.asset_observation
+            whole.setdefault(made.asset_key.path[-1], set()).update(made.metadata)
+        else:
+            continue
+        told = found.setdefault(made.asset_key.path[-1], {})
+        of_run = whole.get(made.asset_key.path[-1], set())
+        for key, value in made.metadata.items():
+            if isinstance(made, dg.AssetObservation) or key not in told:
+                told[key] = value.value
+            elif isinstance(value.value, int | float) and key not in of_run:
+                told[key] += value.value
+    return found
 
 
 def _summary(name: str, metadata: dict[str, Any]) -> str:

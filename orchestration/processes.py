@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -40,6 +40,10 @@ for ending, seconds in ((signal.SIGINT, float(sys.argv[2])), (signal.SIGTERM, 5)
 _COLOURS: Final = re.compile(rb"\x1b\[[\d;]*m")
 _OURS: Final = re.compile(rb'[-0-9]{10} [:,0-9]+ [A-Z]+ slowwave\.|\{"at".*"logger": "slowwave\.')
 """Lines of our log, as :mod:`slowwave.telemetry.logs` has them."""
+_OF_RUN: Final = re.compile(rb"[-0-9]{10} [:0-9]{8} \S+ - dagster - [A-Z]+ - ")
+"""The first line of an event of a run, as Dagster's console logger has it: they are all on its page."""
+_BEGINS: Final = re.compile(rb"[-0-9]{10} [:0-9]{8}|\{")
+"""How a line begins that does not go on with the one before."""
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -51,6 +55,7 @@ def run_whole(
     with_input: bool = False,
     plain: bool = False,
     json: bool = False,
+    before_end: Callable[[int], object] = lambda _: None,
 ) -> int:
     """Run a program with all that it starts as one group of processes; end the group when the program ends.
 
@@ -65,6 +70,7 @@ def run_whole(
         with_input: the end of standard input asks, too: whoever holds its other end was killed.
         plain: without colours.
         json: each line as an object, and so without colours.
+        before_end: called with the number of its group before the program is asked to end.
 
     Returns:
         0 where it ended because it was asked to; else the program's exit code, and 1 for its 0: it was to
@@ -96,6 +102,8 @@ def run_whole(
             while process.poll() is None and not asked.wait(_LOOK):
                 pass
             if process.poll() is None:
+                with suppress(Exception):  # whatever it meets, the program is to end
+                    before_end(process.pid)
                 process.send_signal(signal.SIGINT)
                 limit = time.monotonic() + grace
                 while process.poll() is None and time.monotonic() < limit and not hurry.wait(_LOOK):
@@ -122,9 +130,12 @@ def _watched(group: int, grace: float) -> subprocess.Popen[bytes]:
 
 
 def _hand_on(printed: Iterable[bytes], asked: threading.Event, plain: bool, json: bool) -> None:
-    """Hand on what a program prints, line by line."""
+    """Hand on what a program prints, line by line, but for what Dagster prints of each event of a run."""
+    of_run = False
     for line in printed:
-        if asked.is_set() and not _OURS.match(line):
+        plain_line = _COLOURS.sub(b"", line)
+        of_run = bool(_OF_RUN.match(plain_line)) or (of_run and not _BEGINS.match(plain_line))
+        if of_run or (asked.is_set() and not _OURS.match(line)):
             continue
         told = _COLOURS.sub(b"", line) if plain or json else line
         if json:

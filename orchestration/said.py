@@ -7,12 +7,12 @@ words of errors.
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import dagster as dg
-from dagster._core.execution import context_creation_job
-from dagster._core.log_manager import LOG_RECORD_METADATA_ATTR
 
+from slowwave.settings import load
 from slowwave.telemetry.logs import JsonLines
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = "DagsterExecutionInterruptedError"
 """What Dagster calls the error of a step that was asked to stop."""
+_ABOUT: Final = "dagster_meta"
+"""Attribute of a log record with what it is about, as Dagster's documentation of loggers has it."""
 _MOST = 500  # characters of an error
 _ID = 8  # of a run's id
 _PLAIN = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -55,7 +57,7 @@ def line(record: logging.LogRecord, *, words: bool = True) -> tuple[int, str] | 
         record: as Dagster hands it to the loggers of a run.
         words: whether those of errors may be said.
     """
-    about: Any = getattr(record, LOG_RECORD_METADATA_ATTR, {})
+    about: Any = getattr(record, _ABOUT, {})
     event = about.get("dagster_event")
     where = _where(about)
     if event is None:
@@ -82,38 +84,24 @@ def _where(about: dict[str, Any]) -> str:
 
 
 class Handler(logging.StreamHandler[Any]):
-    """Says in a line of its own what is worth it.
+    """Writes `line` of what happens in runs to standard error; dagster.yaml of a home names it.
 
     Args:
-        json: as JSON.
+        json: as JSON, without words of errors; default: as `telemetry.logs` of the home says.
     """
 
-    def __init__(self, *, json: bool) -> None:
+    silent = False
+    """Set where the command that runs a night reports it by itself."""
+
+    def __init__(self, *, json: bool | None = None) -> None:
         super().__init__()
+        if json is None:
+            json = load(os.environ.get("SLOWWAVE_HOME") or None).telemetry.logs == "json"
         self._json = json
         self.setFormatter(JsonLines() if json else logging.Formatter(_PLAIN))
 
     def emit(self, record: logging.LogRecord) -> None:
         """As of `logging`."""
-        told = line(record, words=not self._json)
+        told = None if Handler.silent else line(record, words=not self._json)
         if told is not None:
             super().emit(logging.LogRecord("slowwave.runs", told[0], "", 0, told[1], (), None))
-
-
-def use(form: str) -> None:
-    """Let runs of this process say what `line` has of them, in the place of each event at level DEBUG.
-
-    Dagster has no setting for it: a logger of the code location counts only where a run's configuration names
-    it, and a level for all of the instance takes messages out of the page, too.
-
-    Args:
-        form: plain or json.
-    """
-
-    @dg.logger
-    def told(_: dg.InitLoggerContext) -> logging.Logger:
-        logger = logging.getLoggerClass()("slowwave.runs", level=logging.DEBUG)
-        logger.addHandler(Handler(json=form == "json"))
-        return logger
-
-    context_creation_job.default_system_loggers = lambda _: [(told, {})]  # type: ignore[attr-defined, assignment]

@@ -1,43 +1,37 @@
 """The sensors: a changed vault asks for today's partition, what comes late for the days that it changes."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
-from dagster._core.storage.tags import (
-    ASSET_PARTITION_RANGE_END_TAG,
-    ASSET_PARTITION_RANGE_START_TAG,
-)
 
+from slowwave.assets import at_a_glance
+from slowwave.assets.partitions import range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
-from slowwave.evaluation.due import due_days, grounds
-from slowwave.feedback.pending import folded_days, last_seqs, stretches, unfolded_days
+from slowwave.evaluation.due import grounds
+from slowwave.feedback.pending import folded_days, last_seqs, stretches
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gates, gates_now
 from slowwave.orchestration.jobs import EVALUATION, FEEDBACK, LEARNING, NIGHT
 from slowwave.scoring.feedback.learned import KINDS
-from slowwave.settings import load
+from slowwave.settings import Settings
+from slowwave.upkeep.due import ACTS, Due, due, over, partitions
 from slowwave.vaults.vault import fingerprint, is_there
 
 PATIENCE = timedelta(hours=1)
 TOLD = 10
 """Namespaces whose gate a tick tells about (count)."""
+Tick = dg.SensorResult | dg.SkipReason
 
 
-@dg.sensor(
-    job=NIGHT,
-    minimum_interval_seconds=load().night.vault_poll_seconds,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Looks at names, sizes and times of the files in every watched vault; runs today's partition "
-    "when something changed.",
-)
-def watched_vaults(
-    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
-) -> dg.SensorResult | dg.SkipReason:
+def watched_vaults(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for a run when a vault differs from what the last tick saw."""
+    slowwave.watch_vault()
     seen = json.loads(context.cursor) if context.cursor else {}
     sources = slowwave.space.journal.sources()
     if not sources:
@@ -56,82 +50,69 @@ def watched_vaults(
     return dg.SensorResult(run_requests=[request], cursor=cursor)
 
 
-@dg.sensor(
-    job=FEEDBACK,
-    minimum_interval_seconds=load().night.vault_poll_seconds,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Looks for searches and feedback of past days that no run has taken up (late, imported); "
-    "folds those days again, and all days after them, as one run.",
-)
-def late_feedback(
-    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
-) -> dg.SensorResult | dg.SkipReason:
+def late_notes(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
+    """Ask for the range of past days whose notes no night took in, once for each state of the journal."""
+    space = slowwave.space
+    late = _past(slowwave, due(space.journal, space.store)).notes
+    if not late:
+        return dg.SkipReason("All notes of past days are taken in.")
+    first, last = stretches(late)[0]
+    entries = space.journal.days(ACTS)
+    seen = sorted((day, seq) for day, seq in entries.select("day", "last_seq").iter_rows() if day in late)
+    return _range(first, last, "notes", str(seen))
+
+
+def late_feedback(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days that late feedback changes, once for each state of the journal."""
     space = slowwave.space
-    unfolded = unfolded_days(space.journal, space.store)
-    due = _past(slowwave, unfolded)
-    limit = space.settings.night.first_day
-    if not due and (wrong := [day for day in unfolded if day < limit]):
+    found = due(space.journal, space.store)
+    late, limit = _past(slowwave, found), space.settings.night.first_day
+    if not late.feedback and (wrong := [day for day in found.feedback if day < limit]):
         first = min(wrong)
         return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
-    early = min((day for day in unfolded if day >= limit), default=slowwave.first_partition)
+    early = min((day for day in found.feedback if day >= limit), default=slowwave.first_partition)
     if early < slowwave.first_partition:
         return dg.SkipReason(
             f"There is feedback of {early}, and the days of this page begin with {slowwave.first_partition}: "
             "reload the code location (Deployment, Reload), or run `slowwave night`."
         )
-    if not due:
+    if not late.feedback:
         return dg.SkipReason("All feedback of past days is taken up.")
-    first, last = stretches(due)[0]  # a later one is asked for when this one is done
+    if late.notes:
+        return dg.SkipReason("There are notes of past days that no night took in; they come first.")
+    first, last = stretches(late.feedback)[0]  # a later one is asked for when this one is done
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
     return _range(first, last, "late", str(seen), str(folded_days(space.store).get(first)))
 
 
-@dg.sensor(
-    job=EVALUATION,
-    minimum_interval_seconds=load().night.vault_poll_seconds,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Looks for past days that were never evaluated, or rest on something else by now (late "
-    "feedback, late labels); evaluates them as one run.",
-)
-def late_evaluation(
-    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
-) -> dg.SensorResult | dg.SkipReason:
+def late_evaluation(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days that are due, once for each state of what they rest on."""
     space = slowwave.space
-    if _past(slowwave, unfolded_days(space.journal, space.store)):
+    late = _past(slowwave, due(space.journal, space.store))
+    if late.feedback:
         return dg.SkipReason("There is feedback of past days that is not folded; that comes first.")
-    ground = grounds(space.journal, space.store)
-    due = _past(slowwave, due_days(space.journal, space.store))
-    if not due:
+    if not late.evaluation:
         return dg.SkipReason("All past days are evaluated as they are.")
-    first, last = stretches(due)[0]
-    return _range(first, last, "evaluate", str({day: ground[day] for day in due if day <= last}))
+    ground = grounds(space.journal, space.store)
+    first, last = stretches(late.evaluation)[0]
+    rests_on = {day: ground[day] for day in late.evaluation if day <= last}
+    return _range(first, last, "evaluate", str(rests_on))
 
 
-@dg.sensor(
-    job=LEARNING,
-    minimum_interval_seconds=load().night.vault_poll_seconds,
-    default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Asks for what was learned on days at whose end the learning gate is open; else says what is "
-    "missing. The asset asks the gate again.",
-)
-def learning_gate_opens(
-    context: dg.SensorEvaluationContext, slowwave: SlowwaveResource
-) -> dg.SensorResult | dg.SkipReason:
+def learning_gate_opens(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for each day that has something to learn behind an open gate, once for each state of it."""
     evidence = Evidence(slowwave.space)
     today = slowwave.clock().date().isoformat()
-    due = [
+    pending = [
         (max(first, slowwave.first_partition), min(last, today)) for first, last in lessons.due_runs(evidence)
     ]
-    if due := [(first, last) for first, last in due if first <= last]:
+    if pending := [(first, last) for first, last in pending if first <= last]:
         state = ids.digest(*(act.event_id for act in evidence.acts), str(evidence.evaluated))
         requests = [
-            dg.RunRequest(run_key=f"learn-{first}-{state}", partition_key=first)
-            if first == last
-            else _request(first, last, f"learn-{first}-{last}-{state}")
-            for first, last in due
+            _request(
+                first, last, f"learn-{first}-{state}" if first == last else f"learn-{first}-{last}-{state}"
+            )
+            for first, last in pending
         ]
         return dg.SensorResult(run_requests=requests)
     if not evidence.evaluated:
@@ -150,11 +131,76 @@ def learning_gate_opens(
     return dg.SkipReason(f"{told} (evaluated up to {last})")
 
 
-def _past(slowwave: SlowwaveResource, days: list[str]) -> list[str]:
+def standing(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
+    """Report at_a_glance of today anew where its numbers are others by now; no run is needed for it."""
+    now = slowwave.clock()
+    day = now.date().isoformat()
+    metadata = at_a_glance.by_day(slowwave.space, [day], now, context.instance)[day]
+    state = ids.digest(*(f"{name} {one.value}" for name, one in metadata.items()))
+    if state == context.cursor:
+        return dg.SkipReason("Nothing has changed.")
+    made = dg.AssetMaterialization(at_a_glance.at_a_glance.key, partition=day, metadata=metadata)
+    return dg.SensorResult(asset_events=[made], cursor=state)
+
+
+_SENSORS: list[tuple[Callable[..., Tick], Any, str]] = [
+    (
+        watched_vaults, NIGHT,
+        "Looks at names, sizes and times of the files in every watched vault; runs today's partition when "
+        "something changed.",
+    ),
+    (
+        late_notes, NIGHT,
+        "Looks for notes of past days that no night took in (a night that was missed); runs those days as "
+        "one run.",
+    ),
+    (
+        late_feedback, FEEDBACK,
+        "Looks for searches and feedback of past days that no run has taken up (late, imported), and for "
+        "days that were folded before their notes; folds those days again, and all days after them, as one "
+        "run.",
+    ),
+    (
+        late_evaluation, EVALUATION,
+        "Looks for past days that were never evaluated, or rest on something else by now (late feedback, "
+        "late labels); evaluates them as one run.",
+    ),
+    (
+        learning_gate_opens, LEARNING,
+        "Asks for what was learned on days at whose end the learning gate is open; else says what is "
+        "missing. The asset asks the gate again.",
+    ),
+    (
+        standing, None,
+        "Reports the numbers of at_a_glance for today whenever they change, so that they are as old as its "
+        "last tick.",
+    ),
+]  # fmt: skip
+
+
+def sensors(settings: Settings) -> list[dg.SensorDefinition]:
+    """All of them, each looking every `night.vault_poll_seconds`."""
+    return [
+        dg.sensor(
+            name=look.__name__,
+            job=job,
+            minimum_interval_seconds=settings.night.vault_poll_seconds,
+            default_status=dg.DefaultSensorStatus.RUNNING,
+            description=about,
+        )(look)
+        for look, job, about in _SENSORS
+    ]
+
+
+def _past(slowwave: SlowwaveResource, found: Due) -> Due:
     """Those whose night should be over by now (the run of a later one may be going on), of the partitions."""
-    hour = slowwave.space.settings.night.hour
-    over = (slowwave.clock() - timedelta(hours=hour) - PATIENCE).date().isoformat()
-    return [day for day in days if slowwave.first_partition <= day < over]
+    settings, now = slowwave.space.settings, slowwave.clock()
+
+    def past(days: tuple[str, ...]) -> tuple[str, ...]:
+        mine = partitions(days, settings, now, slowwave.first_partition)
+        return tuple(over(mine, settings, now, PATIENCE))
+
+    return Due(past(found.notes), past(found.feedback), past(found.evaluation))
 
 
 def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:
@@ -164,5 +210,6 @@ def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:
 
 def _request(first: str, last: str, key: str) -> dg.RunRequest:
     """A request for these days as one run."""
-    tags = {ASSET_PARTITION_RANGE_START_TAG: first, ASSET_PARTITION_RANGE_END_TAG: last}
-    return dg.RunRequest(run_key=key, tags=tags)
+    if first == last:
+        return dg.RunRequest(run_key=key, partition_key=first)
+    return dg.RunRequest(run_key=key, tags=range_tags(first, last))

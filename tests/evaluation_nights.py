@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
+from slowwave.orchestration.night import metadata_of
 from slowwave.settings import EmbeddingSettings, Settings, load
 
 TABLES = (
@@ -100,6 +101,18 @@ class Run:
     partition_keys: Sequence[str]
     run: Any
     log: logging.Logger
+    numbers: dict[str, Any] = field(default_factory=dict)
+    whole: dict[str, Any] = field(default_factory=dict)
+
+    def add_asset_metadata(self, told: Mapping[str, Any], *, partition_key: str) -> None:
+        """Numbers of a day; their sum is kept."""
+        assert partition_key in self.partition_keys
+        for name, number in told.items():
+            self.numbers[name] = self.numbers.get(name, 0) + number
+
+    def log_event(self, event: dg.AssetObservation) -> None:
+        """What is of all days."""
+        self.whole.update(event.metadata)
 
 
 def evaluate(settings: Settings, first: int, last: int, *, now: str = NOW) -> dict[str, dict[str, Any]]:
@@ -110,14 +123,14 @@ def evaluate(settings: Settings, first: int, last: int, *, now: str = NOW) -> di
     """
     resource, names = SlowwaveResource(home=str(settings.home), now=now), _names(first, last)
     resource.space.__dict__["embedder"] = _embedder()
-    run, told = SimpleNamespace(run_id=str(uuid.uuid4())), {}
+    run, told = SimpleNamespace(run_id=str(uuid.uuid4()), tags={}), {}
     with resource.space.one_night(nullcontext()):
         for asset in (*evaluation.ASSETS, *learning.PROPOSED_ASSETS):
             context = Run(asset.key, names, run, logging.getLogger("tests.evaluation"))
             done = asset.op.compute_fn.decorated_fn(context, resource, OneNight(slowwave=resource))
             told[asset.key.path[-1]] = {
                 key: value.value if isinstance(value, dg.MetadataValue) else value
-                for key, value in done.metadata.items()
+                for key, value in {**context.numbers, **context.whole, **(done.metadata or {})}.items()
             }
     resource.space.close()
     return told
@@ -153,10 +166,7 @@ def evaluate_in_dagster(
 
 def metadata(done: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
     """What each asset of a run told, by its name."""
-    made = [
-        event.step_materialization_data.materialization for event in done.get_asset_materialization_events()
-    ]
-    return {one.asset_key.path[-1]: {key: value.value for key, value in one.metadata.items()} for one in made}
+    return metadata_of(done.all_events)
 
 
 def tables(settings: Settings, embedder: Any) -> dict[str, pl.DataFrame]:

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 import dagster as dg
 import polars as pl
 import pytest
+from dagster_parts import sensor
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.home.workspace import Workspace
 from slowwave.learning.acts import write_act
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.sensors import learning_gate_opens
 from slowwave.settings import load
 from slowwave.store import Store
 
@@ -55,7 +55,7 @@ class GatedHome:
         with dg.build_sensor_context(
             instance=self.instance, resources={"slowwave": home}, definitions=definitions(home)
         ) as context:
-            return learning_gate_opens.evaluate_tick(context)
+            return sensor("learning_gate_opens").evaluate_tick(context)
 
     def run_days(self, first: str, last: str) -> dg.ExecuteInProcessResult:
         """The job for a range of days, as a request of the sensor or a backfill runs it."""

@@ -10,13 +10,13 @@ from typing import Any
 import dagster as dg
 import feedback_days as march
 import numpy as np
+from dagster_parts import sensor
 from evaluation_nights import NO_JUDGE, Life, make_home
 
 from bench._user import asked_on
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.sensors import learning_gate_opens
 from slowwave.settings import Settings
 
 PLACES = (
@@ -165,7 +165,7 @@ class Nights:
         with dg.build_sensor_context(
             instance=self.instance, resources={"slowwave": home}, definitions=definitions(home)
         ) as context:
-            return learning_gate_opens.evaluate_tick(context)
+            return sensor("learning_gate_opens").evaluate_tick(context)
 
     @staticmethod
     def tags(first: int, last: int) -> dict[str, str]:

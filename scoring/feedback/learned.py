@@ -99,8 +99,9 @@ PROPOSAL: Final[dict[str, pl.DataType]] = {
     "text": pl.String(),
 }
 """Columns of a proposal. question: the query's learnable words, sorted: two queries with the same ones teach
-as one. terms: that it could teach, the best first. refusal: a reason that needs no look at the others.
-text: which of the memory's texts was selected; what one is taught, another one does not know (rule 7.6)."""
+as one. terms: that it could teach, the best first; of a refused one all but the memory's own. refusal: a
+reason that needs no look at the others. text: which of the memory's texts was selected; what one is taught,
+another one does not know (rule 7.6)."""
 
 LESSON: Final[dict[str, pl.DataType]] = {
     "proposal_id": pl.String(),
@@ -127,9 +128,10 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
             memory), ``text`` (that was selected), ``born_at`` (when the memory first said so; null where
             there is none),
             ``gone_at`` (when it was retired, else null), ``asked`` (the query's learnable terms, in order;
-            empty where the query is no question but an order to an assistant) and ``triggers`` (terms of the
+            empty where the query is no question but an order to an assistant), ``triggers`` (terms of the
             memory's own trigger phrases).
-        frequent: ``namespace``, ``term``, ``memories`` (that have it) and ``share`` of all.
+        frequent: ``namespace``, ``term``, ``memories`` (that have it) and ``share`` of all; where both frames
+            have ``day``, as that day ended.
         policy: bounds.
         enabled: whether anything may be learned at all.
 
@@ -147,14 +149,20 @@ def propose(selections: pl.DataFrame, frequent: pl.DataFrame, policy: LearningPo
         .when(~there).then(pl.lit(NOT_FOUND))
         .when(age < timedelta(hours=policy.eligible_hours)).then(pl.lit(TOO_NEW))
     )  # fmt: skip
+    of = [name for name in ("namespace", "day") if name in selections.columns and name in frequent.columns]
     words = (
-        selections.select("proposal_id", "namespace", "asked", "triggers")
+        selections.with_columns(refused=refusal.is_not_null())
+        .select("proposal_id", *of, "asked", "triggers", "refused")
         .explode("asked")
         .drop_nulls("asked")
     )
     words = words.with_columns(place=pl.int_range(pl.len()).over("proposal_id"))
-    known = words.join(frequent, left_on=["namespace", "asked"], right_on=["namespace", "term"], how="left")
-    common = (pl.col("share") > policy.frequent_share) & (pl.col("memories") >= policy.frequent_from)
+    known = words.join(frequent, left_on=[*of, "asked"], right_on=[*of, "term"], how="left")
+    common = (
+        ~pl.col("refused")
+        & (pl.col("share") > policy.frequent_share)
+        & (pl.col("memories") >= policy.frequent_from)
+    )
     own = pl.col("triggers").list.contains(pl.col("asked"))
     order = ["place"] if policy.preference == "question" else ["memories", "place"]
     kept = (

@@ -32,13 +32,13 @@ def folders() -> tuple[Path, ...]:
     return package / "scoring", package / "quality", Path(__file__).parent
 
 
-def digest_of(folders: Iterable[Path]) -> str:
-    """BLAKE2b-48, as hex digits, of all definitions and lists of words in some folders, wherever each is."""
-    folders = list(folders)
+def digest_of(places: Iterable[Path]) -> str:
+    """BLAKE2b-48, as hex digits, of all definitions and lists of words in some folders and files."""
+    folders = list(places)
     found = sorted(
         "".join(_parts(definition))
         for folder in folders
-        for file in folder.rglob("*.py")
+        for file in ([folder] if folder.suffix == ".py" else folder.rglob("*.py"))
         for definition in _definitions(ast.parse(file.read_bytes()))
     )
     found += sorted(

@@ -1,8 +1,8 @@
 """Which days have to be folded, or folded again.
 
-Each folded day leaves a record (`slowwave.home.ledger`): the last entries of the journal that it saw, and a
-chain over itself and the folded day before it. A late entry makes its day pending; folding that day anew
-breaks the chain of the days after it.
+Each folded day leaves a record (`slowwave.home.ledger`): the last entries of the journal that it saw, the
+last note up to it that was staged by then, and a chain over itself and the folded day before it. A late entry
+or a late note makes its day pending; folding that day anew breaks the chain of the days after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from slowwave.common import ids
-from slowwave.home.ledger import FEEDBACK
+from slowwave.home.ledger import FEEDBACK, NOTES
 from slowwave.journal import FEEDBACK_KINDS
 
 if TYPE_CHECKING:
@@ -50,29 +50,42 @@ class Folded:
         seqs: of the last entries that it saw.
         after: chain of the folded day before it; empty for the first one.
         chain: over that, the day and `seqs`.
+        notes: seq of the last note up to the day that was staged when it was folded: a promotion rests on the
+            tier that a note gave its memory; None: not recorded, by a version that did not.
     """
 
     seqs: Seqs
     after: str
     chain: str
+    notes: int | None = None
 
     @classmethod
-    def of(cls, day: str, seqs: Seqs, after: str) -> Folded:
+    def of(cls, day: str, seqs: Seqs, after: str, notes: int | None = None) -> Folded:
         """The record of a day that was folded after another one."""
-        return cls(seqs, after, ids.digest("fold", after, day, *map(str, seqs)))
+        return cls(seqs, after, ids.digest("fold", after, day, *map(str, seqs)), notes)
+
+    def holds(self, after: str, seqs: Seqs, notes: int) -> bool:
+        """Whether folding the day again would rest on the same: day before it, entries and notes."""
+        return self.after == after and self.seqs.covers(seqs) and (self.notes is None or self.notes >= notes)
 
 
-def unfolded(entries: Mapping[str, Seqs], folded: Mapping[str, Folded]) -> list[str]:
+def unfolded(
+    entries: Mapping[str, Seqs], folded: Mapping[str, Folded], notes: Mapping[str, int] | None = None
+) -> list[str]:
     """The days to fold, from the first one that misses something on: each rests on those before it.
 
     Args:
         entries: last seqs of every day that has entries.
         folded: records of the days that were folded.
+        notes: seq of the last note of each day that a night took in.
     """
-    after, due = "", list[str]()
-    for day in sorted({*entries, *folded}):
+    after, note, due = "", 0, list[str]()
+    for day in sorted({*entries, *folded, *(notes or {})}):
+        note = max(note, (notes or {}).get(day, 0))
+        if day not in entries and day not in folded:
+            continue
         record = folded.get(day)
-        if record is None or due or record.after != after or not record.seqs.covers(entries.get(day, Seqs())):
+        if record is None or due or not record.holds(after, entries.get(day, Seqs()), note):
             due.append(day)
         else:
             after = record.chain
@@ -92,19 +105,20 @@ def stretches(days: Sequence[str]) -> list[tuple[str, str]]:
 
 def unfolded_days(journal: Journal, store: Store) -> list[str]:
     """The days with searches or feedback that no night has taken up, and those that rest on such a day."""
-    return unfolded(last_seqs(journal), folded_days(store))
+    taken_in = {day: int(record["seq"]) for day, record in NOTES.finished(store).items()}
+    return unfolded(last_seqs(journal), folded_days(store), taken_in)
 
 
 def folded_days(store: Store) -> dict[str, Folded]:
     """Records of the days that were folded."""
     return {
-        day: Folded(Seqs(*record["seqs"]), record["after"], record["chain"])
+        day: Folded(Seqs(*record["seqs"]), record["after"], record["chain"], record.get("notes"))
         for day, record in FEEDBACK.finished(store).items()
     }
 
 
 def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
-    """Note what a run is going to fold, from what the searches and events that it rests on are.
+    """Note what a run is going to fold, from what the searches, events and notes that it rests on are.
 
     Args:
         store: the memory.
@@ -114,16 +128,27 @@ def begin(store: Store, run: str, seqs: Mapping[str, Seqs], first: str) -> None:
     """
     earlier = [(day, one) for day, one in folded_days(store).items() if day < first]
     after = max(earlier)[1].chain if earlier else ""
-    FEEDBACK.begin(store, run, seqs=dict(seqs), after=after)
+    FEEDBACK.begin(store, run, seqs=dict(seqs), after=after, notes=_staged(store, run))
+
+
+def _staged(store: Store, run: str) -> dict[str, int]:
+    """Seq of the last note of each day that was staged, also by a run that has not finished."""
+    rows = pl.concat(
+        [store.read("staged_notes", columns=["day", "seq"]), NOTES.seen(store, run, "staged_notes")]
+    )
+    finished = {day: int(record["seq"]) for day, record in NOTES.finished(store).items()}
+    last = dict(rows.drop_nulls("seq").group_by("day").agg(pl.col("seq").max()).iter_rows())
+    return {day: max(last.get(day, 0), finished.get(day, 0)) for day in {*last, *finished}}
 
 
 def finish(store: Store, run: str) -> bool:
     """Remember that the days of a run were folded; False where the run folded nothing."""
     if (begun := FEEDBACK.begun_by(store, run)) is None:
         return False
-    after, records = begun["after"], dict[str, dict[str, Any]]()
+    after, records, staged = begun["after"], dict[str, dict[str, Any]](), begun.get("notes", {})
     for day, seqs in sorted(begun["seqs"].items()):
-        done = Folded.of(day, Seqs(*seqs), after)
+        notes = max((seq for on, seq in staged.items() if on <= day), default=0)
+        done = Folded.of(day, Seqs(*seqs), after, notes)
         records[day] = asdict(done)
         after = done.chain
     FEEDBACK.finish(store, records)

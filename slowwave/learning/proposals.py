@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -35,7 +35,7 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
     A search teaches on the first day on which anything was said of it, once a memory, in the name of who
     selected it first. What was imported was not ranked here, so nobody knows where it stood: it teaches
-    nothing. How frequent a word is, is asked of the memory as it is now.
+    nothing. How frequent a word is, is asked of the notes that there were as the day ended.
 
     Args:
         space: has the signals, the searches and the memories.
@@ -49,7 +49,7 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
     chosen = chosen.join(asked.select("namespace", "query", "asked"), on=["namespace", "query"], how="left")
     chosen = chosen.with_columns(pl.col("asked").fill_null([]))
     worth = chosen.filter(pl.col("rank") > space.learning_policy.excluded_ranks)
-    terms = asked.join(worth.select("namespace", "query").unique(), on=["namespace", "query"], how="semi")
+    terms = asked.join(worth.select("namespace", "query", "day").unique(), on=["namespace", "query"])
     rows = propose(
         chosen,
         _frequent(space, terms.explode("asked", "words").drop_nulls("asked")),
@@ -182,27 +182,64 @@ def _spelled(query: str) -> dict[str, str]:
 
 
 def _frequent(space: Workspace, terms: pl.DataFrame) -> pl.DataFrame:
-    """How many memories of a namespace have each term, as far as it matters.
+    """How many memories of a namespace had each term at the end of each day, as far as it matters.
 
     Args:
         space: whose full-text index is asked, for the words of queries alone.
-        terms: ``namespace``, ``asked`` (the term) and ``words`` (one of its forms).
+        terms: ``namespace``, ``day``, ``asked`` (the term) and ``words`` (one of its forms).
+
+    Returns:
+        namespace, day, term, memories (count) and share (of those that there were).
     """
-    found = []
+    found: list[tuple[str, str, str, int, float]] = []
     for (namespace,), mine in terms.group_by("namespace", maintain_order=True):
-        found += list(_counted(space, str(namespace), mine.unique("asked", maintain_order=True)))
-    schema = {"namespace": pl.String, "term": pl.String, "memories": pl.Int64, "share": pl.Float64}
+        found += _counted(space, str(namespace), mine)
+    schema = {
+        "namespace": pl.String, "day": pl.String, "term": pl.String, "memories": pl.Int64,
+        "share": pl.Float64,
+    }  # fmt: skip
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def _counted(space: Workspace, namespace: str, terms: pl.DataFrame) -> Iterable[tuple[str, str, int, float]]:
-    mine = within(namespace, "status = 'live'")
-    size = space.store.count("memories", mine)
+def _counted(
+    space: Workspace, namespace: str, terms: pl.DataFrame
+) -> Iterable[tuple[str, str, str, int, float]]:
+    """A row for each day and term; a memory has come on the day of its first save."""
+    live = space.store.read("memories", within(namespace, "status = 'live'"), columns=["memory_id"])
+    saved = space.store.read("staged_notes", within(namespace, "act = 'save'"), columns=["memory_id", "day"])
+    came = saved.join(live, on="memory_id", how="semi").group_by("memory_id").agg(pl.col("day").min())
+    days = terms["day"].unique().sort()
+    sizes = {day: int((came["day"] <= day).sum()) for day in days}
+    for (term,), mine in terms.group_by("asked", maintain_order=True):
+        on = mine["day"].unique(maintain_order=True).to_list()
+        counts = _having(space, namespace, mine["words"][0], came, {day: sizes[day] for day in on})
+        for day in on:
+            yield namespace, day, str(term), counts[day], counts[day] / max(sizes[day], 1)
+
+
+def _having(
+    space: Workspace, namespace: str, word: str, came: pl.DataFrame, sizes: Mapping[str, int]
+) -> dict[str, int]:
+    """How many memories had a word at the end of some days; of a frequent one as many as make it frequent.
+
+    Args:
+        space: whose full-text index is asked.
+        namespace: of the memories.
+        word: that they have.
+        came: ``memory_id`` and ``day`` of each memory's first save.
+        sizes: memories that there were, by day.
+    """
     policy = space.learning_policy
-    # A memory may have many chunks with the word; beyond this many it is frequent in any case.
-    enough = 4 * max(policy.frequent_from, int(policy.frequent_share * size) + 1)
-    for term, word in terms.select("asked", "words").iter_rows():
-        query = full_text(space.store, "chunks", "search_text", word).where(mine)
-        rows = query.limit(enough).select(["memory_id", "_score"]).to_arrow()
-        memories = len(set(rows.column("memory_id").to_pylist()))
-        yield namespace, term, memories, memories / max(size, 1)
+    query = full_text(space.store, "chunks", "search_text", word).where(within(namespace, "status = 'live'"))
+    limit = 4 * max(policy.frequent_from, int(policy.frequent_share * came.height) + 1)
+    while True:
+        rows = query.limit(limit).select(["memory_id", "_score"]).to_arrow()
+        found = pl.Series("memory_id", rows.column("memory_id").to_pylist(), dtype=pl.String).unique()
+        with_word = came.join(found.to_frame(), on="memory_id", how="semi")["day"]
+        counts = {day: int((with_word <= day).sum()) for day in sizes}
+        if rows.num_rows < limit or all(
+            count >= policy.frequent_from and count > policy.frequent_share * sizes[day]
+            for day, count in counts.items()
+        ):
+            return counts
+        limit *= 4  # a memory may have many chunks with the word, and later ones may hide earlier ones

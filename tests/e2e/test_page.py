@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import feedback_days as march
+import polars as pl
 import pytest
 from evaluation_nights import asked, fold, journal, label, make_home
+from polars.testing import assert_frame_equal
 from web_page import (
     PATIENCE_S,
     ROOT,
@@ -34,7 +36,11 @@ from web_page import (
 )
 
 from slowwave.common import ids
+from slowwave.home.workspace import Workspace
+from slowwave.orchestration.instance import dagster_home
 from slowwave.orchestration.night import run_night
+from slowwave.settings import Settings, load
+from slowwave.upkeep.due import due
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -229,6 +235,7 @@ def test_a_home_of_a_former_version_shows_no_invitation_and_term_leaves_no_proce
 
 
 def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_path: Path) -> None:
+    dagster_home(load(home))  # the checkout's .env names it
     port = free_port()
     command = [
         sys.executable,
@@ -247,7 +254,8 @@ def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_p
         def assets(server: Server = server) -> set[str]:
             return {
                 node["assetKey"]["path"][-1]
-                for node in server.ask("{ assetNodes { assetKey { path } } }")["assetNodes"]
+                for node in server.ask("{ assetNodes { assetKey { path } isMaterializable } }")["assetNodes"]
+                if node["isMaterializable"]
             }
 
         assert eventually("the assets", assets) == EVERYTHING
@@ -255,6 +263,7 @@ def test_dagster_dev_with_the_workspace_file_serves_the_assets(home: Path, tmp_p
 
 def test_dg_checks_the_definitions(home: Path) -> None:
     pytest.importorskip("dagster_dg_cli", reason="dagster-dg-cli is not installed")
+    dagster_home(load(home))
     command = [sys.executable, "-c", "from dagster_dg_cli.cli import main; main()", "check", "defs"]
     done = subprocess.run(
         command,
@@ -325,6 +334,84 @@ def days_are_filled_in(server: Server, page: Any, picture: Callable[[str], None]
     events.click()  # the button Partitions draws the latest ones alone
     page.get_by_text("nDCG@10", exact=True).wait_for()
     picture("21 its plots")
+
+
+TABLES = ("memories", "usage_signals", "effectiveness", "strength", "promotions", "memory_state")
+
+
+@needs_chromium
+@pytest.mark.soak
+def test_past_days_filled_in_by_clicks_in_any_order_are_those_of_daily_runs(
+    tmp_path: Path, page: Any, picture: Callable[[str], None]
+) -> None:
+    """The later five days first. Self-dependent assets run apart, so each backfill is several runs."""
+    daily, clicked = (lived(tmp_path / name) for name in ("daily", "clicked"))
+    for day in range(1, 11):
+        assert run_night(daily, march.name(day), march.name(day))["success"]
+    for server in ui(clicked.home, tmp_path):
+        for first, last in ((6, 10), (1, 5)):
+            before = len(backfills(server))
+            page.goto(f"{server.url}/jobs")
+            page.goto(f"{server.url}/locations/slowwave/jobs/night")
+            page.get_by_role("button", name=re.compile("Materialize all")).first.click()
+            dialog = page.get_by_role("dialog").filter(has_text="Launch runs to materialize")
+            dialog.get_by_text("Show all partitions").click()
+            chosen = dialog.get_by_role("textbox").first
+            chosen.fill(f"[{march.name(first)}...{march.name(last)}]")
+            chosen.press("Enter")
+            dialog.get_by_text("5 partitions", exact=True).first.wait_for()
+            picture(f"22 backfill of {first} to {last}")
+            dialog.get_by_role("button", name="Launch backfill").click()
+            eventually(
+                "the backfill",
+                lambda before=before, server=server: len(backfills(server)) > before and all_done(server),
+            )
+        eventually("what is due", lambda: not due_days_of(clicked))
+        page.goto(f"{server.url}/runs")
+        page.get_by_text("night").first.wait_for()
+        picture("23 runs")
+    for name in TABLES:
+        ours, theirs = (rows_of_table(one, name) for one in (clicked, daily))
+        assert_frame_equal(ours, theirs, check_exact=True)
+
+
+def lived(home: Path) -> Settings:
+    """A home of ten past days of notes, searches and ratings, and no night."""
+    settings = make_home(home)
+    acts = []
+    for day in range(1, 11):
+        name = ids.memory_id("ada", "deploy")
+        who = {"principal": f"p{day}"}
+        acts += [
+            march.search(f"s{day}", march.at(day, 1), [name], **who),
+            march.rating(f"s{day}", march.at(day, 2), name, "unhelpful" if day == 3 else "helpful", **who),
+        ]
+    journal(settings, acts)
+    return settings
+
+
+def backfills(server: Server) -> list[str]:
+    """States of the backfills."""
+    found = server.ask("{ partitionBackfillsOrError { ... on PartitionBackfills { results { status } } } }")
+    return [one["status"] for one in found["partitionBackfillsOrError"]["results"]]
+
+
+def all_done(server: Server) -> bool:
+    return all(one.startswith("COMPLETED") for one in backfills(server)) and bool(server.ended())
+
+
+def due_days_of(settings: Settings) -> list[str]:
+    space = Workspace(settings)
+    try:
+        found = due(space.journal, space.store)
+    finally:
+        space.close()
+    return [*found.notes, *found.feedback]
+
+
+def rows_of_table(settings: Settings, name: str) -> pl.DataFrame:
+    store = Workspace(settings).store
+    return store.read(name).sort(store.specs[name].key)
 
 
 def _is_backfill(run: dict[str, Any]) -> bool:

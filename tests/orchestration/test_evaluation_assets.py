@@ -13,6 +13,7 @@ import dagster as dg
 import feedback_days as days
 import polars as pl
 import pytest
+from dagster_parts import sensor
 from evaluation_nights import (
     TABLES,
     Life,
@@ -38,7 +39,6 @@ from slowwave.evaluation.judging.asking import PATIENCE
 from slowwave.home.workspace import Workspace
 from slowwave.memory import Memory
 from slowwave.orchestration.night import evaluate_due, run_night
-from slowwave.orchestration.sensors import late_evaluation
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import Settings, load
 from slowwave.settings.ranking_file import write_policy
@@ -255,21 +255,20 @@ def test_the_sensor_asks_for_past_days_that_rest_on_something_else(home, fast_em
 
     def tick() -> dg.SensorResult | dg.SkipReason:
         with dg.build_sensor_context(resources={"slowwave": resource}) as context:
-            return late_evaluation(context)
+            return sensor("late_evaluation")(context)
 
     assert "are evaluated as they are" in str(tick())
     journal(settings, [asked(1, 1), asked(2, 20)])  # the second is of today
     assert "not folded; that comes first" in str(tick())
     fold(settings, 1, 20, fast_embedder)
     (request,) = tick().run_requests
-    days_asked = [request.tags[f"dagster/asset_partition_range_{end}"] for end in ("start", "end")]
-    assert days_asked == [days.name(1), days.name(1)]
+    assert request.partition_key == days.name(1)
     assert tick().run_requests[0].run_key == request.run_key
     evaluate(settings, 1, 1)
     assert "are evaluated as they are" in str(tick())
     label(settings, [("question 1", DEPLOY, 3, days.at(2))])
     (again,) = tick().run_requests
-    assert again.tags["dagster/asset_partition_range_start"] == days.name(2)
+    assert again.partition_key == days.name(2)
     assert again.run_key != request.run_key
 
 

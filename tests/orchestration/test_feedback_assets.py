@@ -11,6 +11,7 @@ import dagster as dg
 import feedback_days as days
 import polars as pl
 import pytest
+from dagster_parts import sensor
 from polars.testing import assert_frame_equal
 from prepared import take_over
 
@@ -20,8 +21,7 @@ from slowwave.common import ids
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.night import choose_days, pending_days, run_due
-from slowwave.orchestration.sensors import late_feedback
+from slowwave.orchestration.night import choose_days, metadata_of, pending_days, run_due
 from slowwave.settings import Settings, load
 
 TABLES = (
@@ -67,10 +67,7 @@ def fold(settings: Settings, first: str, last: str) -> dict[str, dict[str, Any]]
     with dg.DagsterInstance.ephemeral() as instance:
         done = defs.resolve_job_def("feedback").execute_in_process(instance=instance, tags=tags)
     assert done.success
-    made = [
-        event.step_materialization_data.materialization for event in done.get_asset_materialization_events()
-    ]
-    return {one.asset_key.path[-1]: {key: value.value for key, value in one.metadata.items()} for one in made}
+    return metadata_of(done.all_events)
 
 
 @pytest.mark.slow
@@ -172,7 +169,7 @@ class Ticks:
 
     def tick(self) -> dg.SensorResult | dg.SkipReason:
         with dg.build_sensor_context(resources={"slowwave": self.resource}) as context:
-            return late_feedback(context)
+            return sensor("late_feedback")(context)
 
     def run(self, request: dg.RunRequest, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
         job = self.defs.resolve_job_def("feedback")
@@ -235,7 +232,7 @@ def test_the_sensor_asks_for_no_day_that_the_page_has_not_loaded(settings):
     journal(settings, [days.search("wrong", days.at(1) - timedelta(days=900), [MEMORY])])
     journal(settings, [days.search("a", days.at(3), [MEMORY])])
     (request,) = ticks.tick().run_requests  # an act with a wrong date stops nothing
-    assert request.tags["dagster/asset_partition_range_start"] == days.name(3)
+    assert request.partition_key == days.name(3)
     journal(settings, [days.search("b", days.at(2), [MEMORY])])
     said = ticks.tick().skip_message
     assert days.name(2) in said

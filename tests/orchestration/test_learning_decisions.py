@@ -7,13 +7,14 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from dagster_parts import sensor
 from learning_rows import night, put_ready
 from webhook_server import Webhook, serving
 
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.learning.acts import REGRESSION, acts, write_act
 from slowwave.memory import Memory
-from slowwave.orchestration.alerts import failed_runs, regressions
+from slowwave.orchestration.alerts import failed_runs
 from slowwave.orchestration.definitions import definitions
 
 ANN = {"namespace": "ada", "who": "Ann", "why": "looked at it"}
@@ -206,7 +207,7 @@ class Ticks:
         with dg.build_sensor_context(
             self._instance, cursor=self._cursor, resources={"slowwave": self._resource}
         ) as context:
-            result = regressions(context)
+            result = sensor("regressions")(context)
         if isinstance(result, dg.SkipReason):
             return result.skip_message
         self._cursor = result.cursor

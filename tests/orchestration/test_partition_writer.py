@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from slowwave.assets.daily import daily_asset, rows_of_run, write_rows
+from slowwave.assets.daily import daily_asset, materialized, rows_of_run, write_rows
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.memory import Memory
 
@@ -41,7 +41,7 @@ class Night:
         def staged_notes(
             context: dg.AssetExecutionContext, slowwave: SlowwaveResource
         ) -> dg.MaterializeResult:
-            return dg.MaterializeResult(metadata=write_rows(context, slowwave.space.store, night.rows))
+            return materialized(context, write_rows(context, slowwave.space.store, night.rows), {})
 
         @daily_asset("ingest", staged_notes)
         def reader(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> None:

@@ -4,20 +4,21 @@ import io
 import json
 import logging
 import os
+import tempfile
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
 import pytest
 import servers
-from dagster._core.execution import context_creation_job
 from prepared import take_over
 
 from slowwave.errors import SlowwaveError
 from slowwave.orchestration import night, said
-from slowwave.orchestration.instance import URL_VARIABLE, dagster_home
+from slowwave.orchestration.instance import PYTHON_LOGS, URL_VARIABLE, dagster_home
 from slowwave.settings import load
 
 
@@ -40,15 +41,21 @@ def is_stopped() -> None:
 def told(op: Any, form: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a run of one step says."""
     stream = io.StringIO()
-    monkeypatch.setattr(context_creation_job, "default_system_loggers", None)
     monkeypatch.setattr("sys.stderr", stream)
-    said.use(form)
+    monkeypatch.setattr(said.Handler, "silent", False)
+    monkeypatch.setenv("SLOWWAVE_TELEMETRY__LOGS", form)
 
     @dg.job
     def small() -> None:
         op()
 
-    small.execute_in_process(raise_on_error=False, tags={"dagster/partition": "2026-03-02"})
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "dagster.yaml").write_text(PYTHON_LOGS)
+        with dg.DagsterInstance.from_config(folder) as instance:
+            small.execute_in_process(
+                instance=instance, raise_on_error=False, tags={"dagster/partition": "2026-03-02"},
+                run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            )  # fmt: skip
     return [line for line in stream.getvalue().splitlines() if "slowwave.runs" in line or "small" in line]
 
 

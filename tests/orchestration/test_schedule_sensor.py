@@ -8,6 +8,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster_parts import schedule, sensor
 
 from slowwave.assets.daily import WHOLE_RANGE
 from slowwave.assets.partitions import DAILY, home_first_day
@@ -15,8 +16,6 @@ from slowwave.assets.resources import SlowwaveResource
 from slowwave.journal import Journal
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.jobs import evaluated, nightly
-from slowwave.orchestration.sensors import watched_vaults
 from slowwave.scoring.days import day_end, day_start
 from slowwave.settings import load
 from slowwave.vaults import vault
@@ -61,9 +60,10 @@ def test_the_page_has_the_days_of_its_home_and_a_command_any(home):
     command = definitions(SlowwaveResource(home=str(home)))
     for defs, first in ((page, "2026-03-04"), (command, "2024-01-01")):
         graph = defs.resolve_asset_graph()
-        days = {graph.get(key).partitions_def for key in graph.get_all_asset_keys()}
+        with_days = [key for key in graph.materializable_asset_keys if graph.get(key).partitions_def]
+        days = {graph.get(key).partitions_def for key in with_days}
         assert [one.get_first_partition_key() for one in days] == [first]  # one backfill, one run
-        assert {graph.get(key).backfill_policy for key in graph.get_all_asset_keys()} == {WHOLE_RANGE}
+        assert {graph.get(key).backfill_policy for key in with_days} == {WHOLE_RANGE}
         assert defs.resolve_job_def("night").partitions_def.get_first_partition_key() == first
 
 
@@ -86,7 +86,7 @@ def asked(schedule: dg.ScheduleDefinition, tick: str, **home: str) -> dg.RunRequ
         return schedule(context)
 
 
-@pytest.mark.parametrize(("schedule", "job"), [(nightly, "night"), (evaluated, "evaluation")])
+@pytest.mark.parametrize(("name", "job"), [("nightly", "night"), ("evaluated", "evaluation")])
 @pytest.mark.parametrize(
     ("tick", "day"),
     [
@@ -95,22 +95,23 @@ def asked(schedule: dg.ScheduleDefinition, tick: str, **home: str) -> dg.RunRequ
         ("2026-03-01T01:30:00+02:00", "2026-02-27"),
     ],
 )
-def test_a_tick_asks_for_yesterdays_partition_once(schedule, job, tick, day):
-    request = asked(schedule, tick)
+def test_a_tick_asks_for_yesterdays_partition_once(name, job, tick, day):
+    request = asked(schedule(name), tick)
     assert (request.partition_key, request.run_key) == (day, f"{job}-{day}")
-    assert asked(schedule, tick).run_key == request.run_key
+    assert asked(schedule(name), tick).run_key == request.run_key
 
 
-@pytest.mark.parametrize("schedule", [nightly, evaluated])
-def test_a_tick_asks_for_no_day_before_the_home_began(schedule):
+@pytest.mark.parametrize("name", ["nightly", "evaluated"])
+def test_a_tick_asks_for_no_day_before_the_home_began(name):
     tick = "2026-03-02T02:00:00+00:00"
-    assert asked(schedule, tick, first_day="2026-03-01").partition_key == "2026-03-01"
-    assert "begins with 2026-03-02" in asked(schedule, tick, first_day="2026-03-02").skip_message
+    assert asked(schedule(name), tick, first_day="2026-03-01").partition_key == "2026-03-01"
+    assert "begins with 2026-03-02" in asked(schedule(name), tick, first_day="2026-03-02").skip_message
 
 
 def test_a_day_is_evaluated_after_its_night_has_begun():
-    assert [one.cron_schedule for one in (nightly, evaluated)] == ["0 2 * * *", "30 2 * * *"]
-    assert nightly.execution_timezone == evaluated.execution_timezone == "UTC"
+    both = [schedule(name) for name in ("nightly", "evaluated")]
+    assert [one.cron_schedule for one in both] == ["0 2 * * *", "30 2 * * *"]
+    assert {one.execution_timezone for one in both} == {"UTC"}
 
 
 # -- sensor ----------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ class Watch:
     def tick(self) -> dg.SensorResult | dg.SkipReason:
         resources = {"slowwave": self.resource}
         with dg.build_sensor_context(cursor=self.cursor, resources=resources) as context:
-            result = watched_vaults(context)
+            result = sensor("watched_vaults")(context)
         if isinstance(result, dg.SensorResult):
             self.cursor = result.cursor
         return result

@@ -10,10 +10,10 @@ import dagster as dg
 import pytest
 from warehouse_rows import put
 
-from slowwave.assets import evaluation
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.trend import MOST, trend
 from slowwave.memory import Memory
+from slowwave.scoring.days import day_end
 
 MONDAY = date(2026, 3, 2)
 
@@ -38,8 +38,9 @@ def effect(memory: Memory, namespace: str, week: int, questions: int, after: flo
 
 
 def told(home: Path, day: str) -> dict[str, Any]:
-    resources = {"slowwave": SlowwaveResource(home=str(home), now="2026-05-01T03:00:00+00:00")}
-    done = dg.materialize([trend], resources=resources, partition_key=day)
+    """What it tells as a day ends."""
+    resources = {"slowwave": SlowwaveResource(home=str(home), now=day_end(day).isoformat())}
+    done = dg.materialize([trend], resources=resources)
     assert done.success
     (made,) = done.asset_materializations_for_node("trend")
     return dict(made.metadata)
@@ -93,6 +94,5 @@ def test_of_many_namespaces_those_with_the_most_judged_searches_are_told(home: P
     assert named == {"ada", *(f"team-{at}" for at in range(2, MOST + 1))}
 
 
-def test_it_is_made_in_the_run_of_what_it_reads() -> None:
-    beside = evaluation.evaluation_scores
-    assert (trend.partitions_def, trend.backfill_policy) == (beside.partitions_def, beside.backfill_policy)
+def test_it_has_no_days() -> None:
+    assert trend.partitions_def is None

@@ -10,7 +10,6 @@ import pytest
 from dagster_duckdb import DuckDBResource
 from warehouse_rows import fill_day, journal_day
 
-from slowwave.assets import evaluation
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.warehouse import READS, warehouse
 from slowwave.memory import Memory
@@ -21,7 +20,7 @@ DAY = "2026-03-01"
 
 def materialized(home: Path, **duckdb: Any) -> dict[str, Any]:
     resources = {"slowwave": SlowwaveResource(home=str(home)), "duckdb": DuckDBResource(**duckdb)}
-    done = dg.materialize([warehouse], resources=resources, partition_key=DAY)
+    done = dg.materialize([warehouse], resources=resources)
     assert done.success
     (told,) = done.asset_materializations_for_node("warehouse")
     return {name: value.value for name, value in told.metadata.items()}
@@ -66,12 +65,8 @@ def test_a_build_that_fails_fails_the_run_and_the_next_one_succeeds(home: Path, 
     assert "| memories | 1 |" in materialized(home, database="")["tables"]
 
 
-def test_it_depends_on_what_it_reads_and_is_made_in_the_same_run() -> None:
-    """Else Dagster says of a backfill that it cannot be materialized in the same run as the rest."""
-    judged = evaluation.evaluation_scores
-    assert (warehouse.partitions_def, warehouse.backfill_policy) == (
-        judged.partitions_def, judged.backfill_policy,
-    )  # fmt: skip
+def test_it_depends_on_what_it_reads_and_has_no_days() -> None:
+    assert warehouse.partitions_def is None
     assert {"evaluation_scores", "channel_attribution", "evaluation_cycles", "memory_state", "memories",
             "gate_verdicts", "searches", "events", "usage_signals", "promotions",
             "trend"} == set(READS)  # fmt: skip

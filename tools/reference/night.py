@@ -103,7 +103,7 @@ def _name(key: Any) -> str:  # noqa: ANN401
 
 
 def _parents(node: Any) -> list[str]:  # noqa: ANN401
-    return sorted(_name(key) for key in node.parent_keys)
+    return sorted(_name(key) for key in node.parent_keys if key != node.key)
 
 
 def _of_job(job: Any) -> str:  # noqa: ANN401
@@ -114,7 +114,8 @@ def _of_job(job: Any) -> str:  # noqa: ANN401
 def _described(node: Any) -> str:  # noqa: ANN401
     own = sorted(key.name for key in node.check_keys if key.name != EVERYWHERE)
     said = [
-        f"Rests on {codes(_parents(node))}." if node.parent_keys else "Rests on the journal.",
+        f"Rests on {codes(_parents(node))}." if node.parent_keys else "",
+        "Goes on from what it left the day before." if node.key in node.parent_keys else "",
         f"Checks: {codes(own)}." if own else "",
     ]
     return section(4, _name(node.key), paragraphs(node.description), " ".join(filter(None, said)))

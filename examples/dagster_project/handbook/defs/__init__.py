@@ -1,0 +1,1 @@
+"""Definitions of the project, one file or folder each."""
