@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slowwave.common.finding import ENV_PREFIX, find_home
+from slowwave.common.finding import DAGSTER_FOLDER, ENV_PREFIX, find_home
 from slowwave.errors import SettingsError, SlowwaveError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ telemetry: {enabled: false}
 nux: {enabled: false}   # no invitation to Dagster's newsletter
 concurrency:
   runs: {max_concurrent_runs: 2}
-  pools: {default_limit: 1, granularity: op}   # one writer per shared table
+  pools: {default_limit: 1, granularity: op}   # of a project's own assets; the memory has a lock
 run_monitoring: {enabled: true, free_slots_after_run_end_seconds: 30}
 run_retries: {enabled: true, max_retries: 2, retry_on_asset_or_op_failure: false}
 """
@@ -61,7 +61,7 @@ def dagster_home(settings: Settings) -> Path:
             is no PostgreSQL.
         SlowwaveError: that database does not let anybody in.
     """
-    folder = settings.home / "dagster"
+    folder = settings.home / DAGSTER_FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "dagster.yaml"
     before = config.read_text() if config.exists() else ""

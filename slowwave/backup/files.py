@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 
 from slowwave.backup import known
+from slowwave.common.finding import is_home
 from slowwave.home.model import MOVED_FROM
 from slowwave.home.model import RESTORING as MARKER
 from slowwave.settings import CONFIG_FILE, Settings
@@ -65,7 +66,7 @@ def is_left_out(inside: Path) -> bool:
 def leftovers(settings: Settings) -> list[str]:
     """What is in a folder that is to become a home, but for what may be there: settings, locks, places."""
     home = settings.home
-    if not home.is_dir():
+    if not is_home(home):
         return []
     allowed = {CONFIG_FILE, MARKER, MOVED_FROM, known.FILE}
     return sorted(

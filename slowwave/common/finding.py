@@ -7,6 +7,13 @@ from pathlib import Path
 
 ENV_PREFIX = "SLOWWAVE_"
 HOME_FOLDER = ".slowwave"
+DAGSTER_FOLDER = "dagster"
+"""Folder of a home with its Dagster instance; it may be made before the home is."""
+
+
+def is_home(folder: Path) -> bool:
+    """Whether a folder is there and has more in it than an instance of Dagster that waits for a home."""
+    return folder.is_dir() and [one.name for one in folder.iterdir()] != [DAGSTER_FOLDER]
 
 
 def find_home(start: Path | None = None) -> Path:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from slowwave.common.finding import ENV_PREFIX, HOME_FOLDER, find_home
+from slowwave.common.finding import ENV_PREFIX, HOME_FOLDER, find_home, is_home
 
-__all__ = ["ENV_PREFIX", "HOME_FOLDER", "find_home"]
+__all__ = ["ENV_PREFIX", "HOME_FOLDER", "find_home", "is_home"]

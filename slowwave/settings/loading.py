@@ -13,7 +13,7 @@ from pydantic_settings import SettingsError as UnreadableVariableError
 
 from slowwave.common.arguments import shown
 from slowwave.errors import SettingsError
-from slowwave.settings.finding import ENV_PREFIX, find_home
+from slowwave.settings.finding import ENV_PREFIX, find_home, is_home
 from slowwave.settings.former import renamed
 from slowwave.settings.groups import Group
 from slowwave.settings.shown import covered, variable_of
@@ -98,7 +98,7 @@ def require_home(settings: Settings) -> Settings:
     Raises:
         SettingsError: it is not; says how to make one.
     """
-    if not settings.home.is_dir():
+    if not is_home(settings.home):
         raise SettingsError(
             f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one; "
             f"`slowwave --home FOLDER` names another."

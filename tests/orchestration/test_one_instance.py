@@ -21,8 +21,11 @@ import servers
 import yaml
 from dotenv import dotenv_values
 
-from slowwave.errors import SlowwaveError
-from slowwave.orchestration.instance import env_file, write_env_file
+from slowwave.backup.files import leftovers
+from slowwave.common.finding import is_home
+from slowwave.errors import SettingsError, SlowwaveError
+from slowwave.orchestration.instance import dagster_home, env_file, write_env_file
+from slowwave.settings import load, require_home
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -213,3 +216,17 @@ def test_all_commands_use_the_same_instance(name: str, checkout: Path, tmp_path:
     assert sorted(path.name for path in checkout.iterdir()) == before
     assert not (tmp_path / ".dagster").exists(), "usage is written down nowhere"
     assert not (checkout / ".slowwave" / "dagster" / ".telemetry").exists()
+
+
+# -- an instance that waits for a home --------------------------------------------------------------
+
+
+def test_a_folder_with_an_instance_alone_is_no_home(tmp_path: Path) -> None:
+    home = tmp_path / ".slowwave"
+    dagster_home(load(home))
+    assert not is_home(home)
+    with pytest.raises(SettingsError, match="There is no home at"):
+        require_home(load(home))
+    assert leftovers(load(home)) == []
+    (home / "slowwave.toml").touch()
+    assert is_home(home)
