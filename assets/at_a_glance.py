@@ -7,7 +7,7 @@ import dagster as dg
 import polars as pl
 
 from slowwave.assets import evaluation, feedback, ingest, learning
-from slowwave.assets.daily import DAILY_FRESH, daily_asset, rows_of
+from slowwave.assets.daily import daily_asset, rows_of
 from slowwave.assets.faults import apart_of
 from slowwave.assets.partitions import PARTITION_TAG, RANGE_END_TAG, RANGE_START_TAG
 from slowwave.assets.resources import SlowwaveResource
@@ -35,7 +35,7 @@ Told = dict[str, dg.MetadataValue]
 
 @daily_asset(
     GROUP, ingest.memories, ingest.search_index, feedback.memory_state, evaluation.evaluation_scores,
-    learning.learning_gate, kinds={"python", "polars"}, freshness_policy=DAILY_FRESH,
+    learning.learning_gate, kinds={"python", "polars"},
 )  # fmt: skip
 def at_a_glance(context: dg.AssetExecutionContext, slowwave: SlowwaveResource) -> dg.MaterializeResult:  # type: ignore[type-arg]
     """Start here: how many memories, what was refused, how good searches were, what waits, what failed.

@@ -97,10 +97,10 @@ def _last(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _look_at_vaults(slowwave: SlowwaveResource, last_day: str) -> list[vault.Scan]:
     """Journal what changed in the watched vaults, as acts of `last_day` if that is today or yesterday."""
-    slowwave.watch_vault()
     now, end = slowwave.clock(), day_end(last_day)
     if not end - DAY <= now < end + DAY:
         return []
+    slowwave.watch_vault()
     space = slowwave.space
     moment: datetime = min(now, end - MICROSECOND)
     return vault.scan_all(space.journal, space.settings.notes, as_of=moment, before=end)
@@ -137,7 +137,7 @@ def gate_verdicts(
         context,
         written,
         {
-            "gate": _gate_state(policy, space.settings.gate.mode, slowwave.clock()),
+            "gate": _gate_state(policy, space.settings.gate.mode),
             "verdicts": table(verdicts.group_by("verdict").len("notes").sort("verdict")),
             "reasons": table(_by_reason(faulty)),
             "would refuse": faulty.height - refused.height,
@@ -148,13 +148,10 @@ def gate_verdicts(
     )
 
 
-def _gate_state(policy: GatePolicy, mode: str, now: datetime) -> str:
-    """What the gate does at a moment, and since or until when."""
+def _gate_state(policy: GatePolicy, mode: str) -> str:
+    """What the gate does, in words that stay true: how it is now, the check `save_gate` says."""
     start = policy.enforces_from
-    if start is None:
-        return mode
-    state = "enforces, since" if policy.enforces_at(now) else "warns, enforces from"
-    return f"{state} {start:%Y-%m-%d %H:%M} UTC"
+    return mode if start is None else f"warns until {start:%Y-%m-%d %H:%M} UTC, enforces from then on"
 
 
 def _by_reason(faulty: pl.DataFrame) -> pl.DataFrame:

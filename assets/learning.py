@@ -275,6 +275,7 @@ def _lacking(refused: Sequence[GateDecision]) -> Iterator[str]:
         yield from (f"- {one.name}: {one.value} (needs {one.bound})" for one in gate.missing)
     if not refused:
         yield "Nothing was ever searched."
+    yield ""
     yield "The check learning_gate, or `slowwave learning status`, says how it is now."
 
 

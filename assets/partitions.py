@@ -14,6 +14,8 @@ PARTITION_TAG = "dagster/partition"
 """Tag of a run of one day, as Dagster documents it; of a range of days it has the two below."""
 RANGE_START_TAG = "dagster/asset_partition_range_start"
 RANGE_END_TAG = "dagster/asset_partition_range_end"
+RUN_KEY_TAG = "dagster/run_key"
+SENSOR_TAG = "dagster/sensor_name"
 BACKFILL_TAG = "dagster/backfill"
 """Tag of the runs of one backfill: its id."""
 
@@ -33,8 +35,15 @@ def day_before(asset: str) -> dg.AssetDep:
 
 
 def run_key(context: dg.AssetExecutionContext) -> str:
-    """Name of the work that a run is part of: its backfill, whose runs go on from one another, or itself."""
-    return context.run.tags.get(BACKFILL_TAG, context.run.run_id)
+    """Name of the work that a run is part of, which later runs of it go on from.
+
+    A run of a backfill is part of all that the backfill does with the same days; any other run is alone.
+    """
+    backfill = context.run.tags.get(BACKFILL_TAG)
+    if backfill is None:
+        return str(context.run.run_id)
+    days = context.partition_keys
+    return f"{backfill}:{days[0]}:{days[-1]}"
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pydantic import PrivateAttr
 
 from slowwave.assets.run_process import PROCESS_TAG, process
 from slowwave.assets.watched import Night, begun
+from slowwave.common.finding import is_home
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
 from slowwave.settings import Settings, load
@@ -60,15 +61,27 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             given["night"] = {"hour": self.hour}
         return load(self.home or None, **given)
 
+    def no_home(self) -> dg.SkipReason | None:
+        """How to make the home where there is none and no vault is declared; None: there is one."""
+        home = self.settings().home
+        if self.vault or is_home(home):
+            return None
+        makes = "`slowwave init` or `slowwave ingest FOLDER` makes one."
+        return dg.SkipReason(f"There is no home at {home}. {makes}")
+
     def watch_vault(self) -> None:
-        """Add the folder of `vault` to the watched vaults, where it is not there.
+        """Add the folder of `vault` to the watched vaults.
+
+        One that was added before and is away now stays as it is: the look at the vaults says so.
 
         Raises:
-            FileNotFoundError: no such folder.
+            FileNotFoundError: no such folder, and there never was.
             NotADirectoryError: it is a file.
         """
-        if self.vault:
-            space = self.space
+        if not self.vault:
+            return
+        space, folder = self.space, Path(self.vault).expanduser().resolve()
+        if not any(one.uri == str(folder) for one in space.journal.sources()):
             watch(
                 space.journal, space.settings.namespace, Path(self.vault), name="", as_of=self.clock(),
                 principal="vault",
@@ -84,7 +97,9 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return datetime.fromisoformat(self.now).astimezone(UTC) if self.now else datetime.now(UTC)
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
-        """Begin to watch the run, where somebody does."""
+        """Begin to watch the run, where somebody does, and note its process: others see whether it lives."""
+        if context.run is not None and context.instance is not None:
+            context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
         self._night = None if context.run is None else begun(self.space, context.run)
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
@@ -121,9 +136,6 @@ class OneNight(dg.ConfigurableResource):  # type: ignore[type-arg]
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Hold the home's night."""
-        if context.run is not None and context.instance is not None:
-            # Whoever comes later can see whether this run is alive.
-            context.instance.add_run_tags(context.run.run_id, {PROCESS_TAG: process()})
         with self.slowwave.space.one_night(_waiting(context)):
             yield self
 

@@ -18,13 +18,14 @@ from slowwave.warehouse.sources import MADE, SOURCES
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+GROUP = "at_a_glance"
 # What is no asset of its own is written by one: the decision log and quarantine with the memories.
 _WRITTEN_WITH = {"decisions": "memories", "quarantine": "memories"}
 READS = tuple(sorted({_WRITTEN_WITH.get(name, name) for name in (*SOURCES, *MADE)}))
 
 
 @whole_asset(
-    "evaluation", *(dg.AssetKey(name) for name in READS), kinds={"duckdb", "lancedb"},
+    GROUP, *(dg.AssetKey(name) for name in READS), kinds={"duckdb", "lancedb"},
     freshness_policy=DAILY_FRESH,
 )  # fmt: skip
 def warehouse(slowwave: SlowwaveResource, duckdb: DuckDBResource) -> dg.MaterializeResult:  # type: ignore[type-arg]

@@ -11,6 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import dagster as dg
 
+from slowwave.assets.partitions import PARTITION_TAG, RANGE_END_TAG, RANGE_START_TAG
 from slowwave.home.workspace import Workspace
 from slowwave.telemetry import note, span
 from slowwave.telemetry.nights import note_night
@@ -95,12 +96,18 @@ def watched(work: Callable[P, R]) -> Callable[P, R]:
     return seen
 
 
+def _days_of(tags: Mapping[str, str]) -> dict[str, str]:
+    """First and last day of a run by its tags; nothing of a run without days."""
+    first = tags.get(PARTITION_TAG) or tags.get(RANGE_START_TAG)
+    last = tags.get(PARTITION_TAG) or tags.get(RANGE_END_TAG)
+    return {"first_day": first, "last_day": last} if first and last else {}
+
+
 @contextmanager
 def _seeing(name: str, context: Any) -> Iterator[None]:  # noqa: ANN401 - of Dagster
     """The time of an asset in a run."""
     night = _RUNNING.get(context.run.run_id)
-    days = list(context.partition_keys)
-    about = {"asset": name, "run_id": context.run.run_id, "first_day": days[0], "last_day": days[-1]}
+    about = {"asset": name, "run_id": context.run.run_id, **_days_of(context.run.tags)}
     start, outcome = time.perf_counter(), "failed"
     try:
         parent = None if night is None else night.span

@@ -248,6 +248,7 @@ def main() -> None:
     """Write ``.env`` and the instance for the current folder."""
     try:
         write_env_file(Path.cwd())
+        sys.stdout.write(f"{_ENV_FILE} names the Dagster instance of {_home_without_variable(Path.cwd())}\n")
     except SlowwaveError as error:
         sys.stderr.write(f"Error: {error}\n")
         raise SystemExit(1) from None

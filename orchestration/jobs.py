@@ -86,6 +86,8 @@ def _every_night(
         context: dg.ScheduleEvaluationContext, slowwave: SlowwaveResource
     ) -> dg.RunRequest | dg.SkipReason:
         day = (context.scheduled_execution_time.astimezone(UTC) - timedelta(days=1)).date().isoformat()
+        if lacking := slowwave.no_home():
+            return lacking
         if day < slowwave.first_day:
             return dg.SkipReason(f"This home begins with {slowwave.first_day}.")
         return dg.RunRequest(run_key=f"{job.name}-{day}", partition_key=day)

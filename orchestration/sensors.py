@@ -1,19 +1,23 @@
 """The sensors: a changed vault asks for today's partition, what comes late for the days that it changes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from slowwave.assets import at_a_glance
-from slowwave.assets.partitions import range_tags
+from slowwave.assets.feedback import FOLDS
+from slowwave.assets.ingest import TAKEN_IN
+from slowwave.assets.partitions import RUN_KEY_TAG, SENSOR_TAG, range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.common import ids
 from slowwave.evaluation.due import grounds
 from slowwave.feedback.pending import folded_days, last_seqs, stretches
+from slowwave.home.ledger import faulty_days
 from slowwave.learning import lessons
 from slowwave.learning.evidence import Evidence
 from slowwave.learning.gate import gates, gates_now
@@ -32,7 +36,7 @@ Tick = dg.SensorResult | dg.SkipReason
 def watched_vaults(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for a run when a vault differs from what the last tick saw."""
     slowwave.watch_vault()
-    seen = json.loads(context.cursor) if context.cursor else {}
+    seen = json.loads(context.cursor) if context.cursor and not _ended(context) else {}
     sources = slowwave.space.journal.sources()
     if not sources:
         return dg.SkipReason("No vault is watched. `slowwave ingest PATH` adds one.")
@@ -53,50 +57,46 @@ def watched_vaults(context: dg.SensorEvaluationContext, slowwave: SlowwaveResour
 def late_notes(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days whose notes no night took in, once for each state of the journal."""
     space = slowwave.space
-    late = _past(slowwave, due(space.journal, space.store)).notes
+    found = due(space.journal, space.store)
+    late = _past(slowwave, found).notes
     if not late:
-        return dg.SkipReason("All notes of past days are taken in.")
+        return _before_first(slowwave, "news of notes", found.notes) or dg.SkipReason(
+            "All notes of past days are taken in."
+        )
     first, last = stretches(late)[0]
     entries = space.journal.days(ACTS)
     seen = sorted((day, seq) for day, seq in entries.select("day", "last_seq").iter_rows() if day in late)
-    return _range(first, last, "notes", str(seen))
+    return _range(context, first, last, "notes", str(seen))
 
 
 def late_feedback(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days that late feedback changes, once for each state of the journal."""
     space = slowwave.space
     found = due(space.journal, space.store)
-    late, limit = _past(slowwave, found), space.settings.night.first_day
-    if not late.feedback and (wrong := [day for day in found.feedback if day < limit]):
-        first = min(wrong)
-        return dg.SkipReason(f"There is feedback of {first}. Set night.first_day to it or an earlier day.")
-    early = min((day for day in found.feedback if day >= limit), default=slowwave.first_partition)
-    if early < slowwave.first_partition:
-        return dg.SkipReason(
-            f"There is feedback of {early}, and the days of this page begin with {slowwave.first_partition}: "
-            "reload the code location (Deployment, Reload), or run `slowwave night`."
+    late = _past(slowwave, found)
+    if not late.feedback or _unloaded(slowwave, found.feedback):
+        return _before_first(slowwave, "feedback", found.feedback) or dg.SkipReason(
+            "All feedback of past days is taken up."
         )
-    if not late.feedback:
-        return dg.SkipReason("All feedback of past days is taken up.")
-    if late.notes:
+    if set(late.notes) - faulty_days(space.store, TAKEN_IN):
         return dg.SkipReason("There are notes of past days that no night took in; they come first.")
     first, last = stretches(late.feedback)[0]  # a later one is asked for when this one is done
     seen = {day: seq for day, seq in last_seqs(space.journal).items() if first <= day <= last}
-    return _range(first, last, "late", str(seen), str(folded_days(space.store).get(first)))
+    return _range(context, first, last, "late", str(seen), str(folded_days(space.store).get(first)))
 
 
 def late_evaluation(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
     """Ask for the range of past days that are due, once for each state of what they rest on."""
     space = slowwave.space
     late = _past(slowwave, due(space.journal, space.store))
-    if late.feedback:
+    if set(late.feedback) - faulty_days(space.store, FOLDS):
         return dg.SkipReason("There is feedback of past days that is not folded; that comes first.")
     if not late.evaluation:
         return dg.SkipReason("All past days are evaluated as they are.")
     ground = grounds(space.journal, space.store)
     first, last = stretches(late.evaluation)[0]
     rests_on = {day: ground[day] for day in late.evaluation if day <= last}
-    return _range(first, last, "evaluate", str(rests_on))
+    return _range(context, first, last, "evaluate", str(rests_on))
 
 
 def learning_gate_opens(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
@@ -109,9 +109,7 @@ def learning_gate_opens(context: dg.SensorEvaluationContext, slowwave: SlowwaveR
     if pending := [(first, last) for first, last in pending if first <= last]:
         state = ids.digest(*(act.event_id for act in evidence.acts), str(evidence.evaluated))
         requests = [
-            _request(
-                first, last, f"learn-{first}-{state}" if first == last else f"learn-{first}-{last}-{state}"
-            )
+            _request(context, first, last, "-".join(["learn", *dict.fromkeys((first, last)), state]))
             for first, last in pending
         ]
         return dg.SensorResult(run_requests=requests)
@@ -187,9 +185,19 @@ def sensors(settings: Settings) -> list[dg.SensorDefinition]:
             minimum_interval_seconds=settings.night.vault_poll_seconds,
             default_status=dg.DefaultSensorStatus.RUNNING,
             description=about,
-        )(look)
+        )(_at_home(look))
         for look, job, about in _SENSORS
     ]
+
+
+def _at_home(look: Callable[..., Tick]) -> Callable[..., Tick]:
+    """A sensor that makes no home where there is none; one whose vault is declared makes its own."""
+
+    @wraps(look)
+    def looked(context: dg.SensorEvaluationContext, slowwave: SlowwaveResource) -> Tick:
+        return slowwave.no_home() or look(context, slowwave)
+
+    return looked
 
 
 def _past(slowwave: SlowwaveResource, found: Due) -> Due:
@@ -203,13 +211,51 @@ def _past(slowwave: SlowwaveResource, found: Due) -> Due:
     return Due(past(found.notes), past(found.feedback), past(found.evaluation))
 
 
-def _range(first: str, last: str, why: str, *state: str) -> dg.SensorResult:
+def _unloaded(slowwave: SlowwaveResource, days: Sequence[str]) -> list[str]:
+    """Days that have a partition, and none in this code location, which was loaded before they had."""
+    limit = slowwave.space.settings.night.first_day
+    return [day for day in days if limit <= day < slowwave.first_partition]
+
+
+def _before_first(slowwave: SlowwaveResource, what: str, days: Sequence[str]) -> dg.SkipReason | None:
+    """What to do about days that no partition of this code location has; None: there are none."""
+    if unloaded := _unloaded(slowwave, days):
+        return dg.SkipReason(
+            f"There is {what} of {min(unloaded)}, and the days of this page begin with "
+            f"{slowwave.first_partition}: reload the code location (Deployment, Reload), or run "
+            f"`slowwave night`."
+        )
+    if early := [day for day in days if day < slowwave.space.settings.night.first_day]:
+        return dg.SkipReason(f"There is {what} of {min(early)}. Set night.first_day to it or an earlier day.")
+    return None
+
+
+def _range(
+    context: dg.SensorEvaluationContext, first: str, last: str, why: str, *state: str
+) -> dg.SensorResult:
     """A request for these days as one run, once for each state."""
-    return dg.SensorResult(run_requests=[_request(first, last, f"{why}-{ids.digest(first, last, *state)}")])
+    key = f"{why}-{ids.digest(first, last, *state)}"
+    return dg.SensorResult(run_requests=[_request(context, first, last, key)])
 
 
-def _request(first: str, last: str, key: str) -> dg.RunRequest:
-    """A request for these days as one run."""
+def _request(context: dg.SensorEvaluationContext, first: str, last: str, key: str) -> dg.RunRequest:
+    """A request for these days as one run; one that was canceled is asked for again, under another key."""
+    tries = 0
+    while _canceled(context, f"{key}-{tries}" if tries else key):
+        tries += 1
+    key = f"{key}-{tries}" if tries else key
     if first == last:
         return dg.RunRequest(run_key=key, partition_key=first)
     return dg.RunRequest(run_key=key, tags=range_tags(first, last))
+
+
+def _canceled(context: dg.SensorEvaluationContext, key: str) -> bool:
+    """Whether the run of a key was canceled: Dagster starts none of the same key again."""
+    wanted = dg.RunsFilter(tags={RUN_KEY_TAG: key}, statuses=[dg.DagsterRunStatus.CANCELED])
+    return bool(context.instance.get_runs(wanted, limit=1))
+
+
+def _ended(context: dg.SensorEvaluationContext) -> bool:
+    """Whether the last run for changed vaults was canceled: what it was to take in was not."""
+    runs = context.instance.get_runs(dg.RunsFilter(tags={SENSOR_TAG: "watched_vaults"}), limit=1)
+    return bool(runs) and runs[0].status == dg.DagsterRunStatus.CANCELED

@@ -108,7 +108,10 @@ class Run:
         """Numbers of a day; their sum is kept."""
         assert partition_key in self.partition_keys
         for name, number in told.items():
-            self.numbers[name] = self.numbers.get(name, 0) + number
+            if isinstance(number, int | float):
+                self.numbers[name] = self.numbers.get(name, 0) + number
+            else:
+                self.whole[name] = number
 
     def log_event(self, event: dg.AssetObservation) -> None:
         """What is of all days."""

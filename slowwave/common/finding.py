@@ -22,6 +22,6 @@ def find_home(start: Path | None = None) -> Path:
         return Path(named).expanduser().resolve()
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
-        if (folder / HOME_FOLDER).is_dir():
+        if is_home(folder / HOME_FOLDER):
             return folder / HOME_FOLDER
     return start / HOME_FOLDER

@@ -35,7 +35,8 @@ def proposal_days(space: Workspace, days: Sequence[str]) -> pl.DataFrame:
 
     A search teaches on the first day on which anything was said of it, once a memory, in the name of who
     selected it first. What was imported was not ranked here, so nobody knows where it stood: it teaches
-    nothing. How frequent a word is, is asked of the notes that there were as the day ended.
+    nothing. How frequent a word is, is asked of today's notes that there were as the day ended: new notes
+    change nothing for it; notes that were forgotten or edited since do.
 
     Args:
         space: has the signals, the searches and the memories.

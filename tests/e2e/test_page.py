@@ -50,13 +50,13 @@ FEEDBACK = (
 )  # fmt: skip
 EVALUATION = (
     "judgments", "evaluation_scores", "shadow_scores", "channel_attribution", "interleavings",
-    "evaluation_cycles", "warehouse",
+    "evaluation_cycles",
 )  # fmt: skip
 PROPOSED = (
     "learned_proposals", "search_views", "learned_matches", "learned_effect", "learning_gate",
 )  # fmt: skip
 GATED = ("learned_triggers", "search_keys")
-GLANCE = ("at_a_glance", "trend")
+GLANCE = ("at_a_glance", "trend", "warehouse")
 GROUPS = {
     "at_a_glance": GLANCE, "ingest": ASSETS, "feedback": FEEDBACK, "evaluation": EVALUATION,
     "learning": (*PROPOSED, *GATED),

@@ -254,7 +254,9 @@ def test_the_sensor_asks_for_past_days_that_rest_on_something_else(home, fast_em
     resource.space.__dict__["embedder"] = fast_embedder
 
     def tick() -> dg.SensorResult | dg.SkipReason:
-        with dg.build_sensor_context(resources={"slowwave": resource}) as context:
+        with dg.build_sensor_context(
+            dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}
+        ) as context:
             return sensor("late_evaluation")(context)
 
     assert "are evaluated as they are" in str(tick())

@@ -168,7 +168,9 @@ class Ticks:
         self.defs = definitions(self.resource)
 
     def tick(self) -> dg.SensorResult | dg.SkipReason:
-        with dg.build_sensor_context(resources={"slowwave": self.resource}) as context:
+        with dg.build_sensor_context(
+            dg.DagsterInstance.ephemeral(), resources={"slowwave": self.resource}
+        ) as context:
             return sensor("late_feedback")(context)
 
     def run(self, request: dg.RunRequest, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:

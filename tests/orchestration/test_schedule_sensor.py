@@ -132,7 +132,9 @@ class Watch:
 
     def tick(self) -> dg.SensorResult | dg.SkipReason:
         resources = {"slowwave": self.resource}
-        with dg.build_sensor_context(cursor=self.cursor, resources=resources) as context:
+        with dg.build_sensor_context(
+            dg.DagsterInstance.ephemeral(), cursor=self.cursor, resources=resources
+        ) as context:
             result = sensor("watched_vaults")(context)
         if isinstance(result, dg.SensorResult):
             self.cursor = result.cursor

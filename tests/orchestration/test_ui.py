@@ -64,6 +64,7 @@ def test_dagster_says_warnings_alone_and_no_colours_into_a_file(opens, started):
     assert opens("--port", port).exit_code == 0
     ((command, options),) = started
     assert command[-6:] == ["-h", "127.0.0.1", "-p", port, "--log-level", "warning"]
+    assert callable(options.pop("before_end"))
     assert options == {"with_input": False, "plain": True, "json": False}
 
 

@@ -74,7 +74,7 @@ def page() -> str:
     parts = [
         "# The night",
         "What `slowwave ui` shows and `slowwave night` runs. A line leads to what rests on it; one that "
-        "follows from others is left out. Each asset is made by day (UTC): any day, or range of days, can "
+        "follows from others is left out. Assets but two are made by day (UTC): any day, or range, can "
         "be run again and comes out the same. [The tour](../tour.md) goes through it step by step.",
         "[![The assets of a night, from left to right in a band for each group](night.svg)](night.svg)",
         section(2, "Jobs", table(["job", "what it does", "assets"], jobs)),

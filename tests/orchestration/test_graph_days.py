@@ -18,12 +18,15 @@ from slowwave.assets import evaluation, feedback, trend, versions, warehouse
 from slowwave.assets.partitions import BACKFILL_TAG, range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.evaluation import code
+from slowwave.home.apart import Fault
+from slowwave.home.ledger import note_faults
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Journal
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.night import pending_days, run_due, run_night
+from slowwave.orchestration.night import evaluate_due, pending_days, run_due, run_night
 from slowwave.settings import Settings, load
+from slowwave.upkeep.due import due
 
 ROOT = Path(__file__).parents[2]
 FIVE = [f"p{number}" for number in range(5)]
@@ -174,12 +177,12 @@ def test_feedback_that_was_folded_before_its_notes_is_due_again_and_loses_no_pro
 def test_a_missed_night_of_notes_is_asked_for_and_feedback_waits_for_it(settings: Settings) -> None:
     praised(settings)
     resource = SlowwaveResource(home=str(settings.home), now=days.at(20).isoformat())
-    with dg.build_sensor_context(resources={"slowwave": resource}) as context:
+    with dg.build_sensor_context(dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}) as context:
         (request,) = sensor("late_notes")(context).run_requests
         assert request.partition_key == days.name(1)
         assert "they come first" in sensor("late_feedback")(context).skip_message
     assert run_night(settings, days.name(1), days.name(1))["success"]
-    with dg.build_sensor_context(resources={"slowwave": resource}) as context:
+    with dg.build_sensor_context(dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}) as context:
         assert "are taken in" in sensor("late_notes")(context).skip_message
         (request,) = sensor("late_feedback")(context).run_requests
     assert request.partition_key == days.name(2)
@@ -230,3 +233,97 @@ def test_the_numbers_of_today_are_reported_when_they_change_and_not_else(setting
         saved(settings, "The key of the boathouse hangs behind the clock.", now)
         (made,) = tick(first.cursor).asset_events
         assert made.metadata["memories now"].value == 1
+
+
+# -- runs that were ended, faults, and order --------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_run_that_was_canceled_is_asked_for_again(settings: Settings) -> None:
+    praised(settings)
+    resource = SlowwaveResource(home=str(settings.home), now=days.at(20).isoformat())
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def key() -> str:
+            with dg.build_sensor_context(instance=instance, resources={"slowwave": resource}) as context:
+                (request,) = sensor("late_notes")(context).run_requests
+            return str(request.run_key)
+
+        first = key()
+        assert key() == first
+        job = definitions(resource).resolve_job_def("night")
+        tags = {"dagster/run_key": first}
+        run = instance.create_run_for_job(job, tags=tags, status=dg.DagsterRunStatus.STARTED)
+        assert key() == first
+        instance.report_run_canceled(run)
+        assert key() not in ("", first)
+
+
+@pytest.mark.slow
+def test_notes_that_a_fault_keeps_open_hold_no_feedback_up(settings: Settings) -> None:
+    praised(settings)
+    store = Workspace(settings).store
+    note_faults(store, "memories", [days.name(1)], [Fault("bob", "a broken note")])
+    resource = SlowwaveResource(home=str(settings.home), now=days.at(20).isoformat())
+    with dg.build_sensor_context(dg.DagsterInstance.ephemeral(), resources={"slowwave": resource}) as context:
+        (request,) = sensor("late_feedback")(context).run_requests
+    assert request.partition_key == days.name(2)
+
+
+@pytest.mark.slow
+def test_days_that_were_evaluated_in_another_order_are_due_again(settings: Settings) -> None:
+    praised(settings)
+    assert all(report["success"] for report in run_due(settings))
+    for day in (2, 1):
+        assert run_night(settings, days.name(day), days.name(day), job="evaluation")["success"]
+    space = Workspace(settings)
+    late = due(space.journal, space.store).evaluation
+    space.close()
+    assert days.name(2) in late
+    assert all(report["success"] for report in evaluate_due(settings))
+    space = Workspace(settings)
+    assert not [day for day in due(space.journal, space.store).evaluation if day <= days.name(3)]
+    space.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asset", ["warehouse", "trend"])
+def test_an_asset_without_days_is_made_by_itself_while_somebody_watches(
+    settings: Settings, asset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLOWWAVE_TELEMETRY__METRICS_PORT", "9464")
+    defs = definitions(SlowwaveResource(home=str(settings.home)))
+    with dg.DagsterInstance.ephemeral() as instance:
+        done = defs.resolve_job_def("evaluation").execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey(asset)]
+        )
+        assert done.success
+        assert "slowwave/process" in instance.get_run_by_id(done.run_id).tags
+
+
+@pytest.mark.slow
+def test_two_ranges_of_a_backfill_are_told_apart(settings: Settings) -> None:
+    praised(settings)
+    assert run_night(settings, days.name(1), days.name(1))["success"]
+    job = definitions(SlowwaveResource(home=str(settings.home))).resolve_job_def("feedback")
+    first = [feedback.searches.key, feedback.events.key, feedback.usage_signals.key]
+    rest = [one.key for one in feedback.ASSETS if one.key not in first]
+    later, earlier = (
+        {**range_tags(days.name(since), days.name(until)), BACKFILL_TAG: "one"}
+        for since, until in ((9, 11), (1, 3))
+    )
+    with dg.DagsterInstance.ephemeral() as instance:
+        for tags, part in ((later, first), (earlier, first), (later, rest)):
+            assert job.execute_in_process(instance=instance, tags=tags, asset_selection=part).success
+    assert days.name(2) in pending_days(settings)  # its promotions were not decided yet
+
+
+def test_a_vault_that_was_watched_and_is_away_stops_no_night(settings: Settings, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "one.md").write_text("The bell of the ferry rings twice at the northern pier.")
+    resource = SlowwaveResource(home=str(settings.home), vault=str(vault))
+    resource.watch_vault()
+    vault.rename(tmp_path / "elsewhere")
+    resource.watch_vault()
+    assert [one.uri for one in resource.space.journal.sources()] == [str(vault)]
