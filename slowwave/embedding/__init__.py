@@ -12,11 +12,16 @@ name                        what it is
 
 from __future__ import annotations
 
+import os
+
 from slowwave.embedding.base import Embedder, ModelProfile, knows, profile
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
 __all__ = ["Embedder", "ModelProfile", "knows", "load_embedder", "profile"]
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+# onnxruntime keeps a device id and queues events for its maker, unless this is set before it is imported.
 
 
 def load_embedder(settings: EmbeddingSettings) -> Embedder:

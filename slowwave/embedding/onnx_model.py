@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     import onnxruntime
 
 MODEL_FILES = ("model.onnx", "tokenizer.json")
-
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-# onnxruntime writes a device id and queues events for its maker, unless this is set before it is imported.
 
 
 class OnnxModel:

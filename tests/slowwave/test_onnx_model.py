@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -18,6 +19,7 @@ from slowwave.embedding.side_by_side import cores, side_by_side
 from slowwave.errors import ModelError
 from slowwave.settings import EmbeddingSettings
 
+ROOT = Path(__file__).parents[2]
 TEXTS = [
     "The deploy day is Thursday.",
     "x",
@@ -259,3 +261,17 @@ def test_cores_are_those_that_the_process_may_use(monkeypatch):
     monkeypatch.delattr("os.sched_getaffinity")
     monkeypatch.setattr("os.cpu_count", lambda: None)
     assert cores() == 1
+
+
+def test_nothing_is_kept_or_sent_of_its_use(tmp_path):
+    """onnxruntime keeps a device id and events for its maker in the user's folder, unless told not to."""
+    script = (
+        "from slowwave.embedding import load_embedder\n"
+        "from slowwave.settings import EmbeddingSettings\n"
+        "load_embedder(EmbeddingSettings(model='bge-small-en-v1.5')).embed_query('the bell of the ferry')\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True,
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert list(tmp_path.rglob("*")) == []
