@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,10 @@ def mixed(
     for one in users:
         one.stdin.write("go\n")  # type: ignore[union-attr]
         one.stdin.flush()  # type: ignore[union-attr]
-    seen, done = _watch(home, users, minutes * 60, nights=nights)
-    told = [json.loads(line) for one in users for line in one.communicate()[0].splitlines()]
+    with ThreadPoolExecutor(len(users)) as readers:  # or a pipe is full after some thousand acts
+        reports = [readers.submit(one.stdout.read) for one in users]  # type: ignore[union-attr]
+        seen, done = _watch(home, users, minutes * 60, nights=nights)
+        told = [json.loads(line) for one in reports for line in one.result().splitlines()]
     if failed := [one.returncode for one in users if one.returncode]:
         raise SystemExit(f"{len(failed)} users of the load failed; their errors are above.")
     rows = [_row(act, told, minutes * 60) for act in user.ACTS]
