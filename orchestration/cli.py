@@ -154,6 +154,7 @@ def ui(
             json=settings.telemetry.logs == "json",
             before_end=partial(cancel_runs_of, folder),
         )
+        end_killed(folder)  # runs that were too deep in their work to say that they were stopped
     if code:
         raise SlowwaveError(
             f"Dagster's page or its daemon ended by itself; what it said of it is above. "

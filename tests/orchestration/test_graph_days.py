@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 from datetime import datetime
@@ -17,6 +19,7 @@ from prepared import take_over
 from slowwave.assets import evaluation, feedback, trend, versions, warehouse
 from slowwave.assets.partitions import BACKFILL_TAG, range_tags
 from slowwave.assets.resources import SlowwaveResource
+from slowwave.assets.run_process import PROCESS_TAG, cancel_runs, end_dead_runs, process
 from slowwave.evaluation import code
 from slowwave.home.apart import Fault
 from slowwave.home.ledger import note_faults
@@ -257,6 +260,26 @@ def test_a_run_that_was_canceled_is_asked_for_again(settings: Settings) -> None:
         assert key() == first
         instance.report_run_canceled(run)
         assert key() not in ("", first)
+
+
+def test_runs_of_a_group_that_ends_are_canceled_and_those_of_others_go_on(settings: Settings) -> None:
+    job = definitions(SlowwaveResource(home=str(settings.home))).resolve_job_def("night")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    dead = f"{socket.gethostname()}:{gone.pid}:1"
+    status = dg.DagsterRunStatus
+    with dg.DagsterInstance.ephemeral() as instance:
+        ours, killed, elsewhere = (
+            instance.create_run_for_job(job, tags={PROCESS_TAG: one}, status=status.STARTED).run_id
+            for one in (process(), dead, "another-machine:1:1")
+        )
+        assert cancel_runs(instance, os.getpgid(0)) == [ours]
+        assert end_dead_runs(instance) == [killed]
+        found = {one.run_id: one.status for one in instance.get_runs()}
+        assert found == {ours: status.CANCELING, killed: status.FAILURE, elsewhere: status.STARTED}
+        instance.add_run_tags(ours, {PROCESS_TAG: dead})
+        assert end_dead_runs(instance) == [ours]
+        assert instance.get_run_by_id(ours).status == status.CANCELED
 
 
 @pytest.mark.slow
