@@ -120,7 +120,7 @@ def ui(
         ),
     ] = False,
 ) -> None:
-    """Open Dagster's web page, with the schedule and the sensor running, until Ctrl-C or TERM."""
+    """Open Dagster's web page, with its schedules and sensors running, until Ctrl-C or TERM."""
     from slowwave.home.model import refuse_half_restored
     from slowwave.mcp.metrics import nights_served
     from slowwave.mcp.serving import listening, reserved

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from slowwave.memory import Memory
 
 SearchId = Annotated[str, typer.Argument(help="Id of the search, from its results; last: your last one.")]
-_TAKEN = "The next night takes it up; ranking counts what has three ratings or more."
+_TAKEN = "The next night takes it up; from then on it counts for questions like this one."
 
 
 @app.command()

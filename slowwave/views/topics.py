@@ -113,8 +113,8 @@ Then the Tab key completes commands and options.""",
   slowwave stats MEMORY                 what use says of one memory
   slowwave report feedback              is it getting better?
 
-The next night takes it up, and ranking reads it from then on, once there are
-three data points about a memory. The last word of a person on a result counts.""",
+The next night takes it up, and ranking counts it from then on, for questions
+like the one it was said of. The last word of a person on a result counts.""",
     ),
     "gate": Topic(
         "What may enter: the save gate",
