@@ -49,7 +49,7 @@ class Folded:
     Attributes:
         seqs: of the last entries that it saw.
         after: chain of the folded day before it; empty for the first one.
-        chain: over that, the day and `seqs`.
+        chain: over that, the day, `seqs` and `notes`.
         notes: seq of the last note up to the day that was staged when it was folded: a promotion rests on the
             tier that a note gave its memory; None: not recorded, by a version that did not.
     """
@@ -62,7 +62,8 @@ class Folded:
     @classmethod
     def of(cls, day: str, seqs: Seqs, after: str, notes: int | None = None) -> Folded:
         """The record of a day that was folded after another one."""
-        return cls(seqs, after, ids.digest("fold", after, day, *map(str, seqs)), notes)
+        rests_on = [*seqs, *([] if notes is None else [notes])]
+        return cls(seqs, after, ids.digest("fold", after, day, *map(str, rests_on)), notes)
 
     def holds(self, after: str, seqs: Seqs, notes: int) -> bool:
         """Whether folding the day again would rest on the same: day before it, entries and notes."""
