@@ -171,13 +171,14 @@ def the_control_room(server: Server, page: Any, picture: Callable[[str], None]) 
     live = page.get_by_role("row").filter(has_text="memories now").get_by_role("cell").last.inner_text()
     assert int(live) > 10
     page.get_by_text("operators", exact=True).first.wait_for()  # who answers for it
-    page.get_by_text("Warns if more than 26 hours since last materialization").wait_for()
     picture("15 at a glance")
     page.get_by_role("button", name="Plots").click()
     for name in ("memories now", "notes refused", "waits for a person"):
         page.get_by_text(name, exact=True).wait_for()
     assert page.locator("canvas").count() > 8
     picture("16 its plots")
+    page.goto(f"{server.url}/assets/memory_state?view=overview")
+    page.get_by_text("Warns if more than 26 hours since last materialization").wait_for()
 
 
 def a_failed_run_is_mended(server: Server, page: Any, picture: Callable[[str], None]) -> None:
