@@ -13,6 +13,7 @@ from typing import Any
 import dagster as dg
 
 from slowwave.assets import at_a_glance
+from slowwave.assets.daily import ROWS
 from slowwave.assets.partitions import range_tags
 from slowwave.assets.resources import SlowwaveResource
 from slowwave.assets.run_process import PROCESS_TAG, end_dead_runs, process
@@ -257,30 +258,29 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
 
 
 def metadata_of(events: Iterable[dg.DagsterEvent]) -> dict[str, dict[str, Any]]:
-    """Metadata of each asset of a run, by name: numbers of its days are summed, what is of the run stays.
+    """Metadata of each asset of a run, by name: of several days that of the last, and of all of them together.
 
     Args:
         events: of the run, in order.
     """
     found: dict[str, dict[str, Any]] = {}
-    whole: dict[str, set[str]] = {}
+    whole: dict[str, dict[str, Any]] = {}
     for event in events:
         made: dg.AssetMaterialization | dg.AssetObservation
         if event.is_step_materialization:
             made = event.step_materialization_data.materialization
         elif event.event_type == dg.DagsterEventType.ASSET_OBSERVATION:
             made = event.asset_observation_data.asset_observation
-            whole.setdefault(made.asset_key.path[-1], set()).update(made.metadata)
         else:
             continue
-        told = found.setdefault(made.asset_key.path[-1], {})
-        of_run = whole.get(made.asset_key.path[-1], set())
-        for key, value in made.metadata.items():
-            if isinstance(made, dg.AssetObservation) or key not in told:
-                told[key] = value.value
-            elif isinstance(value.value, int | float) and key not in of_run:
-                told[key] += value.value
-    return found
+        name = made.asset_key.path[-1]
+        told = {key: value.value for key, value in made.metadata.items()}
+        if isinstance(made, dg.AssetObservation):
+            whole.setdefault(name, {}).update(told)
+        else:
+            rows = found.setdefault(name, {}).get(ROWS, 0) + told.get(ROWS, 0)
+            found[name].update(told | ({ROWS: rows} if ROWS in told else {}))
+    return {name: told | whole.get(name, {}) for name, told in found.items()}
 
 
 def _summary(name: str, metadata: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from slowwave.scoring.days import day_end, day_start
 from slowwave.settings import load
 from slowwave.vaults import vault
 
+ROOT = Path(__file__).parents[2]  # any folder that is there
 NOW = "2026-03-01T12:00:00+00:00"
 
 
@@ -81,7 +82,7 @@ def asked(schedule: dg.ScheduleDefinition, tick: str, **home: str) -> dg.RunRequ
     """What a schedule asks for at a tick."""
     with dg.build_schedule_context(
         scheduled_execution_time=datetime.fromisoformat(tick),
-        resources={"slowwave": SlowwaveResource(**home)},
+        resources={"slowwave": SlowwaveResource(home=str(ROOT), **home)},
     ) as context:
         return schedule(context)
 
