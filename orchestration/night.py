@@ -258,7 +258,7 @@ def _report(settings: Settings, result: Any, first: str, last: str) -> dict[str,
 
 
 def metadata_of(events: Iterable[dg.DagsterEvent]) -> dict[str, dict[str, Any]]:
-    """Metadata of each asset of a run, by name: of several days that of the last, and of all of them together.
+    """Metadata of each asset of a run, by name: of several days that of the last, and of all together.
 
     Args:
         events: of the run, in order.
