@@ -149,7 +149,7 @@ def gate_verdicts(
 
 
 def _gate_state(policy: GatePolicy, mode: str) -> str:
-    """What the gate does, in words that stay true: how it is now, the check `save_gate` says."""
+    """State of the gate in words that stay true; the check `save_gate` says how it is now."""
     start = policy.enforces_from
     return mode if start is None else f"warns until {start:%Y-%m-%d %H:%M} UTC, enforces from then on"
 

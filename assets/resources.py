@@ -62,7 +62,7 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return load(self.home or None, **given)
 
     def no_home(self) -> dg.SkipReason | None:
-        """How to make the home where there is none and no vault is declared; None: there is one."""
+        """Reason to skip where there is no home and no vault is declared; None: there is a home."""
         home = self.settings().home
         if self.vault or is_home(home):
             return None

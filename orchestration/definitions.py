@@ -61,7 +61,7 @@ def definitions(slowwave: SlowwaveResource) -> dg.Definitions:
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """What Dagster loads: the home of SLOWWAVE_HOME, else the nearest; its days begin with the home's."""
+    """Code location of the home of SLOWWAVE_HOME, else the nearest; its days begin with the home's."""
     home = os.environ.get("SLOWWAVE_HOME", "")
     first = home_first_day(SlowwaveResource(home=home).settings())
     return definitions(SlowwaveResource(home=home, first_day=first))

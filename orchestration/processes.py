@@ -43,7 +43,7 @@ _OURS: Final = re.compile(rb'[-0-9]{10} [:,0-9]+ [A-Z]+ slowwave\.|\{"at".*"logg
 _OF_RUN: Final = re.compile(rb"[-0-9]{10} [:0-9]{8} \S+ - dagster - [A-Z]+ - ")
 """The first line of an event of a run, as Dagster's console logger has it: they are all on its page."""
 _BEGINS: Final = re.compile(rb"[-0-9]{10} [:0-9]{8}|\{")
-"""How a line begins that does not go on with the one before."""
+"""Beginning of a line that does not continue the one before."""
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

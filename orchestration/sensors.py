@@ -218,7 +218,7 @@ def _unloaded(slowwave: SlowwaveResource, days: Sequence[str]) -> list[str]:
 
 
 def _before_first(slowwave: SlowwaveResource, what: str, days: Sequence[str]) -> dg.SkipReason | None:
-    """What to do about days that no partition of this code location has; None: there are none."""
+    """Reason to skip for days without a partition in this code location; None: there are none."""
     if unloaded := _unloaded(slowwave, days):
         return dg.SkipReason(
             f"There is {what} of {min(unloaded)}, and the days of this page begin with "

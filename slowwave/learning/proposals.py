@@ -183,7 +183,7 @@ def _spelled(query: str) -> dict[str, str]:
 
 
 def _frequent(space: Workspace, terms: pl.DataFrame) -> pl.DataFrame:
-    """How many memories of a namespace had each term at the end of each day, as far as it matters.
+    """Document frequency of each term in a namespace at the end of each day, as far as it matters.
 
     Args:
         space: whose full-text index is asked, for the words of queries alone.
@@ -221,7 +221,7 @@ def _counted(
 def _having(
     space: Workspace, namespace: str, word: str, came: pl.DataFrame, sizes: Mapping[str, int]
 ) -> dict[str, int]:
-    """How many memories had a word at the end of some days; of a frequent one as many as make it frequent.
+    """Document frequency of a word at the end of some days; of a frequent one as many as make it frequent.
 
     Args:
         space: whose full-text index is asked.
