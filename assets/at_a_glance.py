@@ -29,7 +29,7 @@ LINE = "in a line"
 LOOKED_BACK = timedelta(days=7)
 """For runs that failed."""
 _RUNS = 1_000  # that are looked at, at most (count)
-_NOTED = 10_000  # materializations that are (count)
+_NOTED = 5  # of the newest materializations of a day that are (count)
 Told = dict[str, dg.MetadataValue]
 
 
@@ -81,12 +81,12 @@ def by_day(
 def _noted(instance: dg.DagsterInstance, key: dg.AssetKey, days: Sequence[str]) -> dict[str, Told]:
     """How things stood on some days, as a run of then noted it: a later one cannot know it, and keeps it."""
     found: dict[str, Told] = {}
-    wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=list(days))
-    for record in instance.fetch_materializations(wanted, limit=_NOTED).records:  # the newest first
-        made = record.asset_materialization
-        if made is not None and made.partition not in found and glance.LIVE in made.metadata:
-            numbers = {name: made.metadata[name] for name in glance.NOW if name in made.metadata}
-            found[str(made.partition)] = numbers
+    for day in days:
+        wanted = dg.AssetRecordsFilter(asset_key=key, asset_partitions=[day])
+        for record in reversed(instance.fetch_materializations(wanted, limit=_NOTED).records):
+            made = record.asset_materialization
+            if made is not None and glance.LIVE in made.metadata:
+                found[day] = {name: made.metadata[name] for name in glance.NOW if name in made.metadata}
     return found
 
 
