@@ -11,10 +11,9 @@ from pydantic import PrivateAttr
 
 from slowwave.assets.run_process import PROCESS_TAG, process
 from slowwave.assets.watched import Night, begun
-from slowwave.common.finding import is_home
 from slowwave.common.progress import task
 from slowwave.home.workspace import Workspace
-from slowwave.settings import Settings, load
+from slowwave.settings import Settings, has_home, load
 from slowwave.vaults.vault import watch
 
 WAITING = "waiting for another night"
@@ -63,11 +62,11 @@ class SlowwaveResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def no_home(self) -> dg.SkipReason | None:
         """Reason to skip where there is no home and no vault is declared; None: there is a home."""
-        home = self.settings().home
-        if self.vault or is_home(home):
+        settings = self.settings()
+        if self.vault or has_home(settings):
             return None
         makes = "`slowwave init` or `slowwave ingest FOLDER` makes one."
-        return dg.SkipReason(f"There is no home at {home}. {makes}")
+        return dg.SkipReason(f"There is no home at {settings.home}. {makes}")
 
     def watch_vault(self) -> None:
         """Add the folder of `vault` to the watched vaults.

@@ -12,12 +12,13 @@ from slowwave.settings.groups import (
     OAuthSettings,
     Rights,
 )
-from slowwave.settings.loading import load, require_home
+from slowwave.settings.loading import has_home, load, require_home
 from slowwave.settings.rules import EvaluationSettings, JudgeSettings
 from slowwave.settings.shown import InForce, in_force
 from slowwave.settings.tree import CONFIG_FILE, Settings
 
 __all__ = [
     "CONFIG_FILE", "EmbeddingSettings", "EvaluationSettings", "InForce", "JudgeSettings", "McpToken",
-    "NotesSettings", "OAuthGrant", "OAuthSettings", "Rights", "Settings", "in_force", "load", "require_home",
+    "NotesSettings", "OAuthGrant", "OAuthSettings", "Rights", "Settings", "has_home", "in_force", "load",
+    "require_home",
 ]  # fmt: skip

@@ -92,13 +92,22 @@ def _names(model: type[BaseModel] | None = None, path: tuple[str, ...] = ()) -> 
     return found
 
 
+def has_home(settings: Settings) -> bool:
+    """Whether the home is there: its folder, with more in it than an instance of Dagster.
+
+    A home whose journal or tables are elsewhere may have no more than that.
+    """
+    elsewhere = settings.journal.url or "://" in settings.store.uri
+    return settings.home.is_dir() and (bool(elsewhere) or is_home(settings.home))
+
+
 def require_home(settings: Settings) -> Settings:
     """The settings, if their home is there.
 
     Raises:
         SettingsError: it is not; says how to make one.
     """
-    if not is_home(settings.home):
+    if not has_home(settings):
         raise SettingsError(
             f"There is no home at {settings.home}. `slowwave ingest FOLDER` or `slowwave init` makes one; "
             f"`slowwave --home FOLDER` names another."

@@ -25,7 +25,7 @@ from slowwave.backup.files import leftovers
 from slowwave.common.finding import is_home
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.orchestration.instance import dagster_home, env_file, write_env_file
-from slowwave.settings import load, require_home
+from slowwave.settings import has_home, load, require_home
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -225,6 +225,9 @@ def test_a_folder_with_an_instance_alone_is_no_home(tmp_path: Path) -> None:
     home = tmp_path / ".slowwave"
     dagster_home(load(home))
     assert not is_home(home)
+    assert has_home(
+        load(home, journal={"url": "postgresql://db/slowwave"})
+    )  # it keeps nothing of its own here
     with pytest.raises(SettingsError, match="There is no home at"):
         require_home(load(home))
     assert leftovers(load(home)) == []
