@@ -225,9 +225,7 @@ def test_a_folder_with_an_instance_alone_is_no_home(tmp_path: Path) -> None:
     home = tmp_path / ".slowwave"
     dagster_home(load(home))
     assert not is_home(home)
-    assert has_home(
-        load(home, journal={"url": "postgresql://db/slowwave"})
-    )  # it keeps nothing of its own here
+    assert has_home(load(home, journal={"url": "postgresql://db/slowwave"}))  # kept elsewhere
     with pytest.raises(SettingsError, match="There is no home at"):
         require_home(load(home))
     assert leftovers(load(home)) == []
