@@ -121,12 +121,14 @@ def test_nothing_is_made_where_a_person_chose_the_instance(tmp_path):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout after `make`, with an asset in the history of its instance."""
+    """A checkout after `make` and `slowwave init`, with an asset in the history of its instance."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("pyproject.toml", "workspace.yaml", "slowwave"):
         (folder / name).symlink_to(ROOT / name)
     command = [sys.executable, "-m", "slowwave.orchestration.instance"]
-    subprocess.run(command, cwd=folder, env=servers.clean_environment(), check=True)
+    environment = servers.clean_environment(SLOWWAVE_EMBEDDING__MODEL="wordllama-256")
+    for step in (command, [str(BIN / "slowwave"), "init"]):
+        subprocess.run(step, cwd=folder, env=environment, check=True)
     with dg.DagsterInstance.from_config(str(folder / ".slowwave" / "dagster")) as instance:
         instance.report_runless_asset_event(dg.AssetMaterialization("in_the_history"))
     return folder
