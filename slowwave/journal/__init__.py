@@ -9,10 +9,14 @@ Importing this package loads neither the database library nor Polars; opening a 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from slowwave.journal.codec import payload_of
 from slowwave.journal.entry import FEEDBACK_KINDS, KINDS, SOURCE_KINDS, WORDS, AppendResult, Entry, Source
 from slowwave.journal.errors import JournalConflictError, JournalEntryError, JournalError, JournalMovedError
-from slowwave.journal.journal import Journal
+
+if TYPE_CHECKING:
+    from slowwave.journal.journal import Journal
 
 __all__ = [
     "FEEDBACK_KINDS",
@@ -29,3 +33,11 @@ __all__ = [
     "Source",
     "payload_of",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module's attribute
+    if name == "Journal":
+        from slowwave.journal.journal import Journal
+
+        return Journal
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

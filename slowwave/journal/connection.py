@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 
 from slowwave.common.passwords import without_passwords
 from slowwave.common.permissions import file_mode
+from slowwave.journal.engines import LOCK_TIMEOUT_S, Durability, parse, postgres_engine, sqlite_engine
 from slowwave.journal.errors import JournalError, explain
 
-Durability = Literal["full", "normal"]
 Lock = Literal["memories", "night", "backup"]
-
-LOCK_TIMEOUT_S = 30
-"""How long a writer waits for other writers, in seconds."""
 
 EXCLUSIVE_TIMEOUT_S = 1_800
 """How long a writer of the memories waits for another one, or a night for another night, in seconds."""
@@ -35,21 +31,17 @@ _LOCKS: dict[Lock, tuple[str, int]] = {
     "backup": (".backup.lock", 7309475035214281),
 }
 
-_DRIVERS = {
-    "sqlite": "sqlite",
-    "sqlite+pysqlite": "sqlite",
-    "postgres": "postgresql+psycopg",
-    "postgresql": "postgresql+psycopg",
-    "postgresql+psycopg": "postgresql+psycopg",
-}
-_WAL_RETRY_S = 0.02
+LOOKUP_IDS = 500
+"""Values that one query compares a column with (count)."""
+
 _LOCK_POLL_S = 0.05
-_WAL_LIMIT_BYTES = 64 * 1024 * 1024
 _OPEN_ENGINES: weakref.WeakSet[sa.Engine] = weakref.WeakSet()
 _WRITES = "slowwave_writes"
 
 # Writers queue at the start of a transaction, so `seq` follows the order of commits: a reader that has seen
 # one `seq` can never meet a smaller one later. PostgreSQL needs a lock of ours for that; any number will do.
+# The place of the row that was inserted last, for a SQLite that cannot return it.
+_PLACE_OF_LAST = "SELECT event_id, seq, ordered_at FROM journal_entries WHERE seq = last_insert_rowid()"
 _BEGIN = {
     ("sqlite", False): "BEGIN",
     ("sqlite", True): "BEGIN IMMEDIATE",
@@ -58,6 +50,14 @@ _BEGIN = {
         "pg_advisory_xact_lock(7309475035214278)"
     ),
 }
+
+
+T = TypeVar("T")
+
+
+def batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield the values in slices of at most `LOOKUP_IDS`."""
+    return (values[at : at + LOOKUP_IDS] for at in range(0, len(values), LOOKUP_IDS))
 
 
 class Prepared(NamedTuple):
@@ -87,15 +87,16 @@ class Connections:
     """
 
     def __init__(self, url: str | sa.URL, durability: Durability) -> None:
-        parsed = _parse(url, durability)
+        parsed = parse(url, durability)
         self.name = without_passwords(parsed.render_as_string(hide_password=True))
         self.dialect = parsed.get_backend_name()
         self._closed = False
         if self.dialect == "sqlite":
             self.name = str(parsed.database)
-            self._engine = _sqlite_engine(parsed, durability)
+            self._engine = sqlite_engine(parsed, durability)
         else:
-            self._engine = _postgres_engine(parsed)
+            self._engine = postgres_engine(parsed)
+        self.returns = self._engine.dialect.insert_returning  # not of SQLite before 3.35
         self._driver_error = self._engine.dialect.loaded_dbapi.Error
         event.listen(self._engine, "begin", self._begin)
         self._writer = self._engine.execution_options(**{_WRITES: True})
@@ -120,39 +121,58 @@ class Connections:
         fixed = {name: value for name, value in compiled.params.items() if value is not None}
         return Prepared(str(compiled), tuple(getattr(compiled, "positiontup", None) or ()), fixed)
 
-    def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> int:
-        """Insert one row as a transaction of its own, durable when it returns; how many were added (0 or 1).
+    def insert(self, prepared: Prepared, row: Mapping[str, Any]) -> list[Sequence[Any]]:
+        """Insert one row as a transaction of its own, durable when this returns; return what is new of it.
 
-        It is done by the driver alone: SQLAlchemy's connection, transaction and result take several times as
-        long as the database does.
+        The driver does it alone: SQLAlchemy's connection, transaction and result take several times as long
+        as the database does.
         """
-        with self._told():
-            pooled = self._engine.raw_connection()
-            raw: Any = pooled.driver_connection
-            try:
-                values = {**row, **prepared.fixed}
-                if self.dialect == "sqlite":  # takes the lock of BEGIN IMMEDIATE by itself
-                    return int(raw.execute(prepared.text, [values[name] for name in prepared.order]).rowcount)
-                # Two statements: only the second one sees what was committed while the first one waited.
-                with raw.transaction():
-                    raw.execute(_BEGIN[self.dialect, True])
-                    added = int(raw.execute(prepared.text, values).rowcount)
-            except self._driver_error as error:
-                pooled.invalidate(error)
-                raise
-            else:
-                return added
-            finally:
-                pooled.close()
+        with self._raw() as raw:
+            if self.dialect == "sqlite":  # takes the lock of BEGIN IMMEDIATE by itself
+                return self._insert(raw, prepared, row)
+            # Two statements: only the second one sees what was committed while the first one waited.
+            with raw.transaction():
+                raw.execute(_BEGIN[self.dialect, True])
+                return self._insert(raw, prepared, row)
+
+    def insert_all(
+        self, connection: sa.Connection, prepared: Prepared, rows: Sequence[Mapping[str, Any]]
+    ) -> list[Sequence[Any]]:
+        """Insert rows one after the other in a transaction that is open; return what is new of them."""
+        raw: Any = connection.connection.driver_connection
+        if self.dialect == "sqlite":
+            return [place for row in rows for place in self._insert(raw, prepared, row)]
+        new: list[Sequence[Any]] = []
+        with raw.cursor() as cursor:  # sent together: a server may be far away
+            cursor.executemany(prepared.text, [{**row, **prepared.fixed} for row in rows], returning=True)
+            more = bool(rows)
+            while more:
+                new += cursor.fetchall()
+                more = cursor.nextset()
+        return new
+
+    def _insert(self, raw: Any, prepared: Prepared, row: Mapping[str, Any]) -> list[Sequence[Any]]:  # noqa: ANN401 - a driver's connection
+        done = self._execute(raw, prepared, {**row, **prepared.fixed})
+        if self.returns:
+            return list(done.fetchall())
+        return list(raw.execute(_PLACE_OF_LAST).fetchall()) if done.rowcount else []
+
+    def _execute(self, raw: Any, prepared: Prepared, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of a driver
+        given = values if self.dialect != "sqlite" else [values[name] for name in prepared.order]
+        return raw.execute(prepared.text, given)
 
     def number(self, prepared: Prepared, values: Mapping[str, Any]) -> int:
-        """The one number that a query gives, asked by the driver alone as in `insert`."""
+        """Return the one number that a query gives, asked by the driver alone as in `insert`."""
+        with self._raw() as raw:
+            return int(self._execute(raw, prepared, values).fetchall()[0][0])
+
+    @contextmanager
+    def _raw(self) -> Iterator[Any]:
+        """A connection of the driver, given up if it fails."""
         with self._told():
             pooled = self._engine.raw_connection()
-            raw: Any = pooled.driver_connection
             try:
-                given = values if self.dialect != "sqlite" else [values[name] for name in prepared.order]
-                return int(raw.execute(prepared.text, given).fetchall()[0][0])
+                yield pooled.driver_connection
             except self._driver_error as error:
                 pooled.invalidate(error)
                 raise
@@ -289,94 +309,6 @@ class Connections:
         writes = bool(connection.get_execution_options().get(_WRITES))
         if statement := _BEGIN.get((self.dialect, writes)):
             connection.exec_driver_sql(statement)
-
-
-def _parse(url: str | sa.URL, durability: str) -> sa.URL:
-    if durability not in ("full", "normal"):
-        raise JournalError(f"durability is {durability!r}; use 'full' or 'normal'")
-    try:
-        parsed = sa.make_url(url)
-    except (ArgumentError, ValueError) as error:
-        # What stands before an @ may be a password.
-        shown = str(url).rpartition("@")[2]
-        raise JournalError(
-            f"journal URL {shown!r} cannot be read ({type(error).__name__}); write for instance "
-            "sqlite:///journal.db or postgresql://user@host/database"
-        ) from error
-    if (driver := _DRIVERS.get(parsed.drivername)) is None:
-        raise JournalError(f"journal URL begins with {parsed.drivername!r}; use sqlite or postgresql")
-    if driver == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise JournalError("a journal in memory would not outlive its process; write sqlite:///journal.db")
-    return parsed.set(drivername=driver)
-
-
-def _sqlite_engine(url: sa.URL, durability: Durability) -> sa.Engine:
-    database = str(url.database)
-    opened = False
-    _make_folder(database)
-    engine = sa.create_engine(
-        url,
-        connect_args={"timeout": LOCK_TIMEOUT_S, "check_same_thread": False, "isolation_level": None},
-        pool_size=8,
-        max_overflow=-1,
-    )
-
-    @event.listens_for(engine, "do_connect")
-    def find(_dialect: object, _record: object, places: list[Any], options: dict[str, Any]) -> None:
-        # A file that is gone since would be made again, empty, and take acts that no home ever sees.
-        if opened and not database.startswith("file:"):
-            places[0], options["uri"] = f"{Path(database).absolute().as_uri()}?mode=rw", True
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: object) -> None:  # noqa: ANN401 - a driver's connection
-        nonlocal opened
-        full = durability == "full"
-        connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
-        # On macOS an fsync alone may stay in the drive's cache; elsewhere these two do nothing.
-        connection.execute(f"PRAGMA fullfsync={int(full)}")
-        connection.execute(f"PRAGMA checkpoint_fullfsync={int(full)}")
-        connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT_BYTES}")
-        _switch_to_wal(connection)
-        opened = True
-
-    return engine
-
-
-def _make_folder(database: str) -> None:
-    # A name like file:journal.db?mode=ro is SQLite's own kind of URI, not a path.
-    if database.startswith("file:"):
-        return
-    folder = Path(database).parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise JournalError(
-            f"journal {database}: its folder {folder} cannot be made ({error.strerror}); choose another place"
-        ) from error
-
-
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    # The switch does not wait for other processes that open a new file at the same moment, so wait here.
-    deadline = time.monotonic() + LOCK_TIMEOUT_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(_WAL_RETRY_S)
-        else:
-            return
-
-
-def _postgres_engine(url: sa.URL) -> sa.Engine:
-    try:
-        return sa.create_engine(url, pool_size=8, max_overflow=-1, pool_pre_ping=True)
-    except ImportError as error:
-        raise JournalError(
-            f"psycopg, the driver for PostgreSQL, cannot be used ({error}); "
-            "run: pip install '.[postgres]' in its folder"
-        ) from error
 
 
 def _close_idle() -> None:

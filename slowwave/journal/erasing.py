@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from slowwave.journal.codec import encode
-from slowwave.journal.connection import LOCK_TIMEOUT_S, Connections
+from slowwave.journal.connection import Connections
+from slowwave.journal.engines import LOCK_TIMEOUT_S
 from slowwave.journal.entry import ERASED, RECORD
 from slowwave.journal.errors import JournalError
 from slowwave.journal.kinds.erasure import Erased
-from slowwave.journal.schema import IS_ABOUT_A_SOURCE, entries, sources
+from slowwave.journal.schema import entries, sources
 
 _RETRY_S = 0.05
 
@@ -68,35 +69,13 @@ def apply(connection: sa.Connection, changes: Mapping[int, Change], watched: str
         connection.execute(sa.delete(sources).where(sources.c.namespace == watched))
 
 
-def subjects(connections: Connections, namespace: str) -> Sequence[tuple[str, str]]:
-    """(subject, origin) of every source that a namespace has acts about."""
-    c = entries.c
-    query = sa.select(c.subject, c.origin).distinct().where(c.namespace == namespace, IS_ABOUT_A_SOURCE)
-    with connections.reading() as connection:
-        return [(str(subject), str(origin)) for subject, origin in connection.execute(query)]
-
-
-def erased_sources(connections: Connections, namespace: str, origin: str) -> dict[str, set[str]]:
-    """Digests that were kept of the erased sources of a vault, by subject."""
-    c = entries.c
-    query = sa.select(c.subject, c.digest).where(
-        c.kind == ERASED, c.namespace == namespace, c.origin == origin, c.digest != ""
-    )
-    found: dict[str, set[str]] = {}
-    with connections.reading() as connection:
-        for subject, digest in connection.execute(query):
-            found.setdefault(subject, set()).add(digest)
-    return found
-
-
-def drop_records(connections: Connections, until: int, erasure: str) -> None:
+def drop_records(connection: sa.Connection, until: int, erasure: str) -> None:
     """Leave nothing of the records of tables up to a seq; see `Journal.drop_records`."""
     c = entries.c
     payload = encode(Erased(erased=erasure, was=RECORD), erasure)
-    with connections.writing() as connection:
-        connection.execute(
-            sa.update(entries).where(c.kind == RECORD, c.seq <= until).values(kind=ERASED, payload=payload)
-        )
+    connection.execute(
+        sa.update(entries).where(c.kind == RECORD, c.seq <= until).values(kind=ERASED, payload=payload)
+    )
 
 
 def rewrite(connections: Connections) -> str:

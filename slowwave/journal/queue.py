@@ -9,12 +9,11 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from slowwave.journal.connection import Connections
+from slowwave.journal.connection import Connections, batches
 
 FORGOTTEN_AFTER_S = 600
 """For how long an answer is kept that nobody fetches: its process was killed, in seconds."""
 
-_PARAMETERS = 500
 _metadata = sa.MetaData()
 _queue = sa.Table(
     "journal_queue",
@@ -48,7 +47,7 @@ class Queue:
         now = int(time.time())
         rows = [{"event_id": event, "policy": policy, "joined_at": now} for event in event_ids]
         with self._connections.writing() as connection:
-            for part in _parts(event_ids):
+            for part in batches(event_ids):
                 connection.execute(sa.delete(_queue).where(_queue.c.event_id.in_(part)))
             connection.execute(sa.insert(_queue), rows)
 
@@ -71,7 +70,7 @@ class Queue:
         """What became of those of these acts that another one's turn took in."""
         found: dict[str, Any] = {}
         with self._connections.reading() as connection:
-            for part in _parts(event_ids):
+            for part in batches(event_ids):
                 query = sa.select(_queue.c.event_id, _queue.c.answer).where(
                     _queue.c.event_id.in_(part), _queue.c.answer.is_not(None)
                 )
@@ -86,9 +85,5 @@ class Queue:
     def leave(self, event_ids: Collection[str]) -> None:
         """These acts wait no more."""
         with self._connections.writing() as connection:
-            for part in _parts(list(event_ids)):
+            for part in batches(list(event_ids)):
                 connection.execute(sa.delete(_queue).where(_queue.c.event_id.in_(part)))
-
-
-def _parts(values: Sequence[str]) -> list[Sequence[str]]:
-    return [values[at : at + _PARAMETERS] for at in range(0, len(values), _PARAMETERS)]

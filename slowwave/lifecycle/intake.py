@@ -76,12 +76,7 @@ def written(
         after: they are written only if these are still the last places of these sources, as of `guarded`.
     """
     with span("slowwave.journal.append"):
-        if after:
-            space.journal.append_next(acts, after)
-        else:
-            space.journal.append(acts)
-    there = space.journal.entries([act.event_id for act in acts])
-    return [there[act.event_id] for act in acts]
+        return space.journal.append_next(acts, after or {})
 
 
 def upon(

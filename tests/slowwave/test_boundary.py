@@ -15,7 +15,7 @@ from slowwave.adapters.tools import ToolFailedError, memory_tools
 from slowwave.api.app import application
 from slowwave.common.boundary import boundary, journalled
 from slowwave.errors import StoreError, TakenInLaterError
-from slowwave.journal.database import Database
+from slowwave.journal import Journal
 from slowwave.mcp.tokens import add_token
 from slowwave.search.channels.following import Snapshots
 from slowwave.settings import load
@@ -86,8 +86,7 @@ def test_a_tool_never_says_that_a_note_is_kept_which_is_nowhere(memory, monkeypa
     (save,) = memory_tools(memory, only=["memory_save"])
     with boundary():  # as a command that serves for days is inside one
         assert "Saved as memory" in save.call({"content": KILN})
-        monkeypatch.setattr(Database, "append", broken)
-        monkeypatch.setattr(Database, "append_next", broken)
+        monkeypatch.setattr(Journal, "_append", broken)
         with pytest.raises(ToolFailedError) as told:
             save.call({"content": LAMP})
     assert "is kept" not in str(told.value)
@@ -106,8 +105,7 @@ def test_a_request_never_says_so_either(memory, monkeypatch):
             headers={"Authorization": f"Bearer {token}"},
         ) as client:
             first = await client.post("/v1/memories", json={"content": KILN})
-            monkeypatch.setattr(Database, "append", broken)
-            monkeypatch.setattr(Database, "append_next", broken)
+            monkeypatch.setattr(Journal, "_append", broken)
             return [first, await client.post("/v1/memories", json={"content": LAMP})]
 
     with boundary():

@@ -19,6 +19,7 @@ import servers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import inspect
+from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from slowwave.errors import SlowwaveError
 from slowwave.journal import (
@@ -32,6 +33,7 @@ from slowwave.journal import (
     Source,
     codec,
     connection,
+    engines,
     payload_of,
 )
 from slowwave.journal.schema import FEEDBACK_INDEXES, SOURCE_INDEX
@@ -43,7 +45,7 @@ OPEN_AT_ONCE = """
 import os, sys
 from datetime import UTC, datetime
 from slowwave.journal import Entry, Journal
-import slowwave.journal.database
+import slowwave.journal.versions
 
 print("ready", flush=True)
 sys.stdin.readline()
@@ -156,10 +158,31 @@ def test_one_entry_at_a_time_is_the_same_as_a_batch(url: str) -> None:
         assert [journal.append([one]) for one in written] == [(1, 0)] * 9
         assert [journal.append([one]) for one in written] == [(0, 1)] * 9
         singly = journal.read(kinds=KINDS)
-        with journal._database.connections.writing() as raw:
+        with journal._connections.writing() as raw:
             raw.exec_driver_sql("DELETE FROM journal_entries")
         journal.append(written)
         assert journal.read(kinds=KINDS).drop("seq").equals(singly.drop("seq"))
+
+
+@pytest.mark.parametrize("returning", [True, False])
+def test_what_was_written_is_as_the_journal_has_it(
+    url: str, returning: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SQLiteDialect, "insert_returning", returning)  # not known before SQLite 3.35
+    first, later = entry("e1"), NOON + timedelta(hours=1)
+    batch = [
+        entry("e2", subject="b.md"),
+        entry("e1", occurred_at=later),
+        entry("e3"),
+        entry("e2", subject="b.md"),
+    ]
+    with Journal(url) as journal:
+        assert journal.append_next([first], {}) == [journal.get("e1")]
+        assert journal.append_next([first], {}) == [journal.get("e1")]
+        written = journal.append_next(batch, {"b.md": 0})
+        assert written == [journal.get(one.event_id) for one in batch]
+        assert written[1].occurred_at == NOON
+        assert journal.append([entry("e4"), entry("e1")]) == (1, 1)
 
 
 def test_a_repetition_within_a_batch_counts_as_already_there(journal: Journal) -> None:
@@ -624,7 +647,7 @@ def test_a_writer_that_waits_for_too_long_says_so(url: str, monkeypatch: pytest.
     monkeypatch.setitem(connection._BEGIN, ("postgresql", True), begin.replace("'30s'", "'100ms'"))
     with Journal(url) as journal:
         with (
-            journal._database.connections.writing(),
+            journal._connections.writing(),
             pytest.raises(JournalError, match="lock timeout; another"),
         ):
             journal.append([entry("e1")])
@@ -705,7 +728,7 @@ def test_a_path_may_hold_any_characters(tmp_path: Path) -> None:
 def test_durability_is_what_sqlite_runs_with(path: Path, durability: str, synchronous: int) -> None:
     with (
         Journal.open_path(path, durability=durability) as journal,
-        journal._database.connections.writing() as inside,
+        journal._connections.writing() as inside,
     ):
         assert inside.exec_driver_sql("PRAGMA synchronous").scalar() == synchronous
         assert inside.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000
@@ -736,7 +759,7 @@ def test_queries_use_their_index_and_sort_no_payloads(
         journal.append([entry(f"e{number}", subject=f"{number}") for number in range(100)])
         statements = []
         event.listen(
-            journal._database.connections._engine,
+            journal._connections._engine,
             "before_cursor_execute",
             lambda _c, _cursor, statement, parameters, _context, _many: statements.append(
                 (statement, parameters)
@@ -807,7 +830,7 @@ def test_a_file_that_is_not_a_database(path: Path) -> None:
 
 
 def test_a_journal_that_another_process_holds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "LOCK_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(engines, "LOCK_TIMEOUT_S", 0.1)
     with Journal.open_path(path) as journal:
         journal.append([entry("e1")])
         other = sqlite3.connect(path, isolation_level=None)
@@ -838,7 +861,7 @@ def make_version_1(url: str) -> list[str]:
     ]
     with Journal(url, durability="normal") as journal:
         journal.append(events)
-        with journal._database.connections.writing() as raw:
+        with journal._connections.writing() as raw:
             for index in (*FEEDBACK_INDEXES, SOURCE_INDEX):
                 index.drop(raw)
             raw.exec_driver_sql(
@@ -851,7 +874,7 @@ def make_version_1(url: str) -> list[str]:
 
 
 def indexes(journal: Journal) -> set[str]:
-    with journal._database.connections.reading() as raw:
+    with journal._connections.reading() as raw:
         return {str(index["name"]) for index in inspect(raw).get_indexes("journal_entries")}
 
 
@@ -924,7 +947,7 @@ def test_check_finds_a_journal_that_cannot_be_written(path: Path) -> None:
 
 
 def test_check_finds_a_file_out_of_wal_mode(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_switch_to_wal", lambda _connection: None)
+    monkeypatch.setattr(engines, "_switch_to_wal", lambda _connection: None)
     with Journal.open_path(path) as journal:
         (problem,) = journal.check()
     assert "is in delete mode instead of wal" in problem

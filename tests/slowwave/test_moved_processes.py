@@ -199,7 +199,7 @@ def test_a_journal_that_was_removed_is_not_made_again_by_who_has_it_open(home: P
         assert journal.count(works.EVERYBODY, works.WORK) == 0
         for end in ("", "-wal", "-shm"):
             (home / f"journal.db{end}").unlink(missing_ok=True)
-        journal._database.connections._engine.dispose()
+        journal._connections._engine.dispose()
         for _ in range(2):
             with pytest.raises(JournalError, match="unable to open database file"):
                 journal.count(works.EVERYBODY, works.WORK)

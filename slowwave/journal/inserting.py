@@ -1,0 +1,112 @@
+"""Inserting entries: their rows, the statement that orders them, and the refusal of conflicting event ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
+
+from slowwave.journal.codec import decode, encode
+from slowwave.journal.connection import LOOKUP_IDS, Connections, batches
+from slowwave.journal.entry import Entry
+from slowwave.journal.errors import JournalConflictError
+from slowwave.journal.schema import IS_ABOUT_A_SOURCE, entries
+from slowwave.scoring.days import day_of, to_microseconds
+
+Row = Mapping[str, Any]
+"""The columns of `entries` without ``seq`` and ``ordered_at``, which the database gives."""
+
+GIVEN = [column for column in entries.c if column.name not in ("seq", "ordered_at")]
+_COMPARED = ("kind", "namespace", "subject", "digest", "payload")
+_PLACE = (entries.c.event_id, entries.c.seq, entries.c.ordered_at)
+
+
+def row_of(entry: Entry) -> dict[str, Any]:
+    """Encode an entry as a row."""
+    return {
+        "event_id": entry.event_id,
+        "kind": entry.kind,
+        "namespace": entry.namespace,
+        "subject": entry.subject,
+        "occurred_at": to_microseconds(entry.occurred_at),
+        "day": day_of(entry.occurred_at),
+        "principal": entry.principal,
+        "digest": entry.digest,
+        "content_hash": entry.content_hash,
+        "origin": entry.origin,
+        "payload": encode(entry.payload, entry.event_id),
+    }
+
+
+def insert_entry(connections: Connections) -> sa.Insert:
+    """Build the insert of one new row: later than all others, also where the clock stands behind them.
+
+    It returns event id, seq and `ordered_at` of a row that is new, and no row for an event id that is there.
+    """
+    last = sa.select(entries.c.ordered_at).order_by(entries.c.seq.desc()).limit(1).scalar_subquery()
+    latest = sa.func.greatest if connections.dialect == "postgresql" else sa.func.max
+    given = {column.name: sa.bindparam(column.name, type_=column.type) for column in GIVEN}
+    ordered_at = latest(given["occurred_at"], sa.func.coalesce(last, 0) + 1)
+    row = sa.select(*given.values(), ordered_at).where(sa.true())  # SQLite needs a WHERE before ON CONFLICT
+    new: sa.Insert = insert_new(entries, connections.dialect).from_select([*given, "ordered_at"], row)
+    return new.returning(*_PLACE) if connections.returns else new
+
+
+def insert_new(table: sa.Table, dialect: str) -> sa.Insert:
+    """Build an insert that leaves out rows whose key is there."""
+    # Only the dialect in use: the other one is loaded with each of its drivers.
+    if dialect == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+    return sqlite.insert(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+
+
+def refuse_conflicts(connection: sa.Connection, rows: Sequence[Row]) -> None:
+    """Refuse rows whose event id is there with other content.
+
+    Raises:
+        JournalConflictError: names the first one, and what differs.
+    """
+    columns = [entries.c[name] for name in ("event_id", *_COMPARED)]
+    for part in batches(rows):
+        query = sa.select(*columns).where(entries.c.event_id.in_([row["event_id"] for row in part]))
+        stored = {row.event_id: row._asdict() for row in connection.execute(query)}
+        for row in part:
+            if differing := _differing(row, stored[row["event_id"]]):
+                raise JournalConflictError(
+                    f"event id {row['event_id']!r} was appended before with another "
+                    f"{' and '.join(differing)}; nothing was written. Give a new act a new event id"
+                )
+
+
+def _differing(row: Row, stored: Row) -> list[str]:
+    differing = [name for name in _COMPARED if row[name] != stored[name]]
+    # The same JSON may have been compressed by another version of zlib.
+    if differing == ["payload"] and decode(row["payload"]) == decode(stored["payload"]):
+        return []
+    return differing
+
+
+def last_places(connection: sa.Connection, namespace: str, subjects: Sequence[str]) -> dict[str, int]:
+    """Return the seq of the last row about each of these sources that has one."""
+    c, found = entries.c, dict[str, int]()
+    for part in batches(subjects):
+        query = sa.select(c.subject, sa.func.max(c.seq)).where(are_about(namespace, part)).group_by(c.subject)
+        found.update((subject, last) for subject, last in connection.execute(query))
+    return found
+
+
+def are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]:
+    """Whether a row is about one of these sources."""
+    c = entries.c
+    about = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
+    # The index is by origin first, and a source begins with its origin, if it has one: a folder of its path.
+    origins = {
+        subject[:at]
+        for subject in subjects
+        for at in (0, *(at for at, character in enumerate(subject) if character == "/"))
+    }
+    return sa.and_(about, c.origin.in_(sorted(origins))) if len(origins) <= LOOKUP_IDS else about

@@ -1,0 +1,256 @@
+"""Queries of the journal: entries by day, by id and by source, and what is known of vaults."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from slowwave.journal.codec import decode, payload_of
+from slowwave.journal.connection import Connections, batches
+from slowwave.journal.entry import ERASED, Entry, Source, require_days, require_kinds
+from slowwave.journal.errors import JournalEntryError
+from slowwave.journal.inserting import are_about
+from slowwave.journal.schema import IS_ABOUT_A_SOURCE, IS_FEEDBACK, IS_OF_A_PROJECT, entries, sources
+from slowwave.scoring.days import from_microseconds
+
+if TYPE_CHECKING:  # Polars takes most of a second to import, and not every command reads frames
+    import polars as pl
+
+CHUNK_ROWS = 1_000
+"""Rows that are in memory as Python objects at a time while reading (count)."""
+
+c = entries.c
+
+
+class Reader:
+    """The reading half of `slowwave.journal.Journal`.
+
+    Args:
+        connections: of the journal.
+    """
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        mine = (c.kind == sa.bindparam("kind"), c.namespace == sa.bindparam("namespace"))
+        # Built once: the library remembers with each statement how it was compiled.
+        self._count = connections.prepare(sa.select(sa.func.count()).where(*mine))
+
+    def days(self, kinds: Sequence[str], days: Sequence[str] | None = None) -> pl.DataFrame:
+        """Which days have entries of these kinds.
+
+        Args:
+            kinds: Only of these kinds.
+            days: Only these UTC days (YYYY-MM-DD); None is all, and counts every entry of the kinds.
+
+        Returns:
+            A row per day and namespace, sorted by both: ``day`` (UTC, YYYY-MM-DD), ``namespace``, ``entries``
+            (count) and ``last_seq``, which grows whenever an entry for that day arrives late.
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        from slowwave.journal.frames import DAY_SCHEMA, to_frame
+
+        require_kinds(kinds)
+        query = sa.select(c.day, c.namespace, sa.func.count(), sa.func.max(c.seq)).where(c.kind.in_(kinds))
+        if days is not None:
+            query = query.where(c.day.in_(days))
+        rows = self._all(query.group_by(c.day, c.namespace))
+        return to_frame(rows, DAY_SCHEMA).sort("day", "namespace")
+
+    def read(
+        self,
+        *,
+        kinds: Sequence[str],
+        days: Sequence[str] | None = None,
+        namespace: str | None = None,
+        after_seq: int = 0,
+        limit: int | None = None,
+    ) -> pl.DataFrame:
+        """Entries in the order of `seq`.
+
+        Args:
+            kinds: Only of these kinds.
+            days: Only of these UTC days (YYYY-MM-DD); None is all.
+            namespace: Only of this namespace; None is all.
+            after_seq: Only with a greater `seq`.
+            limit: At most so many, the first ones (count); None is all.
+
+        Returns:
+            The fields of `Entry` and ``day``; ``occurred_at`` and ``ordered_at`` are Datetime(us, UTC),
+            ``payload`` holds JSON bytes (see `payload_of`).
+
+        Raises:
+            JournalEntryError: An unknown kind, a malformed day, or a negative limit.
+        """
+        from slowwave.journal.frames import entry_frame
+
+        require_kinds(kinds)
+        require_days(days or ())
+        if limit is not None and limit < 0:
+            raise JournalEntryError(f"limit is {limit}; give a count of 0 or more, or None for all entries")
+        matches = sa.select(c.seq).where(c.kind.in_(kinds), c.seq > after_seq)
+        if days is not None:
+            matches = matches.where(c.day.in_(days))
+        if namespace is not None:
+            matches = matches.where(c.namespace == namespace)
+        # Found in an index first: sorting whole rows would carry every payload through the sort.
+        matches = matches.order_by(c.seq).limit(limit)
+        query = sa.select(entries).where(c.seq.in_(matches)).order_by(c.seq)
+        with self._connections.reading() as connection:
+            return entry_frame(connection.execution_options(yield_per=CHUNK_ROWS).execute(query).partitions())
+
+    def get(self, event_id: str) -> Entry | None:
+        """The entry with this event id, or None."""
+        return next(self._entries(sa.select(entries).where(c.event_id == event_id)), None)
+
+    def entries(self, event_ids: Collection[str]) -> dict[str, Entry]:
+        """Those of these entries that are in the journal, by event id."""
+        parts = batches(sorted(set(event_ids)))
+        matches = self._entries(*(sa.select(entries).where(c.event_id.in_(part)) for part in parts))
+        return {entry.event_id: entry for entry in matches}
+
+    def named(self, kind: str, namespace: str, beginning: str, *, most: int = 10) -> list[str]:
+        """Event ids of a kind in a namespace that begin with this text, sorted, at most so many (count).
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        require_kinds([kind])
+        begins = c.event_id.startswith(beginning, autoescape=True)
+        if self._connections.dialect == "sqlite":  # by bytes, so that an index finds them
+            begins = sa.and_(c.event_id >= beginning, c.event_id < beginning + chr(sys.maxunicode))
+        query = sa.select(c.event_id).where(begins, c.kind == kind, c.namespace == namespace)
+        return [event for (event,) in self._all(query.order_by(c.event_id).limit(most))]
+
+    def last(self, kind: str, namespace: str, principal: str) -> str | None:
+        """Event id of the last entry of a kind that a principal wrote in a namespace, or None.
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        require_kinds([kind])
+        mine = (c.kind == kind, c.namespace == namespace, c.principal == principal)
+        event: str | None = self._scalar(sa.select(c.event_id).where(*mine).order_by(c.seq.desc()).limit(1))
+        return event
+
+    def about(self, namespace: str, subject: str) -> list[Entry]:
+        """Every save, forget and unreadable of one source, the first one first."""
+        query = sa.select(entries).where(are_about(namespace, [subject]))
+        return list(self._entries(query.order_by(c.ordered_at, c.seq)))
+
+    def rewritten(self, namespace: str, subjects: Collection[str]) -> list[str]:
+        """Those of these sources that were saved with more than one text, sorted."""
+        texts = sa.func.count(sa.distinct(c.content_hash))
+        queries = (
+            sa.select(c.subject)
+            .where(are_about(namespace, part), c.kind == "save")
+            .group_by(c.subject)
+            .having(texts > 1)
+            for part in batches(sorted(set(subjects)))
+        )
+        return sorted(subject for (subject,) in self._all(*queries))
+
+    def latest(self, namespace: str, subjects: Collection[str]) -> dict[str, Entry]:
+        """The newest save, forget or unreadable of each of these sources that has one."""
+        queries = (
+            sa.select(entries).where(c.seq.in_(_newest(c.event_id, are_about(namespace, part))))
+            for part in batches(sorted(set(subjects)))
+        )
+        return {entry.subject: entry for entry in self._entries(*queries)}
+
+    def latest_sources(self, namespace: str, origin: str) -> pl.DataFrame:
+        """The newest save, forget or unreadable of every source that came from one vault.
+
+        Args:
+            namespace: The vault's namespace.
+            origin: The vault's name, or "" for the sources that came from no vault.
+
+        Returns:
+            A row per subject, sorted by it: ``subject``, ``kind``, ``digest``, ``content_hash``,
+            ``occurred_at``, ``event_id``. Newest is what was written last.
+        """
+        from slowwave.journal.frames import SOURCE_SCHEMA, to_frame
+
+        newest = _newest(c.seq, c.namespace == namespace, c.origin == origin, IS_ABOUT_A_SOURCE)
+        query = sa.select(*(c[name] for name in SOURCE_SCHEMA)).where(c.seq.in_(newest))
+        return to_frame(self._all(query), SOURCE_SCHEMA).sort("subject")
+
+    def feedback_on(self, namespace: str, *subjects: str) -> list[Entry]:
+        """Every rating, observation and outcome of these searches or projects, the first written first."""
+        query = sa.select(entries).where(c.namespace == namespace, c.subject.in_(subjects), IS_FEEDBACK)
+        return list(self._entries(query.order_by(c.seq)))
+
+    def searches_of(self, namespace: str, project: str, *, after_seq: int = 0) -> int:
+        """How many searches were made for a project, of those after a place in the journal (count)."""
+        mine = (c.namespace == namespace, c.origin == project, c.seq > after_seq, IS_OF_A_PROJECT)
+        return int(self._scalar(sa.select(sa.func.count()).where(*mine)))
+
+    def count(self, namespace: str, kind: str) -> int:
+        """How many entries of a kind a namespace has. As none is ever removed, it tells whether one is new.
+
+        Raises:
+            JournalEntryError: An unknown kind.
+        """
+        require_kinds([kind])
+        return self._connections.number(self._count, {"kind": kind, "namespace": namespace})
+
+    def last_seq(self) -> int:
+        """Place of the entry that was written last; 0 where there is none."""
+        return int(self._scalar(sa.select(sa.func.max(c.seq))) or 0)
+
+    def sources(self) -> list[Source]:
+        """The vaults to scan, the one added first first."""
+        order = (sources.c.added_at, sources.c.namespace, sources.c.name)
+        return [
+            Source(**row._asdict() | {"added_at": from_microseconds(row.added_at)})
+            for row in self._all(sa.select(sources).order_by(*order))
+        ]
+
+    def subjects(self, namespace: str) -> dict[str, str]:
+        """Every source that a namespace has acts about, with the vault that it came from ("" for none)."""
+        query = sa.select(c.subject, c.origin).distinct().where(c.namespace == namespace, IS_ABOUT_A_SOURCE)
+        return {row.subject: row.origin for row in self._all(query)}
+
+    def erased_sources(self, namespace: str, origin: str) -> dict[str, set[str]]:
+        """What is kept to know erased sources of a vault again: digests by the name that they have now."""
+        mine = (c.kind == ERASED, c.namespace == namespace, c.origin == origin, c.digest != "")
+        kept: dict[str, set[str]] = {}
+        for row in self._all(sa.select(c.subject, c.digest).where(*mine)):
+            kept.setdefault(row.subject, set()).add(row.digest)
+        return kept
+
+    def _all(self, *queries: sa.Select[Any]) -> list[sa.Row[Any]]:
+        """The rows of queries, in one transaction."""
+        if not queries:
+            return []
+        with self._connections.reading() as connection:
+            return [row for query in queries for row in connection.execute(query)]
+
+    def _scalar(self, query: sa.Select[Any]) -> Any:  # noqa: ANN401 - of whatever type the query has
+        with self._connections.reading() as connection:
+            return connection.execute(query).scalar()
+
+    def _entries(self, *queries: sa.Select[Any]) -> Iterator[Entry]:
+        """The entries that queries of whole rows give."""
+        return (entry_of(row._asdict()) for row in self._all(*queries))
+
+
+def entry_of(row: dict[str, Any]) -> Entry:
+    """Decode a whole row as an entry."""
+    del row["day"]
+    row["occurred_at"] = from_microseconds(row["occurred_at"])
+    row["ordered_at"] = from_microseconds(row["ordered_at"])
+    row["payload"] = payload_of(decode(row["payload"]))
+    return Entry(**row)
+
+
+def _newest(tie: sa.Column[Any], *among: sa.ColumnElement[bool] | sa.TextClause) -> sa.Select[Any]:
+    """The seq of the newest row of each subject; of those of one moment the greatest `tie`."""
+    order = (c.ordered_at.desc(), tie.desc())
+    place = sa.func.row_number().over(partition_by=c.subject, order_by=order)
+    ranked = sa.select(c.seq, place.label("place")).where(*among).subquery()
+    return sa.select(ranked.c.seq).where(ranked.c.place == 1)

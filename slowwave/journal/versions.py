@@ -1,0 +1,142 @@
+"""The schema version of a journal: tables are made, old ones upgraded, and what is wrong is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from slowwave.journal.codec import encode
+from slowwave.journal.connection import Connections, Prepared
+from slowwave.journal.entry import UPGRADE
+from slowwave.journal.errors import JournalError
+from slowwave.journal.former import keep_former
+from slowwave.journal.inserting import GIVEN
+from slowwave.journal.schema import (
+    FEEDBACK_INDEXES,
+    OLD_SOURCE_INDEX,
+    SCHEMA_VERSION,
+    SOURCE_INDEX,
+    entries,
+    meta,
+    metadata,
+)
+from slowwave.scoring.days import day_of, from_microseconds
+
+_SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
+
+
+def make_or_upgrade(connections: Connections, insert: Prepared) -> None:
+    """Make the tables of a new journal, and upgrade those of an old one.
+
+    Args:
+        connections: of the journal.
+        insert: of one entry.
+
+    Raises:
+        JournalError: A newer version of Slowwave made it.
+    """
+    with connections.reading() as connection:
+        made = sa.inspect(connection).has_table(meta.name)
+        version = connection.execute(_SELECT_VERSION).scalar() if made else None
+    if version is None:
+        with connections.writing() as connection:
+            metadata.create_all(connection)
+            row = {"key": "schema_version", "value": str(SCHEMA_VERSION)}
+            # Another process may have made the tables since they were looked for.
+            if connection.execute(_SELECT_VERSION).scalar() is None:
+                connection.execute(sa.insert(meta), [row])
+    elif version in ("1", "2"):
+        _upgrade(connections, insert)
+    for problem in _check_version(connections):
+        raise JournalError(problem)
+
+
+def _upgrade(connections: Connections, insert: Prepared) -> None:
+    """To version 2: two indexes. To version 3: the order of acts.
+
+    Up to now acts were ordered by the clock; they keep that order, and one more entry ends it, so that
+    what comes next is later than all of them. Another process may be doing the same.
+    """
+    with connections.writing() as connection:
+        if connection.execute(_SELECT_VERSION).scalar() == str(SCHEMA_VERSION):
+            return
+        if connections.dialect == "sqlite":  # of a server: its own backup is the way back
+            keep_former(Path(connections.name))
+        for index in FEEDBACK_INDEXES:
+            index.create(connection, checkfirst=True)
+        connection.execute(
+            sa.text(f"ALTER TABLE {entries.name} ADD COLUMN ordered_at BIGINT NOT NULL DEFAULT 0")
+        )
+        connection.execute(sa.update(entries).values(ordered_at=entries.c.occurred_at))
+        connection.execute(sa.text(f"DROP INDEX IF EXISTS {OLD_SOURCE_INDEX}"))
+        SOURCE_INDEX.create(connection, checkfirst=True)
+        last = connection.execute(sa.select(sa.func.max(entries.c.ordered_at))).scalar()
+        if last is not None:
+            connections.insert_all(connection, insert, [_upgrade_row(last)])
+        done = sa.update(meta).where(meta.c.key == "schema_version").values(value=str(SCHEMA_VERSION))
+        connection.execute(done)
+
+
+def _upgrade_row(last: int) -> dict[str, Any]:
+    version = str(SCHEMA_VERSION)
+    return {column.name: "" for column in GIVEN} | {
+        "event_id": f"journal-upgrade-{version}",
+        "kind": UPGRADE,
+        "namespace": "-",
+        "subject": version,
+        "occurred_at": last,
+        "day": day_of(from_microseconds(last)),
+        "principal": "slowwave",
+        "payload": encode({"schema_version": version}, "journal-upgrade"),
+    }
+
+
+def problems_of(connections: Connections) -> list[str]:
+    """What is wrong, in sentences; see `Journal.check`."""
+    problems = []
+    checks: tuple[Callable[[Connections], list[str]], ...] = (_check_version, _check_file, _check_writable)
+    for check in checks:
+        try:
+            problems += check(connections)
+        except JournalError as error:
+            problems.append(f"{error}.")
+    return problems
+
+
+def _check_version(connections: Connections) -> list[str]:
+    with connections.reading() as connection:
+        version = connection.execute(_SELECT_VERSION).scalar()
+    if version == str(SCHEMA_VERSION):
+        return []
+    return [
+        f"journal {connections.name} has schema version {version}, and this Slowwave knows version "
+        f"{SCHEMA_VERSION}: open it with a newer Slowwave."
+    ]
+
+
+def _check_file(connections: Connections) -> list[str]:
+    if connections.dialect != "sqlite":
+        return []
+    name = connections.name
+    with connections.reading() as connection:
+        found = connection.exec_driver_sql("PRAGMA quick_check(10)").scalars().all()
+        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+    problems = [
+        f"journal {name} is damaged: {line}; restore it from a copy." for line in found if line != "ok"
+    ]
+    if mode != "wal":
+        problems.append(
+            f"journal {name} is in {mode} mode instead of wal: readers and writers wait for each other; "
+            "move it to a local disk."
+        )
+    return problems
+
+
+def _check_writable(connections: Connections) -> list[str]:
+    with connections.writing() as connection:
+        connection.execute(sa.update(meta).values(value=meta.c.value))
+        connection.rollback()
+    return []
