@@ -26,6 +26,7 @@ from slowwave.common.progress import task
 from slowwave.home.apart import part_of
 from slowwave.home.ledger import NOTES, faulty_days
 from slowwave.home.workspace import Workspace
+from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.admission import AdmissionReport, part_mixed, settle
@@ -35,7 +36,6 @@ from slowwave.lifecycle.served import served_in
 from slowwave.lifecycle.waiting import COMMAND, waiting
 from slowwave.quality.gate_policy import GatePolicy
 from slowwave.scoring.days import DAY, MICROSECOND, day_end
-from slowwave.search.channels.following import leave_files, searched_in_table
 from slowwave.store import Store, staging
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain

@@ -19,8 +19,9 @@ from _user import Clock
 
 import slowwave
 from slowwave.common import ids
-from slowwave.feedback.questions import QuestionIndex, question_indexes, questions_in
+from slowwave.feedback.questions import question_indexes
 from slowwave.home.workspace import Workspace
+from slowwave.index.questions import QuestionIndex, questions_in
 from slowwave.journal import Entry
 from slowwave.learning import acts, views
 from slowwave.learning.evidence import Evidence

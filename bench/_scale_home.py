@@ -29,10 +29,10 @@ from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
 from slowwave.feedback.questions import remember
 from slowwave.home.ledger import NOTES
+from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.acts import save_entry
 from slowwave.lifecycle.reconcile import labelled
 from slowwave.notes import Note, content_hash
-from slowwave.search.channels.following import leave_files, searched_in_table
 from slowwave.settings import EmbeddingSettings, Settings
 from slowwave.store import Store
 from slowwave.store.filling import append
@@ -59,7 +59,7 @@ def tenant(number: int, tenants: int) -> str:
 
 
 def pieces_of(folder: Path | None) -> list[str]:
-    """Pieces of the texts below a folder: notes, and the documents of collections in English.
+    """ChunkedColumns of the texts below a folder: notes, and the documents of collections in English.
 
     Raises:
         UnusableError: there are fewer than ten.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ROW_BYTES = 2_500
-"""Of a row of a snapshot beside its vector, as `slowwave.search.channels.following` reckons."""
+"""Of a row of a snapshot beside its vector, as `slowwave.index.incremental_snapshot` reckons."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ from _report import UnusableError, bench, numbers, options, positive, ratio, rep
 from rich.progress import track
 
 import slowwave
+from slowwave.index.lancedb_channels import PROBES
 from slowwave.scoring.ranking import rank
 from slowwave.search import Filters
-from slowwave.search.channels.tables import PROBES
 from slowwave.search.opened import searcher_in
 
 WARM_UP = 20
@@ -103,8 +103,8 @@ def _measure(memory: slowwave.Memory, size: int, searches: int) -> list[dict[str
 
 def _first(memory: slowwave.Memory, size: int, model: str, processes: int) -> list[dict[str, Any]]:
     """The first search of a process, turn about with and without the file of the night."""
-    from slowwave.search.channels import mapped
-    from slowwave.search.channels.following import leave_files
+    from slowwave.index import mmap_snapshot
+    from slowwave.index.incremental_snapshot import leave_files
 
     home = memory.settings.home
     with slowwave.open(home, namespace=SMALL, embedding={"model": model}) as small:
@@ -115,7 +115,7 @@ def _first(memory: slowwave.Memory, size: int, model: str, processes: int) -> li
             if name == "first search":
                 leave_files(memory.store, int(memory.settings.store.snapshot_mb * 2**20), fewest=1)
             else:
-                mapped.forget(memory.store, NAMESPACE)
+                mmap_snapshot.forget(memory.store, NAMESPACE)
             done.append(child(str(Path(__file__).with_name("_first_search.py")), home, model))
     if len({tuple(one["found"]) for done in measured.values() for one in done}) > 1:
         raise UnusableError("The first searches of some processes found different memories.")

@@ -21,8 +21,8 @@ from _scale_home import MODEL, Source
 
 from slowwave.common.progress import task
 from slowwave.embedding import load_embedder
-from slowwave.search.channels.partitions import Partitions, parted
-from slowwave.search.channels.snapshot import Vectors
+from slowwave.index.partitions import Partitions, parted
+from slowwave.index.snapshot import PartitionedVectors
 from slowwave.settings import EmbeddingSettings
 
 NEAREST, AT_ONCE = 10, 16_384
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for chunks in arguments.chunks:
             vectors = source.vectors_of(chunks)
             nearest = true_neighbours(vectors, questions)
-            exact = cpu_ms(Vectors(vectors).times, questions)
+            exact = cpu_ms(PartitionedVectors(vectors).times, questions)
             for each in arguments.per_root:
                 count = max(1, int(each * np.sqrt(chunks)))
                 for of, asked in chosen_of.items():
@@ -75,7 +75,10 @@ def measured(
     start = time.process_time()
     parts = parted(vectors, wanted, count=count, asked=asked)
     built = time.process_time() - start
-    there, passing = Vectors(vectors[parts.order], partitions=parts), np.ones(len(vectors), dtype=np.bool_)
+    there, passing = (
+        PartitionedVectors(vectors[parts.order], partitions=parts),
+        np.ones(len(vectors), dtype=np.bool_),
+    )
     ranks = ranks_of(parts, questions, nearest)
     visited = [len(there.visited(one, passing, NEAREST)[0]) for one in questions]
     return {

@@ -32,7 +32,7 @@ from _processes import child
 from _report import UnusableError, bench, existing_folder, numbers, options, positive, ratio, reports
 from _scale_home import MINE, Source, build, index, settings_of, tenant
 
-from slowwave.search.channels.following import PARTED_FROM
+from slowwave.index.incremental_snapshot import PARTED_FROM
 
 MEASURED = ("p50_cpu_ms", "p95_cpu_ms", "disk_mb", "night_cpu_s")
 MARK = "measured.json"

@@ -13,7 +13,7 @@ from serving import Peer, Row, parts, serve
 
 import slowwave
 from slowwave.embedding import Embedder
-from slowwave.search.channels.following import leave_files, searched_in_table
+from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.maintenance import maintain
 from slowwave.store.text import create_full_text_indexes

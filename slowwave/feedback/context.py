@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 import polars as pl
 
 from slowwave.embedding import profile
-from slowwave.feedback.questions import QuestionIndex, QuestionIndexes, question_indexes
+from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
+from slowwave.index.questions import QuestionIndex, QuestionIndexes
 from slowwave.scoring.days import DAY, day_end
 from slowwave.scoring.feedback.contextual import (
     SIGNAL,

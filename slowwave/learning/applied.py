@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 import polars as pl
 
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.questions import QuestionIndexes, question_indexes
+from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.texts import Texts, in_force, of_text, texts_in
+from slowwave.index.questions import QuestionIndexes
 from slowwave.journal.entry import ERASURE, LEARNING
 from slowwave.journal.errors import JournalError
 from slowwave.learning import acts

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.evaluation.cycles import own_cycles
-from slowwave.feedback.questions import QuestionIndex, Questions, question_indexes
+from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.texts import in_force, of_text, texts
 from slowwave.home.ledger import EVALUATION, Record
+from slowwave.index.questions import QuestionIndex, Questions
 from slowwave.learning.acts import Act, acts, approved, as_said_by, rollbacks
 from slowwave.learning.applied import TABLES, in_use, lessons_of
 from slowwave.learning.isolation import prove

@@ -16,8 +16,8 @@ from slowwave.scoring.nearness import question_nearness
 from slowwave.scoring.ranking.keys import Lifts, lifted
 
 if TYPE_CHECKING:
-    from slowwave.feedback.questions import QuestionIndex
     from slowwave.home.workspace import Workspace
+    from slowwave.index.questions import QuestionIndex
     from slowwave.scoring.feedback.policy import KeyTeaching
     from slowwave.scoring.key_policy import KeyPolicy
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from slowwave.feedback.context import ContextualStates, RatedFor
 from slowwave.feedback.states import MemoryStates
+from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.learning.applied import LearnedTriggers, SearchKeys
 from slowwave.learning.keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
@@ -32,9 +33,6 @@ from slowwave.store.tenancy import within
 if TYPE_CHECKING:
     from slowwave.embedding.base import Vectors
 
-CONFIDENCE_LABELS = (
-    "origin", "source_of_truth", "retrieval_priority", "memory_type", "sensitivity", "state", "source_kind",
-)  # fmt: skip
 HEIR = ("memory_id", "source", "replaced_by")
 
 

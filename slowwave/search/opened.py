@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.feedback.context import contextual_states
 from slowwave.feedback.states import states_in
+from slowwave.index.channels import Channels
+from slowwave.index.incremental_snapshot import Snapshots
+from slowwave.index.lancedb_channels import TableChannels
 from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
 from slowwave.learning.switch import RatingsSwitch
-from slowwave.search.channels.base import Channels
-from slowwave.search.channels.following import Snapshots
-from slowwave.search.channels.tables import TableChannels
 from slowwave.search.knowledge import StoredKnowledge
 from slowwave.search.searcher import Searcher
 

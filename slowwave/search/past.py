@@ -13,6 +13,9 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.context import RatedFor, contextual_states
 from slowwave.feedback.states import MemoryStates
 from slowwave.feedback.texts import texts_in
+from slowwave.index.incremental_snapshot import snapshot_of
+from slowwave.index.snapshot import Snapshot
+from slowwave.index.vocabulary import Vocabulary
 from slowwave.learning.applied import learned_boost, learned_triggers, search_keys
 from slowwave.learning.keys import LedTo
 from slowwave.learning.switch import RatingsSwitch
@@ -26,9 +29,6 @@ from slowwave.scoring.days import day_end
 from slowwave.scoring.ranking import MemoryState
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
-from slowwave.search.channels.following import snapshot_of
-from slowwave.search.channels.snapshot import Snapshot
-from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.search.knowledge import HEIR, StoredKnowledge
 from slowwave.search.searcher import Searcher
 from slowwave.store.frames import to_schema

@@ -25,6 +25,7 @@ from slowwave.common.limits import limit_of
 from slowwave.embedding import Embedder, knows, profile
 from slowwave.feedback.context import RatedFor
 from slowwave.feedback.tiers import COLUMN, tiers_of
+from slowwave.index.channels import DIGITS, Channels, Hits
 from slowwave.learning.keys import LedTo
 from slowwave.quality.admission import SUPERSEDED
 from slowwave.quality.titles import is_cut, is_from_first_words
@@ -32,7 +33,6 @@ from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, Rated
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
-from slowwave.search.channels.base import DIGITS, Channels, Hits
 from slowwave.search.filters import Filters
 from slowwave.search.knowledge import Knowledge, condition, confidence_of
 from slowwave.telemetry import carried, span

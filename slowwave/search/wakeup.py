@@ -14,9 +14,10 @@ from slowwave.common.quoting import NOTICE, plain_line
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.feedback.tiers import with_tiers
+from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.scoring.ranking.wakeup import OTHER, SECTIONS, Item, Section, pack, tokens, wakeup_scores
 from slowwave.search.filters import Filters
-from slowwave.search.knowledge import CONFIDENCE_LABELS, confidence
+from slowwave.search.knowledge import confidence
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace

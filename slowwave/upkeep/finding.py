@@ -43,7 +43,7 @@ def of_log(space: Workspace, *, repair: bool) -> Iterator[Finding]:
 
 def of_search_files(space: Workspace, *, repair: bool) -> Iterator[Finding]:
     """Files that searches map and that are damaged; without one the table is read."""
-    from slowwave.search.channels.mapped import damaged
+    from slowwave.index.mmap_snapshot import damaged
 
     if wrong := damaged(space.store):
         for one in wrong if repair else ():

@@ -19,7 +19,7 @@ import pytest
 import servers
 
 import slowwave
-from slowwave.lifecycle.admission.standing import standing_in
+from slowwave.lifecycle.admission.around import standing_in
 from slowwave.store.checkpoints import create_checkpoint, delete_checkpoint, restore_checkpoint
 from slowwave.store.maintenance import maintain
 from slowwave.upkeep.rebuild import rebuild

@@ -18,6 +18,8 @@ from slowwave.assets.run_process import PROCESS_TAG, end_dead_runs, is_dead, pro
 from slowwave.common import ids
 from slowwave.errors import SlowwaveError
 from slowwave.home.workspace import Workspace
+from slowwave.index import mmap_snapshot
+from slowwave.index.incremental_snapshot import COLUMNS, leave_files
 from slowwave.journal import Journal
 from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.night import (
@@ -27,8 +29,6 @@ from slowwave.orchestration.night import (
     run_due,
     run_night,
 )
-from slowwave.search.channels import mapped
-from slowwave.search.channels.following import COLUMNS, leave_files
 from slowwave.settings import Settings, load
 from slowwave.vaults import vault
 
@@ -191,7 +191,7 @@ def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatc
     assert index["snapshots left for all processes"] == 1
     assert index["vector index"] == "none: each namespace is searched in its snapshot"
     store = Workspace(settings).store
-    assert mapped.is_current(store, "ada", COLUMNS, store.dataset("chunks"))
+    assert mmap_snapshot.is_current(store, "ada", COLUMNS, store.dataset("chunks"))
 
 
 @pytest.mark.slow

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from hypothesis import strategies as st
 
+from slowwave.index.incremental_snapshot import Snapshots
+from slowwave.index.lancedb_channels import TableChannels
+from slowwave.index.snapshot import Snapshot
+from slowwave.index.vocabulary import Vocabulary
 from slowwave.memory import Memory
-from slowwave.search.channels.following import Snapshots
-from slowwave.search.channels.snapshot import Snapshot
-from slowwave.search.channels.tables import TableChannels
-from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.search.filters import Filters
 from slowwave.store.tenancy import within
 

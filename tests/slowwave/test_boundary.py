@@ -15,9 +15,9 @@ from slowwave.adapters.tools import ToolFailedError, memory_tools
 from slowwave.api.app import application
 from slowwave.common.boundary import boundary, journalled
 from slowwave.errors import StoreError, TakenInLaterError
+from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.journal import Journal
 from slowwave.mcp.tokens import add_token
-from slowwave.search.channels.following import Snapshots
 from slowwave.settings import load
 from slowwave.store.damage import DamageError
 

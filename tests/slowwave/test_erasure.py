@@ -18,11 +18,11 @@ from reconsolidation_helpers import BATTERY, CHANGED, ROTA, replayed, supersede
 
 from slowwave.common import ids
 from slowwave.errors import NotFoundError, SettingsError, SlowwaveError, TakenInLaterError
+from slowwave.index.incremental_snapshot import leave_files
 from slowwave.journal import payload_of
 from slowwave.journal.acts import entries_frame
 from slowwave.lifecycle import intake
 from slowwave.memory import Memory
-from slowwave.search.channels.following import leave_files
 from slowwave.store.checkpoints import create_checkpoint, list_checkpoints
 from slowwave.store.database import compact
 from slowwave.upkeep.doctor import examine

@@ -11,11 +11,11 @@ import pytest
 from backup_helpers import FAST_MODEL
 
 from slowwave.common import machine
+from slowwave.index.incremental_snapshot import leave_files
+from slowwave.index.mmap_snapshot import path_of
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.lifecycle.lacking import lacking
 from slowwave.memory import Memory
-from slowwave.search.channels.following import leave_files
-from slowwave.search.channels.mapped import path_of
 from slowwave.settings import load
 from slowwave.store.wal import SET_ASIDE, SUFFIX, _parsed
 from slowwave.upkeep.doctor import examine

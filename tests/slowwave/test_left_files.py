@@ -20,10 +20,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_helpers import KINDS, MANY, QUERIES, assert_follows, happen, text
 
+from slowwave.index import incremental_snapshot, mmap_snapshot
+from slowwave.index.incremental_snapshot import (
+    IncrementalSnapshot,
+    Snapshots,
+    leave_files,
+    searched_in_table,
+)
 from slowwave.memory import Memory
 from slowwave.scoring.ranking import bm25
-from slowwave.search.channels import following, mapped
-from slowwave.search.channels.following import Snapshots, _Followed, leave_files
 from slowwave.search.filters import Filters
 from slowwave.store import Store
 from slowwave.store.checkpoints import create_checkpoint, restore_checkpoint
@@ -33,13 +38,13 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BOAT = "The boat lies at the pier in winter, and Ruaridh looks after it."
 
 
-def leave(store: Store) -> following.LeftFiles:
-    return following.leave_files(store, MANY, fewest=1)
+def leave(store: Store) -> incremental_snapshot.LeftFiles:
+    return incremental_snapshot.leave_files(store, MANY, fewest=1)
 
 
 def recalled(store: Store, namespace: str = "ada") -> bool:
     """Whether a new process would go on from a file."""
-    return _Followed(store, namespace, MANY).recall(store.committed("chunks"))
+    return IncrementalSnapshot(store, namespace, MANY).recall(store.committed("chunks"))
 
 
 def found(snapshot, embedder, namespace: str = "ada", *, in_order: bool = True) -> list[object]:
@@ -101,14 +106,17 @@ def test_it_is_the_one_that_was_in_memory_whatever_happens(make_space, before, a
         act(memory, other, kind, number, seed)
     left = leave(store)
     assert not left.failed
-    in_memory = {name: _Followed(store, name, MANY, recalls=False) for name in left.rows}
+    in_memory = {name: IncrementalSnapshot(store, name, MANY, recalls=False) for name in left.rows}
     for one in in_memory.values():
         one.now()
     again = any(kind == "leave" for kind, _ in after)
     for seed, (kind, number) in enumerate(after, start=50):
         act(memory, other, kind, number, seed)
     for name, whole in in_memory.items():
-        mine, anew = Snapshots(store, MANY).of(name), _Followed(store, name, MANY, recalls=False).now()
+        mine, anew = (
+            Snapshots(store, MANY).of(name),
+            IncrementalSnapshot(store, name, MANY, recalls=False).now(),
+        )
         if not again:
             assert found(mine, embedder, name) == found(whole.now(), embedder, name)
         for one in (mine, whole.now()):
@@ -135,8 +143,8 @@ def test_every_namespace_has_a_file_of_its_own_and_it_is_made_once(space):
     assert not recalled(store)
     left = leave(store)
     assert (set(left.rows), left.failed) == ({"ada", "bob"}, {})
-    files = {mapped.path_of(store, name): name for name in ("ada", "bob")}
-    assert set(mapped.path_of(store, "ada").parent.iterdir()) == set(files)
+    files = {mmap_snapshot.path_of(store, name): name for name in ("ada", "bob")}
+    assert set(mmap_snapshot.path_of(store, "ada").parent.iterdir()) == set(files)
     for path, name in files.items():
         other = "bob" if name == "ada" else "ada"
         ids = store.read("chunks", f"namespace = '{other}'", columns=["memory_id"])["memory_id"].unique()
@@ -146,25 +154,25 @@ def test_every_namespace_has_a_file_of_its_own_and_it_is_made_once(space):
     assert [path.stat().st_ino for path in files] == before
     ada(space).save(BOAT)
     leave(store)
-    assert mapped.path_of(store, "ada").stat().st_ino not in before
+    assert mmap_snapshot.path_of(store, "ada").stat().st_ino not in before
     assert all(recalled(store, name) for name in files.values())
 
 
 def test_a_namespace_that_is_small_or_too_large_has_none(space):
     store = space.store
     leave(store)
-    assert following.leave_files(store, MANY).rows == {}
-    assert not list(mapped.path_of(store, "ada").parent.iterdir())
+    assert incremental_snapshot.leave_files(store, MANY).rows == {}
+    assert not list(mmap_snapshot.path_of(store, "ada").parent.iterdir())
     leave(store)
-    assert following.leave_files(store, 10, fewest=1).rows == {}
-    assert not list(mapped.path_of(store, "ada").parent.iterdir())
+    assert incremental_snapshot.leave_files(store, 10, fewest=1).rows == {}
+    assert not list(mmap_snapshot.path_of(store, "ada").parent.iterdir())
 
 
 def test_a_file_is_made_anew_when_its_vectors_are_to_be_parted_in_another_way(space):
-    store, one = space.store, mapped.path_of(space.store, "ada")
+    store, one = space.store, mmap_snapshot.path_of(space.store, "ada")
 
     def inode(**way: float) -> int:
-        following.leave_files(store, MANY, fewest=1, **way)
+        incremental_snapshot.leave_files(store, MANY, fewest=1, **way)
         return one.stat().st_ino
 
     first = inode()
@@ -179,12 +187,12 @@ def test_a_namespace_is_searched_in_the_table_where_it_may_have_no_snapshot(spac
     store = space.store
     sizes = dict(store.read("chunks", columns=["namespace"])["namespace"].value_counts().iter_rows())
     assert len(sizes) > 1
-    one = following._row_bytes(store)
-    assert following.searched_in_table(store, MANY) == []
-    assert following.searched_in_table(store, 0) == sorted(sizes)
+    one = incremental_snapshot._row_bytes(store)
+    assert searched_in_table(store, MANY) == []
+    assert searched_in_table(store, 0) == sorted(sizes)
     most = max(sizes.values())
-    assert following.searched_in_table(store, most * one) == []
-    assert following.searched_in_table(store, most * one - 1) == sorted(n for n in sizes if sizes[n] == most)
+    assert searched_in_table(store, most * one) == []
+    assert searched_in_table(store, most * one - 1) == sorted(n for n in sizes if sizes[n] == most)
 
 
 def test_what_is_in_the_file_is_not_copied_when_more_comes(space):
@@ -233,7 +241,7 @@ def _anothers(path):
 @pytest.mark.parametrize("harm", [_cut, _flipped, _anothers, lambda path: path.write_bytes(b"")])
 def test_a_file_that_is_damaged_or_anothers_is_none(space, harm):
     leave(space.store)
-    harm(mapped.path_of(space.store, "ada"))
+    harm(mmap_snapshot.path_of(space.store, "ada"))
     assert not recalled(space.store)
     assert_follows(ada(space), Snapshots(space.store, MANY))
     leave(space.store)
@@ -244,13 +252,13 @@ def test_a_file_of_which_a_part_does_not_fit_is_none(space, monkeypatch):
     """Whatever goes wrong on the way."""
     leave(space.store)
     with monkeypatch.context() as patch:
-        patch.setattr(mapped, "_parts", lambda *_: [("x", following.mapped.Part(None, None))])
+        patch.setattr(mmap_snapshot, "_parts", lambda *_: [("x", mmap_snapshot.Part(None, None))])
         assert_follows(ada(space), Snapshots(space.store, MANY))
     with monkeypatch.context() as patch:
         calls = []
-        follow = _Followed._follow
+        follow = IncrementalSnapshot._follow
         patch.setattr(
-            _Followed, "_follow",
+            IncrementalSnapshot, "_follow",
             lambda *given: 1 / 0 if not calls and calls.append(1) is None else follow(*given),
         )  # fmt: skip
         assert_follows(ada(space), Snapshots(space.store, MANY))
@@ -269,7 +277,7 @@ def test_a_file_of_which_a_part_does_not_fit_is_none(space, monkeypatch):
 def test_a_file_of_something_else_is_none(space, monkeypatch, change):
     store = space.store
     with monkeypatch.context() as patch:
-        end = following.mapped.Putting.__enter__
+        end = mmap_snapshot.Putting.__enter__
 
         def telling(self):
             made = end(self)
@@ -277,7 +285,7 @@ def test_a_file_of_something_else_is_none(space, monkeypatch, change):
             made.end = lambda facts: told({**facts, **change})
             return made
 
-        patch.setattr(following.mapped.Putting, "__enter__", telling)
+        patch.setattr(mmap_snapshot.Putting, "__enter__", telling)
         leave(store)
     assert not recalled(store)
     assert_follows(ada(space), Snapshots(store, MANY))
@@ -334,14 +342,14 @@ def test_rows_that_a_checkpoint_brings_back_are_there_again(space):
 
 KILLED = """
     import os, sys
-    from slowwave.search.channels.following import leave_files
+    from slowwave.index.incremental_snapshot import leave_files
     from slowwave.store import Store
     moment, uri = sys.argv[1:]
     store = Store(uri, model="hash-8", dimension=8)
     if moment == "fsync":
         os.fsync = lambda _: os._exit(9)
     elif moment == "middle":
-        from slowwave.store.mapped import Writing
+        from slowwave.index.mapped_file import Writing
         Writing.table = lambda *_: os._exit(9)
     else:
         os.replace = lambda *_: os._exit(9)
@@ -358,7 +366,7 @@ def test_a_night_that_is_killed_leaves_the_file_before_and_nothing_half(space, m
     leave(store)
     ada(space).save(BOAT)
     store.settle()
-    path = mapped.path_of(store, "ada")
+    path = mmap_snapshot.path_of(store, "ada")
     before = path.read_bytes()
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(KILLED), moment, store.uri], check=False)
     assert done.returncode == 9
@@ -372,14 +380,14 @@ def test_a_night_that_is_killed_leaves_the_file_before_and_nothing_half(space, m
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_others_are(space, monkeypatch):
-    write = mapped.write
+    write = mmap_snapshot.write
 
     def full(store, namespace, *given):
         if namespace == "ada":
             raise OSError(28, "No space left on device")
         write(store, namespace, *given)
 
-    monkeypatch.setattr(mapped, "write", full)
+    monkeypatch.setattr(mmap_snapshot, "write", full)
     left = leave(space.store)
     assert (set(left.rows), set(left.failed)) == ({"bob"}, {"ada"})
     assert "No space left" in left.failed["ada"]
@@ -390,9 +398,9 @@ def test_who_has_it_mapped_goes_on_when_it_goes(space):
     leave(store)
     snapshots = Snapshots(store, MANY)
     before = found(snapshots.of("ada"), space.embedder)
-    mapped.forget(store, "ada")
-    assert not mapped.path_of(store, "ada").exists()
-    assert mapped.path_of(store, "bob").exists()
+    mmap_snapshot.forget(store, "ada")
+    assert not mmap_snapshot.path_of(store, "ada").exists()
+    assert mmap_snapshot.path_of(store, "bob").exists()
     assert found(snapshots.of("ada"), space.embedder) == before
 
 
@@ -441,7 +449,7 @@ def test_an_erasure_that_comes_while_a_file_is_made_leaves_none(open_memory):
     counts = iter([0, 1])
     left = leave_files(memory.store, MANY, fewest=1, erasures=lambda _: next(counts))
     assert (left.rows, left.failed) == ({}, {})
-    assert not mapped.path_of(memory.store, memory.namespace).exists()
+    assert not mmap_snapshot.path_of(memory.store, memory.namespace).exists()
     assert leave_files(memory.store, MANY, fewest=1, erasures=lambda _: 1).rows == {memory.namespace: 1}
 
 

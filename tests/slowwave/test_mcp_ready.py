@@ -12,13 +12,13 @@ import httpx2
 import pytest
 from mcp_helpers import BATTERY, DEPLOY, connected
 
+from slowwave.index.incremental_snapshot import Snapshots
 from slowwave.mcp import callers, http, stdio
 from slowwave.mcp.callers import Caller, Memories
 from slowwave.mcp.http import application
 from slowwave.mcp.server import build
 from slowwave.mcp.tokens import add_token
 from slowwave.memory import Memory
-from slowwave.search.channels.following import Snapshots
 from slowwave.settings import load
 
 FAST = {"model": "wordllama-256"}

@@ -13,12 +13,12 @@ import pytest
 from snapshot_helpers import MANY as ROOM
 
 import slowwave
+from slowwave.index import incremental_snapshot, mmap_snapshot, partitions, snapshot
+from slowwave.index.incremental_snapshot import Snapshots, leave_files
+from slowwave.index.partitions import FEWEST_PROBES, Partitions, count_for, parted, probes_for
+from slowwave.index.snapshot import PartitionedVectors
 from slowwave.memory import Memory
 from slowwave.search import Filters
-from slowwave.search.channels import following, mapped, partitions, snapshot
-from slowwave.search.channels.following import Snapshots, leave_files
-from slowwave.search.channels.partitions import FEWEST_PROBES, Partitions, count_for, parted, probes_for
-from slowwave.search.channels.snapshot import Vectors
 
 COUNT, DIMENSION = 4_000, 16
 
@@ -63,7 +63,7 @@ def test_every_row_is_in_the_partition_whose_centre_is_about_nearest():
 def test_questions_nobody_measured_with_find_their_neighbours_and_few_rows_are_compared():
     vectors, questions = rows_of(1), rows_of(1)[:200] + rows_of(2)[:200]
     parts = parted(vectors, 0.95)
-    there = Vectors(vectors[parts.order], partitions=parts)
+    there = PartitionedVectors(vectors[parts.order], partitions=parts)
     passing = np.ones(COUNT, dtype=np.bool_)
     found, seen = [], []
     for question in questions:
@@ -133,7 +133,7 @@ def test_the_nearest_partitions_come_first_and_each_once():
 def test_vectors_in_the_order_of_partitions_are_those_they_were():
     vectors, more = rows_of(1), rows_of(5, 30)
     parts = parted(vectors, 0.9)
-    there = Vectors(vectors[parts.order], more, partitions=parts)
+    there = PartitionedVectors(vectors[parts.order], more, partitions=parts)
     whole = np.concatenate([vectors, more])
     rows = np.array([3, COUNT + 4, 17, COUNT - 1, 0])
     assert np.array_equal(there[rows], whole[rows])
@@ -144,7 +144,7 @@ def test_rows_since_then_are_compared_all_and_more_partitions_are_visited_where_
     vectors, more = rows_of(1), rows_of(5, 30)
     made = parted(vectors, 0.9)
     parts = Partitions(made.centres, made.starts, made.order, made.place, 1, 0.0)
-    there = Vectors(vectors[parts.order], more, partitions=parts)
+    there = PartitionedVectors(vectors[parts.order], more, partitions=parts)
     passing = np.zeros(COUNT + 30, dtype=np.bool_)
     passing[COUNT:] = True
     rows, near = there.visited(more[3], passing, 10)
@@ -201,7 +201,7 @@ def test_a_large_namespace_finds_its_own_rows_alone_and_those_that_exact_search_
     monkeypatch.setattr(snapshot, "MANY", 100)
     monkeypatch.setattr(partitions, "FEWEST_PROBES", 1_200)  # all are visited: nothing may be missed
     leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=1.0)
-    left = mapped.opened(mapped.path_of(home.store, "ada"))
+    left = mmap_snapshot.opened(mmap_snapshot.path_of(home.store, "ada"))
     assert left.facts["partitions"]["recall"] == 1.0
     found = searched(home, where, question, "boat pier3 number300")
     assert [name for name, _ in found] == [name for name, _ in exact]
@@ -233,7 +233,9 @@ def test_a_night_measures_with_the_questions_of_its_namespace_alone(home, monkey
 
     def probes() -> dict[str, int]:
         leave_files(home.store, ROOM, fewest=1, parted_from=1_000, wanted_recall=0.9)
-        left = {name: mapped.opened(mapped.path_of(home.store, name)) for name in ("ada", "bob")}
+        left = {
+            name: mmap_snapshot.opened(mmap_snapshot.path_of(home.store, name)) for name in ("ada", "bob")
+        }
         return {name: one.facts["partitions"]["probes"] for name, one in left.items()}
 
     before = probes()
@@ -292,7 +294,7 @@ def test_what_came_since_the_night_is_compared_as_what_was_there(home, monkeypat
     where, question = Filters().where("ada"), rows_of(7, 1, home.embedder.dimension)[0]
     parted_one, whole = (
         Snapshots(home.store, ROOM).of("ada"),
-        following._Followed(home.store, "ada", ROOM, recalls=False).now(),
+        incremental_snapshot.IncrementalSnapshot(home.store, "ada", ROOM, recalls=False).now(),
     )
     assert parted_one.vectors.partitions is not None
     assert whole.vectors.partitions is None
@@ -315,7 +317,7 @@ def test_what_came_since_the_night_is_compared_as_what_was_there(home, monkeypat
 def test_few_rows_are_not_parted(home):
     fill(home, ("ada",), 600)
     leave_files(home.store, ROOM, fewest=1, parted_from=1_000)
-    assert mapped.opened(mapped.path_of(home.store, "ada")).facts["partitions"] is None
+    assert mmap_snapshot.opened(mmap_snapshot.path_of(home.store, "ada")).facts["partitions"] is None
     assert Snapshots(home.store, ROOM).of("ada").vectors.partitions is None
 
 

@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from slowwave.common.quoting import json_printable, one_line, plain_line, printable, quoted
+from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.memory import MemoryRecord
 from slowwave.scoring.ranking.wakeup import Section
-from slowwave.search.knowledge import CONFIDENCE_LABELS
 from slowwave.search.wakeup import Packet, _item
 from slowwave.views import mcp_wording as wording
 from slowwave.views.answers import Found, FoundMemory, History, HistoryEvent

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_helpers import ACTS, MANY, assert_finds_the_same, assert_follows, happen, text
 
+from slowwave.index import incremental_snapshot, vocabulary
+from slowwave.index.incremental_snapshot import Snapshots
+from slowwave.index.lancedb_channels import TableChannels
+from slowwave.index.snapshot import MOST_CONDITIONS
+from slowwave.index.vocabulary import Vocabulary
 from slowwave.memory import Memory
-from slowwave.search.channels import following, vocabulary
-from slowwave.search.channels.following import Snapshots
-from slowwave.search.channels.snapshot import MOST_CONDITIONS
-from slowwave.search.channels.tables import TableChannels
-from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.search.filters import Filters
 from slowwave.store.tenancy import within
 
@@ -86,7 +86,7 @@ def test_what_failed_half_way_is_read_anew(open_memory, monkeypatch):
     assert [one.memory_id for one in memory.search("boat at the pier")] == [saved.memory_id]
     memory.save("The crane lies at the pier in summer, and Ishbel looks after it.", key="a")
     with monkeypatch.context() as patch:
-        patch.setattr(following._Followed, "take_in", lambda *_: 1 / 0)
+        patch.setattr(incremental_snapshot.IncrementalSnapshot, "take_in", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             memory.search("boat at the pier")
     assert [one.text for one in memory.search("crane")] == [

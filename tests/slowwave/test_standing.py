@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.lifecycle.admission.standing import NEVER, standing_in
+from slowwave.index.neighbour_cache import NEVER
+from slowwave.lifecycle.admission.around import standing_in
 from slowwave.memory import Memory
 from slowwave.quality.neighbours import APART
 from slowwave.store.tenancy import within

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.common import machine
-from slowwave.store.mapped import Mapped, Putting, Texts, is_sound, opened, remove
+from slowwave.index.mapped_file import MappedFile, Putting, Texts, is_sound, opened, remove
 
 TEXT = st.text(max_size=6)
 NUMBERS = np.arange(7, dtype=np.int32)
@@ -123,8 +123,8 @@ def test_any_byte_that_is_not_as_it_was_written_makes_it_none(path):
 
 def test_it_is_read_whole_once_in_a_start_of_the_machine(path, monkeypatch, tmp_path):
     looked = []
-    look = Mapped.is_sound
-    monkeypatch.setattr(Mapped, "is_sound", lambda one: looked.append(1) or look(one))
+    look = MappedFile.is_sound
+    monkeypatch.setattr(MappedFile, "is_sound", lambda one: looked.append(1) or look(one))
     put(path, number=1)
     assert opened(path).facts == {"number": 1}
     assert not looked  # who wrote it knows

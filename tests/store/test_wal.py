@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.lifecycle.admission.standing import Standing
+from slowwave.index.neighbour_cache import NeighbourCache
 from slowwave.store import Store
 from slowwave.store.frames import to_schema
 from slowwave.store.wal import SUFFIX, WriteAheadLog, beside
@@ -183,7 +183,7 @@ def test_who_follows_has_a_row_once_that_is_committed_and_in_the_log(tmp_path, m
         store.settle()
     assert len(store.logged()) == 1
     fresh = store_at(tmp_path)
-    followed = Standing(fresh, "ada", 2**30)
+    followed = NeighbourCache(fresh, "ada", 2**30)
     followed.follow()
     assert (len(followed), np.count_nonzero(followed.alive)) == (2, 2)
     fresh.settle()

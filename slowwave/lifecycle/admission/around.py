@@ -10,10 +10,11 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.feedback.states import states_in
+from slowwave.index.incremental import CachesByNamespace
+from slowwave.index.neighbour_cache import NEVER, NeighbourCache, sensitivities
 from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import stages
-from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record, sensitivities
-from slowwave.lifecycle.admission.standing import NEVER, standing_in
+from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record
 from slowwave.lifecycle.quarantine import HELD, without_original
 from slowwave.quality.admission import (
     ACCEPTED,
@@ -48,6 +49,20 @@ TIME = pl.Datetime("us", "UTC")
 NEAREST_OF_ALL = 512
 """The same where a late note is put in its turn, superseded and merged ones being with them (count)."""
 _THERE = (LIVE, MERGED, SUPERSEDED)
+
+
+def standing_in(space: Workspace, namespace: str) -> NeighbourCache | None:
+    """What is known of a namespace now; None where its tables have to be asked."""
+    most = int(space.settings.store.snapshot_mb * 2**20)
+    if not most or space.store.in_memory:
+        return None
+    followers = space.part(
+        "standing", lambda: CachesByNamespace(lambda name: NeighbourCache(space.store, name, most), most)
+    )
+    found = followers.of(namespace)
+    found.follow()
+    followers.trim()
+    return None if found.too_large else found
 
 
 class Around:

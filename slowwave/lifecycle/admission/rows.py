@@ -89,11 +89,6 @@ def _place(source: str) -> str:
     return "" if source.startswith(KEYLESS) else source
 
 
-def sensitivities(rows: pl.DataFrame) -> list[str]:
-    """Who may see each of these memories or notes."""
-    return [one or DEFAULT_SENSITIVITY for one in rows["sensitivity"].to_list()]
-
-
 def matrix_of(vectors: pl.Series, dimension: int) -> np.ndarray:
     """Vectors (n, dimension), float32; a missing one is zero."""
     matrix = np.zeros((len(vectors), dimension), dtype=np.float32)

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from slowwave.common import progress
+from slowwave.index.neighbour_cache import sensitivities
 from slowwave.journal.acts import KEYLESS
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import stages
@@ -30,7 +31,6 @@ from slowwave.lifecycle.admission.rows import (
     matrix_of,
     moment_of_acts,
     note_record,
-    sensitivities,
 )
 from slowwave.lifecycle.admission.writing import write
 from slowwave.lifecycle.quarantine import hold, settle_held

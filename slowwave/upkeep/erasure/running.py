@@ -16,13 +16,13 @@ from slowwave.common import ids, progress
 from slowwave.errors import NotFoundError, SlowwaveError, TakenInLaterError
 from slowwave.home.moved import refuse_stale
 from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
+from slowwave.index import mmap_snapshot
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
 from slowwave.lifecycle import stages
 from slowwave.lifecycle.intake import take_in_lacking
 from slowwave.scoring.days import from_microseconds
-from slowwave.search.channels import mapped
 from slowwave.store import staging
 from slowwave.store.checkpoints import ensure_checkpoint, list_checkpoints
 from slowwave.store.tenancy import within
@@ -153,7 +153,7 @@ def _carry_out(space: Workspace, begun: Work) -> Erased:
             if store.wal is not None:
                 store.settle()
                 store.wal.forget_strays()
-            mapped.forget(store, begun.namespace)
+            mmap_snapshot.forget(store, begun.namespace)
             versions.drop_tags(store)
             advance(1)
             young = versions.rewrite(

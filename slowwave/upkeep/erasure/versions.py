@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
-from slowwave.search.channels.following import searched_in_table
+from slowwave.index.incremental_snapshot import searched_in_table
 from slowwave.store.indexes import refresh_vector_index
 from slowwave.store.text import create_full_text_indexes
 from slowwave.upkeep.erasure.tables import physical_tables

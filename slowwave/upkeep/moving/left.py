@@ -25,7 +25,7 @@ from slowwave.home.moved import (
     without_places,
     without_present,
 )
-from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
+from slowwave.index.mmap_snapshot import FOLDER as SNAPSHOTS
 from slowwave.settings import CONFIG_FILE, Settings
 from slowwave.upkeep.moving.files import of_tables
 from slowwave.upkeep.moving.targets import Targets

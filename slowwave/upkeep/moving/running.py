@@ -21,8 +21,8 @@ from slowwave.common import progress
 from slowwave.errors import StoreError
 from slowwave.home.model import is_new
 from slowwave.home.moved import places, refuse_stale
+from slowwave.index.mmap_snapshot import FOLDER as SNAPSHOTS
 from slowwave.journal import works as underway
-from slowwave.search.channels.mapped import FOLDER as SNAPSHOTS
 from slowwave.settings import Settings
 from slowwave.store import Store
 from slowwave.store.connection import Identity

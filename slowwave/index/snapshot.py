@@ -10,13 +10,13 @@ import numpy.typing as npt
 import polars as pl
 
 from slowwave.common.ids import memory_of
+from slowwave.index.channels import DIGITS, Merged, Vector
+from slowwave.index.chunked_columns import ChunkedColumns
+from slowwave.index.mapped_file import Texts
+from slowwave.index.partitions import Partitions
+from slowwave.index.vocabulary import Tokenizer, Vocabulary
 from slowwave.scoring.ranking.best_rows import best_rows
 from slowwave.scoring.ranking.bm25 import Bm25
-from slowwave.search.channels.base import DIGITS, Merged, Vector
-from slowwave.search.channels.partitions import Partitions
-from slowwave.search.channels.vocabulary import Tokenizer, Vocabulary
-from slowwave.store.mapped import Texts
-from slowwave.store.pieces import Pieces
 
 Flags = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ MOST_CONDITIONS = 64
 """Conditions whose outcome is kept (count)."""
 
 
-class Vectors:
+class PartitionedVectors:
     """Rows of a matrix that is in pieces: one may be in a file that is mapped.
 
     Args:
@@ -140,7 +140,7 @@ class MemoryRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SnapshotHits:
     """Rows of a snapshot that were found, with their scores where they have some."""
 
     snapshot: Snapshot
@@ -170,9 +170,9 @@ class Snapshot:
         passed: what conditions let through of the rows of an earlier snapshot.
     """
 
-    columns: Pieces
+    columns: ChunkedColumns
     asked: pl.DataFrame
-    vectors: Vectors
+    vectors: PartitionedVectors
     words: Bm25
     alive: Flags
     rows_of: MemoryRows
@@ -193,7 +193,7 @@ class Snapshot:
 
     # -- channels --------------------------------------------------------------------------------
 
-    def full_text(self, query: str, where: str, size: int) -> Found:
+    def full_text(self, query: str, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
         asked = self.vocabulary.of_query(query, self.table)
         if len(self) >= MANY:
@@ -205,7 +205,7 @@ class Snapshot:
         rows = np.flatnonzero((scores > 0) & self._passing(where))
         return replace(self._best(rows, scores[rows], size), bound=bound)
 
-    def nearest(self, vector: Vector, where: str, size: int) -> Found:
+    def nearest(self, vector: Vector, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
         if not vector.any() or not len(self):
             return self._best(np.empty(0, np.int64), np.empty(0), size)
@@ -223,23 +223,25 @@ class Snapshot:
             return self._best(rows, np.vecdot(self.vectors[rows], vector), size)
         return self._best(rows, self.vectors.times(vector)[rows], size)
 
-    def of(self, memory_ids: Sequence[str], where: str, most: int) -> Found:
+    def of(self, memory_ids: Sequence[str], where: str, most: int) -> SnapshotHits:
         """See `Channels`."""
         passing = self._passing(where)
         rows = [row for memory in memory_ids for row in self._rows(memory) if passing[row]]
         names = self.named("chunk_id", rows)
         order = sorted(range(len(rows)), key=names.__getitem__)[:most]
-        return Found(self, np.array([rows[at] for at in order], dtype=np.int64))
+        return SnapshotHits(self, np.array([rows[at] for at in order], dtype=np.int64))
 
-    def best_of_each(self, hits: Found, vector: Vector) -> Found:
+    def best_of_each(self, hits: SnapshotHits, vector: Vector) -> SnapshotHits:
         """See `Channels`."""
         best: dict[str, int] = {}
         names = hits.memory_ids
         for at in np.argsort(-(self.vectors[hits.rows] @ vector), kind="stable").tolist():
             best.setdefault(names[at], at)
-        return Found(self, hits.rows[sorted(best.values())])
+        return SnapshotHits(self, hits.rows[sorted(best.values())])
 
-    def merged(self, nearest: Found, text: Found, others: Sequence[Found], vector: Vector) -> Merged:
+    def merged(
+        self, nearest: SnapshotHits, text: SnapshotHits, others: Sequence[SnapshotHits], vector: Vector
+    ) -> Merged:
         """See `Channels`."""
         every = np.concatenate([nearest.rows, text.rows, *(one.rows for one in others)])
         _, first, which = np.unique(every, return_index=True, return_inverse=True)
@@ -309,11 +311,11 @@ class Snapshot:
     def _rows(self, memory: str) -> list[int]:
         return [row for row in self.rows_of.of(memory) if row < len(self)]
 
-    def _best(self, rows: Rows, scores: npt.NDArray[np.floating], size: int) -> Found:
+    def _best(self, rows: Rows, scores: npt.NDArray[np.floating], size: int) -> SnapshotHits:
         """The best rows by score; of equal ones the first."""
         if len(rows) > size:
             least = np.partition(scores, len(scores) - size)[len(scores) - size] if size else np.inf
             there = np.flatnonzero(scores >= least)
             rows, scores = rows[there], scores[there]
         order = np.argsort(-scores, kind="stable")[:size]
-        return Found(self, rows[order], scores[order].astype(np.float64))
+        return SnapshotHits(self, rows[order], scores[order].astype(np.float64))

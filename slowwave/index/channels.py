@@ -10,7 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from slowwave.search.knowledge import CONFIDENCE_LABELS
+CONFIDENCE_LABELS = (
+    "origin", "source_of_truth", "retrieval_priority", "memory_type", "sensitivity", "state", "source_kind",
+)  # fmt: skip
+"""Labels that confidence in a memory follows from (rule 3.6)."""
 
 SHOWN = (
     "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",

@@ -5,40 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.common import ids
+from slowwave.index.channels import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
+from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
-from slowwave.search.channels.base import DIGITS, MAX_MATCHES, SHOWN, Merged, Vector
-from slowwave.search.channels.vocabulary import query_words
-from slowwave.store import one_of
+from slowwave.store import Store, one_of
 from slowwave.store.asking import asking
 from slowwave.store.tenancy import within
-from slowwave.store.text import Tables as TextTables
 from slowwave.store.text import full_text
 
 PROBES = 64  # partitions visited when an index was built after this process opened the store
 
 
-class Tables(TextTables, Protocol):
-    """What a search needs of a store."""
-
-    def get_meta(self, name: str) -> dict[str, Any] | None:
-        """A stored fact."""
-
-    def count(self, name: str, where: str | None = None) -> int:
-        """Number of rows that match the filter."""
-
-    def mark(self, name: str) -> tuple[int, tuple[str, ...]]:
-        """What a table is now."""
-
-
 @dataclass(frozen=True, slots=True)
-class Rows:
+class TableHits:
     """Chunks as LanceDB gave them, with their vector, distance or score; and what no score exceeds."""
 
     table: pa.Table
@@ -60,19 +45,19 @@ class TableChannels:
 
     waits = True
 
-    def __init__(self, store: Tables, namespace: str) -> None:
+    def __init__(self, store: Store, namespace: str) -> None:
         self._store, self._mine = store, within(namespace)
         self._best: tuple[object, dict[str, float]] = (None, {})
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
-    def full_text(self, query: str, where: str, size: int) -> Rows:
+    def full_text(self, query: str, where: str, size: int) -> TableHits:
         """See `Channels`."""
         search = full_text(self._store, "chunks", "search_text", query)
         with asking("full_text_search", "chunks") as asked:
             found = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
             asked.set(rows=found.num_rows)
-        return Rows(found, self._bound(query))
+        return TableHits(found, self._bound(query))
 
     def _bound(self, query: str) -> float:
         """What the namespace's chunks cannot exceed for a query (`Bm25.scores`)."""
@@ -95,32 +80,34 @@ class TableChannels:
             return found[0] if found else 0.0
         return float(idf(self._store.count("chunks", self._mine), 0)) * (K1 + 1)
 
-    def nearest(self, vector: Vector, where: str, size: int) -> Rows:
+    def nearest(self, vector: Vector, where: str, size: int) -> TableHits:
         """See `Channels`."""
         search = self._store.table("chunks").search(vector).distance_type("cosine").nprobes(self._probes)
         with asking("vector_search", "chunks") as asked:
             found = search.where(where).limit(size).select([*SHOWN, "_distance"]).to_arrow()
             asked.set(rows=found.num_rows)
-        return Rows(found.slice(0, found.num_rows if vector.any() else 0))
+        return TableHits(found.slice(0, found.num_rows if vector.any() else 0))
 
-    def of(self, memory_ids: Sequence[str], where: str, most: int) -> Rows:
+    def of(self, memory_ids: Sequence[str], where: str, most: int) -> TableHits:
         """See `Channels`."""
         search = self._store.table("chunks").search()
         these = f"{where} AND {one_of('memory_id', list(memory_ids))}"
         with asking("select", "chunks") as asked:
             found = search.where(these).limit(most).select([*SHOWN, "vector"]).to_arrow()
             asked.set(rows=found.num_rows)
-        return Rows(found.sort_by("chunk_id"))
+        return TableHits(found.sort_by("chunk_id"))
 
-    def best_of_each(self, hits: Rows, vector: Vector) -> Rows:
+    def best_of_each(self, hits: TableHits, vector: Vector) -> TableHits:
         """See `Channels`."""
         best: dict[str, int] = {}
         names = hits.memory_ids
         for at in np.argsort(-(_vectors(hits.table) @ vector), kind="stable").tolist():
             best.setdefault(names[at], at)
-        return Rows(hits.table.take(pa.array(sorted(best.values()), pa.int64())))
+        return TableHits(hits.table.take(pa.array(sorted(best.values()), pa.int64())))
 
-    def merged(self, nearest: Rows, text: Rows, others: Sequence[Rows], vector: Vector) -> Merged:
+    def merged(
+        self, nearest: TableHits, text: TableHits, others: Sequence[TableHits], vector: Vector
+    ) -> Merged:
         """See `Channels`."""
         first = nearest.table.column("chunk_id").to_pylist()
         place = {chunk: at for at, chunk in enumerate(first)}

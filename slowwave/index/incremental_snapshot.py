@@ -13,17 +13,16 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.errors import StoreError
-from slowwave.feedback.questions import questions_in
+from slowwave.index import mmap_snapshot
+from slowwave.index.channels import SHOWN
+from slowwave.index.chunked_columns import ChunkedColumns
+from slowwave.index.incremental import CachesByNamespace, GrowingMatrix, IncrementalTableCache, unit_rows
+from slowwave.index.partitions import Partitions, parted, way_of
+from slowwave.index.questions import questions_in
+from slowwave.index.snapshot import ASKED, Matrix, MemoryRows, PartitionedVectors, Snapshot
+from slowwave.index.vocabulary import Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25, WordIndex
-from slowwave.search.channels import mapped
-from slowwave.search.channels.base import SHOWN
-from slowwave.search.channels.partitions import Partitions, parted, way_of
-from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows, Snapshot, Vectors
-from slowwave.search.channels.vocabulary import Vocabulary
 from slowwave.store import Store
-from slowwave.store.following import Followers, Following, unit_rows
-from slowwave.store.following import Vectors as Growing
-from slowwave.store.pieces import Pieces
 
 if TYPE_CHECKING:
     import lance
@@ -42,7 +41,7 @@ PARTED_FROM, WANTED_RECALL = 20_000, 0.99
 ``store.vector_index_from`` and ``store.vector_index_recall``."""
 
 MOST_PIECES = 32
-"""Pieces of the columns' memory, from which they are made one again (count)."""
+"""ChunkedColumns of the columns' memory, from which they are made one again (count)."""
 
 
 class Snapshots:
@@ -55,7 +54,9 @@ class Snapshots:
 
     def __init__(self, store: Store, most_bytes: int) -> None:
         self._there = bool(most_bytes) and not store.in_memory
-        self._followed = Followers(lambda namespace: _Followed(store, namespace, most_bytes), most_bytes)
+        self._followed = CachesByNamespace(
+            lambda namespace: IncrementalSnapshot(store, namespace, most_bytes), most_bytes
+        )
 
     def of(self, namespace: str) -> Snapshot | None:
         """The chunks of a namespace as they are now; None where they are searched in their table."""
@@ -66,24 +67,24 @@ class Snapshots:
         return snapshot
 
 
-class _Followed(Following):
+class IncrementalSnapshot(IncrementalTableCache):
     """One namespace.
 
     Args:
         store: has the chunks.
         namespace: whose.
-        most_bytes: see `Following`.
+        most_bytes: see `IncrementalTableCache`.
         recalls: whether it goes on from what a night has left.
     """
 
     def __init__(self, store: Store, namespace: str, most_bytes: int, *, recalls: bool = True) -> None:
         self._turn, self._recalls = threading.Lock(), recalls
         super().__init__(
-            store, mapped.TABLE, namespace, COLUMNS, row_bytes=_row_bytes(store), most_bytes=most_bytes
+            store, mmap_snapshot.TABLE, namespace, COLUMNS, row_bytes=_row_bytes(store), most_bytes=most_bytes
         )
 
     def forget(self) -> None:
-        """See `Following`."""
+        """See `IncrementalTableCache`."""
         super().forget()
         self._snapshot: Snapshot | None = None
         self._rows_of = MemoryRows()
@@ -92,16 +93,16 @@ class _Followed(Following):
         self._asked = self._asked_since = _asked(self.kept.take([]))
         self._partitions: Partitions | None = None
         self._mapped: Matrix = np.empty((0, self._store.identity.dimension), np.float32)
-        self._vectors = Growing(self._store.identity.dimension)
+        self._vectors = GrowingMatrix(self._store.identity.dimension)
 
     def recall(self, data: lance.LanceDataset) -> bool:
-        """See `Following`: a night may have left a file, which is mapped."""
+        """See `IncrementalTableCache`: a night may have left a file, which is mapped."""
         if not self._recalls or self._store.elsewhere:
             return False
-        left = mapped.read(self._store, self._namespace, self._columns, data)
+        left = mmap_snapshot.read(self._store, self._namespace, self._columns, data)
         if left is None:
             return False
-        self._parts, self.kept, self._asked = left.parts, Pieces(left.kept), left.asked
+        self._parts, self.kept, self._asked = left.parts, ChunkedColumns(left.kept), left.asked
         self.alive = np.ones(left.kept.num_rows, dtype=np.bool_)
         self._words, self._vocabulary, self._rows_of = left.words, left.vocabulary, left.rows_of
         self._mapped, self._partitions = left.vectors, left.partitions
@@ -123,17 +124,17 @@ class _Followed(Following):
         with self._turn, self._store.explaining(self._table):
             self._come_to(data, ())
             if self.too_large or not len(self):
-                return mapped.forget(self._store, self._namespace)
+                return mmap_snapshot.forget(self._store, self._namespace)
             vectors, partitions = self._vectors.first(len(self)), None
             if len(self) >= parted_from:
                 partitions = parted(vectors, wanted_recall, asked=asked)
                 vectors = vectors[partitions.order]
-            left = mapped.Left(
+            left = mmap_snapshot.Left(
                 self.kept.take(np.arange(len(self))), self._asked_since, vectors,
                 self._words, self._vocabulary, self._rows_of, self._parts, partitions,
             )  # fmt: skip
             way = way_of(parted_from, wanted_recall, asked)
-            return mapped.write(self._store, self._namespace, left, data, way)
+            return mmap_snapshot.write(self._store, self._namespace, left, data, way)
 
     def now(self) -> Snapshot | None:
         """The chunks as they are now; None where there are too many."""
@@ -143,7 +144,7 @@ class _Followed(Following):
                 self._snapshot = Snapshot(
                     columns=self.kept.select(SHOWN),
                     asked=pl.concat([self._asked, self._asked_since], rechunk=False),
-                    vectors=Vectors(
+                    vectors=PartitionedVectors(
                         self._mapped, self._vectors.first(len(self) - len(self._mapped)),
                         partitions=self._partitions,
                     ),
@@ -154,7 +155,7 @@ class _Followed(Following):
             return self._snapshot
 
     def take_in(self, found: pa.Table) -> None:
-        """See `Following`."""
+        """See `IncrementalTableCache`."""
         vectors = unit_rows(found.column("vector"), self._store.identity.dimension)
         self._vectors.put(vectors, len(self) - len(self._mapped))
         asked = pl.concat([self._asked_since, _asked(found)], rechunk=False)
@@ -205,20 +206,22 @@ def leave_files(
     rows, failed = dict[str, int](), dict[str, str]()
     if store.elsewhere:
         return LeftFiles(rows, failed)
-    store.settle(mapped.TABLE)
+    store.settle(mmap_snapshot.TABLE)
     worth = _sizes(store).filter(pl.col("count").is_between(fewest, most_bytes // _row_bytes(store)))
-    mapped.forget_others(store, set(worth["namespace"]))
+    mmap_snapshot.forget_others(store, set(worth["namespace"]))
     for name, count in worth.iter_rows():
         try:
             before = erasures(name)
             asked = _asked_of_people(store, name if count >= parted_from else None)
             way = way_of(parted_from, wanted_recall, asked)
-            if not mapped.is_current(store, name, COLUMNS, store.committed(mapped.TABLE), way):
-                _Followed(store, name, most_bytes, recalls=False).leave(parted_from, wanted_recall, asked)
+            if not mmap_snapshot.is_current(store, name, COLUMNS, store.committed(mmap_snapshot.TABLE), way):
+                IncrementalSnapshot(store, name, most_bytes, recalls=False).leave(
+                    parted_from, wanted_recall, asked
+                )
             if erasures(name) == before:
                 rows[name] = count
             else:
-                mapped.forget(store, name)
+                mmap_snapshot.forget(store, name)
         except (OSError, RuntimeError, ValueError, pa.ArrowException) as error:  # the table is there
             failed[name] = f"{type(error).__name__}: {error}"
     return LeftFiles(rows, failed)
@@ -239,7 +242,7 @@ def _asked_of_people(store: Store, namespace: str | None) -> Matrix:
 
 def _sizes(store: Store) -> pl.DataFrame:
     """Rows of each namespace (namespace, count)."""
-    rows = store.read(mapped.TABLE, columns=["namespace"])
+    rows = store.read(mmap_snapshot.TABLE, columns=["namespace"])
     return rows["namespace"].value_counts().sort("namespace")
 
 
@@ -256,10 +259,11 @@ def snapshot_of(rows: pa.Table, vocabulary: Vocabulary, table: Any) -> Snapshot:
         table: its full-text index makes terms of words.
     """
     rows_of, there = MemoryRows(), np.ones(rows.num_rows, dtype=np.bool_)
+    vectors = unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size)
     rows_of.add(rows.column("memory_id").to_pylist(), 0)
     return Snapshot(
-        columns=Pieces(rows.select(SHOWN)), asked=_asked(rows),
-        vectors=Vectors(unit_rows(rows.column("vector"), rows.schema.field("vector").type.list_size)),
+        columns=ChunkedColumns(rows.select(SHOWN)), asked=_asked(rows),
+        vectors=PartitionedVectors(vectors),
         words=Bm25(_said(WordIndex(), rows, vocabulary, table), there), alive=there,
         rows_of=rows_of, vocabulary=vocabulary, table=table
     )  # fmt: skip

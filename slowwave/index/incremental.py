@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slowwave.store.pieces import Pieces
+from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Part:
     deletions: str | None = None
 
 
-class Following(ABC):
+class IncrementalTableCache(ABC):
     """One namespace's rows of a table; each has a number, in the order in which they came.
 
     Args:
@@ -77,7 +77,7 @@ class Following(ABC):
     """
 
     alive: Flags
-    kept: Pieces
+    kept: ChunkedColumns
     too_large: bool
 
     def __init__(
@@ -105,7 +105,7 @@ class Following(ABC):
         self.too_large = False
         self._parts: dict[str, Part] = {}
         self.alive = np.empty(0, dtype=np.bool_)
-        self.kept = Pieces(self._store.specs[self._table].schema.empty_table().select(self._columns))
+        self.kept = ChunkedColumns(self._store.specs[self._table].schema.empty_table().select(self._columns))
 
     @abstractmethod
     def take_in(self, found: pa.Table) -> None:
@@ -280,10 +280,10 @@ class Following(ABC):
         return np.where(before[place] == now, known[place], -1)
 
 
-F = TypeVar("F", bound=Following)
+F = TypeVar("F", bound=IncrementalTableCache)
 
 
-class Followers(Generic[F]):
+class CachesByNamespace(Generic[F]):
     """What follows a table for each namespace, within a bound of memory; the least used go first.
 
     Args:
@@ -318,7 +318,7 @@ class Followers(Generic[F]):
         return iter(self._there)
 
 
-class Vectors:
+class GrowingMatrix:
     """Rows of a growing matrix; who has an earlier view of it keeps it.
 
     Args:
@@ -348,7 +348,7 @@ def fragments_of(data: lance.LanceDataset) -> dict[str, Any]:
 
 
 def rows_of(column: pa.ChunkedArray, dimension: int) -> Matrix:
-    """Vectors as rows, (n, dimension); one that is missing is zero."""
+    """GrowingMatrix as rows, (n, dimension); one that is missing is zero."""
     filled = [_filled(chunk, dimension) for chunk in column.chunks]
     return np.concatenate(filled) if filled else np.empty((0, dimension), np.float32)
 

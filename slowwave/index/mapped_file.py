@@ -41,7 +41,7 @@ _END = struct.Struct(f"<{_DIGEST}sQ{len(_MAGIC)}s")
 Array = npt.NDArray[Any]
 
 
-class Mapped:
+class MappedFile:
     """An open file; what it gives is in the file, and lasts as long as somebody has it.
 
     Attributes:
@@ -216,7 +216,7 @@ class Putting:
             self._made.unlink(missing_ok=True)
 
 
-def opened(path: Path) -> Mapped | None:
+def opened(path: Path) -> MappedFile | None:
     """A file, mapped; None where there is none, or it is not whole, or of another format or machine."""
     try:
         with path.open("rb") as file:
@@ -234,7 +234,7 @@ def opened(path: Path) -> Mapped | None:
     return found
 
 
-def _told(mapped: mmap.mmap) -> Mapped | None:
+def _told(mapped: mmap.mmap) -> MappedFile | None:
     """What tells about a file; None where that is not as it was written."""
     size = len(mapped)
     if size < len(_MAGIC) + _END.size or mapped[: len(_MAGIC)] != _MAGIC:
@@ -249,7 +249,7 @@ def _told(mapped: mmap.mmap) -> Mapped | None:
     said = orjson.loads(told)
     if (said["format"], said["order"], said["start"]) != (FORMAT, sys.byteorder, start):
         return None
-    return Mapped(mapped, said)
+    return MappedFile(mapped, said)
 
 
 def is_sound(path: Path) -> bool:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 
-class Pieces:
+class ChunkedColumns:
     """Columns of rows in few pieces of memory, each in one: of several Arrow would copy all to take one row.
 
     Args:
@@ -20,17 +20,17 @@ class Pieces:
         self._pieces = tuple(one.combine_chunks() for one in pieces)
         self._starts = np.cumsum([0, *(one.num_rows for one in pieces[:-1])])
 
-    def with_more(self, rows: pa.Table) -> Pieces:
+    def with_more(self, rows: pa.Table) -> ChunkedColumns:
         """These and more; what is there is copied seldom."""
         pieces = [*self._pieces, rows]
         while len(pieces) > 1 and 2 * pieces[-1].num_rows >= pieces[-2].num_rows:
             last = pieces.pop()
             pieces[-1] = pa.concat_tables([pieces[-1], last])
-        return Pieces(*pieces)
+        return ChunkedColumns(*pieces)
 
-    def select(self, names: Sequence[str]) -> Pieces:
+    def select(self, names: Sequence[str]) -> ChunkedColumns:
         """Some of the columns."""
-        return Pieces(*(one.select(names) for one in self._pieces))
+        return ChunkedColumns(*(one.select(names) for one in self._pieces))
 
     def take(self, rows: npt.ArrayLike) -> pa.Table:
         """Rows by their numbers, in that order."""

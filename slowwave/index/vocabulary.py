@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from slowwave.index.mapped_file import Texts
 from slowwave.scoring.ranking.words import as_asked
-from slowwave.store.mapped import Texts
 
 WORD = r"[\p{Alphabetic}\p{N}]+"
 """Where LanceDB's simple tokenizer cuts: at each character that Rust does not call alphanumeric."""

@@ -1,4 +1,4 @@
-"""What a night leaves of a namespace's snapshot for all processes to map (`slowwave.store.mapped`).
+"""What a night leaves of a namespace's snapshot for all processes to map (`slowwave.index.mapped_file`).
 
 It is made of the table and of nothing else, and says of what: where there is any doubt whether it is of this
 table, this model and this way of cutting words, the snapshot is made of the table, as if there were no file.
@@ -19,12 +19,12 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.common.ids import digest
+from slowwave.index.incremental import Part, fragments_of
+from slowwave.index.mapped_file import MappedFile, Putting, is_sound, opened, remove
+from slowwave.index.partitions import Partitions
+from slowwave.index.snapshot import ASKED, Matrix, MemoryRows
+from slowwave.index.vocabulary import WORD, Lexicon, Vocabulary
 from slowwave.scoring.ranking.bm25 import Postings, WordIndex
-from slowwave.search.channels.partitions import Partitions
-from slowwave.search.channels.snapshot import ASKED, Matrix, MemoryRows
-from slowwave.search.channels.vocabulary import WORD, Lexicon, Vocabulary
-from slowwave.store.following import Part, fragments_of
-from slowwave.store.mapped import Mapped, Putting, is_sound, opened, remove
 from slowwave.store.text import full_text_config
 
 if TYPE_CHECKING:
@@ -196,13 +196,13 @@ def read(store: Store, namespace: str, columns: Sequence[str], data: lance.Lance
     return left if _agrees(left, found.facts["rows"], store.identity.dimension) else None
 
 
-def _peaks(found: Mapped) -> dict[int, npt.NDArray[np.int32]]:
+def _peaks(found: MappedFile) -> dict[int, npt.NDArray[np.int32]]:
     starts, rows = found.array("peaks:starts").tolist(), found.array("peaks:rows")
     parts = (rows[start:end] for start, end in pairwise(starts))
     return dict(zip(found.array("peaks:terms").tolist(), parts, strict=True))
 
 
-def _partitions(found: Mapped) -> Partitions | None:
+def _partitions(found: MappedFile) -> Partitions | None:
     told = found.facts["partitions"]
     if told is None:
         return None

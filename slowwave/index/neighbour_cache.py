@@ -1,12 +1,11 @@
 """What a save has to know of the memories of its namespace, in memory: it costs the same in small and large.
 
-It follows the table (`slowwave.store.following`), so what another process did a moment ago is known.
+It follows the table (`slowwave.index.incremental`), so what another process did a moment ago is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +13,10 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.common import ids
-from slowwave.lifecycle.admission.rows import sensitivities
-from slowwave.quality.admission import LIVE, RETIRED
+from slowwave.index.incremental import GrowingMatrix, IncrementalTableCache, rows_of
+from slowwave.quality.admission import DEFAULT_SENSITIVITY, LIVE, RETIRED
 from slowwave.quality.neighbours import APART
 from slowwave.store import Store
-from slowwave.store.following import Followers, Following, Vectors, rows_of
-
-if TYPE_CHECKING:
-    from slowwave.home.workspace import Workspace
 
 COLUMNS = ("namespace", "memory_id", "revision", "status", "sensitivity", "content_hash", "dated")
 ROW_BYTES = 700
@@ -29,27 +24,13 @@ ROW_BYTES = 700
 NEVER = -(2**63)
 
 
-def standing_in(space: Workspace, namespace: str) -> Standing | None:
-    """What is known of a namespace now; None where its tables have to be asked."""
-    most = int(space.settings.store.snapshot_mb * 2**20)
-    if not most or space.store.in_memory:
-        return None
-    followers = space.part(
-        "standing", lambda: Followers(lambda name: Standing(space.store, name, most), most)
-    )
-    found = followers.of(namespace)
-    found.follow()
-    followers.trim()
-    return None if found.too_large else found
-
-
-class Standing(Following):
+class NeighbourCache(IncrementalTableCache):
     """The memories of one namespace: which there are, what they resemble, and how late they are.
 
     Args:
         store: has them.
         namespace: whose.
-        most_bytes: see `Following`.
+        most_bytes: see `IncrementalTableCache`.
     """
 
     def __init__(self, store: Store, namespace: str, most_bytes: int) -> None:
@@ -57,18 +38,18 @@ class Standing(Following):
         super().__init__(store, "memories", namespace, COLUMNS, row_bytes=row_bytes, most_bytes=most_bytes)
 
     def forget(self) -> None:
-        """See `Following`."""
+        """See `IncrementalTableCache`."""
         super().forget()
         self._known: set[str] = set()  # memories, and hashes of what they say, also former ones
         self._names: list[str] = []
-        self._vectors = Vectors(self._store.identity.dimension)
+        self._vectors = GrowingMatrix(self._store.identity.dimension)
         self._there = np.empty(0, dtype=np.bool_)  # with a vector
         self._status, self._kinds = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
         self._codes: dict[str, int] = {}  # of a status or a sensitivity
         self._moments = np.empty(0, dtype=np.int64)
 
     def take_in(self, found: pa.Table) -> None:
-        """See `Following`."""
+        """See `IncrementalTableCache`."""
         self._vectors.put(rows_of(found.column("vector"), self._store.identity.dimension), len(self))
         rows = pl.from_arrow(found.select(COLUMNS))
         assert isinstance(rows, pl.DataFrame)
@@ -123,3 +104,8 @@ class Standing(Following):
         mine = self._kinds == self._code(sensitivity)
         found: npt.NDArray[np.bool_] = self.alive & self._there & right & mine
         return found
+
+
+def sensitivities(rows: pl.DataFrame) -> list[str]:
+    """Who may see each of these memories or notes."""
+    return [one or DEFAULT_SENSITIVITY for one in rows["sensitivity"].to_list()]
